@@ -1,0 +1,1 @@
+//! What an auditor must trust.

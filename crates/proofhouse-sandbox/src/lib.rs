@@ -1,0 +1,1 @@
+//! Runs hostile programs: a Spec goes in, an Outcome comes out.

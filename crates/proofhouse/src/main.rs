@@ -1,0 +1,2 @@
+//! The `proofhouse` program.
+fn main() {}
