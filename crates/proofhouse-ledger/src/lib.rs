@@ -1,1 +1,17 @@
-//! What an auditor must trust.
+//! What an auditor must trust: the formats of a run directory and the code that writes, reads and verifies them.
+//!
+//! The crate has few dependencies and no clock, no network, no processes and no `unsafe`: whatever a caller measured
+//! or was told comes in as a value. `canonical` and `json` define the bytes, `digest`, `id` and `spine` what is derived
+//! from them; `record`, `envelope`, `manifest`, `summary` and `telemetry` are the files; `write`, `read` and `verify`
+//! are the only code that touches them.
+#![forbid(unsafe_code)]
+
+pub mod canonical;
+pub mod digest;
+pub mod id;
+pub mod json;
+pub mod spine;
+
+pub use digest::Digest;
+pub use id::{RecordId, RunId};
+pub use json::Json;

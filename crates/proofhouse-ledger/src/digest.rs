@@ -1,0 +1,217 @@
+//! SHA-256 digests as values, and the Merkle tree over records.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
+
+/// A SHA-256 digest; its text is 64 lowercase hexadecimal digits, as `sha256sum` prints.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Digest(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of several pieces, one after the other.
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hasher = Hasher::default();
+        for part in parts {
+            hasher.update(part);
+        }
+        hasher.finish()
+    }
+
+    /// The text, without an allocation.
+    pub fn hex(&self) -> [u8; 64] {
+        let mut out = [0u8; 64];
+        for (pair, byte) in out.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        out
+    }
+
+    /// Reads 64 lowercase hexadecimal digits.
+    pub fn from_hex(text: &[u8]) -> Option<Self> {
+        let mut out = [0u8; 32];
+        if text.len() != 64 {
+            return None;
+        }
+        for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
+            *byte = (nibble(pair[0])? << 4) | nibble(pair[1])?;
+        }
+        Some(Digest(out))
+    }
+
+    /// `sha256:` and the digits: the form of dataset and instruction hashes.
+    pub fn prefixed(&self) -> String {
+        format!("sha256:{self}")
+    }
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hex = self.hex();
+        f.write_str(std::str::from_utf8(&hex).expect("hexadecimal digits are ASCII"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The text is not a SHA-256 digest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a SHA-256 digest (64 lowercase hexadecimal digits, `sha256:` before them is allowed)")]
+pub struct NotADigest(String);
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+    fn from_str(text: &str) -> Result<Self, NotADigest> {
+        let digits = text.strip_prefix("sha256:").unwrap_or(text);
+        Digest::from_hex(digits.as_bytes()).ok_or_else(|| NotADigest(text.to_owned()))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Digest {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Digest".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^(sha256:)?[0-9a-f]{64}$" })
+    }
+}
+
+/// A SHA-256 computation under way.
+#[derive(Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Takes more bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of everything taken.
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl std::io::Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The root of a binary Merkle tree, computed as its leaves arrive, in memory that grows with the logarithm.
+///
+/// A leaf is a record's `record_sha256`. A node is SHA-256 of the byte 1, its left and its right child; a last child
+/// without a sibling moves up unchanged. A leaf's preimage starts with `{`, a node's with 1, so neither can pass for the
+/// other. The root of no leaves is the digest of nothing.
+#[derive(Clone, Default)]
+pub struct Merkle {
+    /// `peaks[i]` is the root of a full subtree of 2^i leaves that still waits for its right sibling.
+    peaks: Vec<Option<Digest>>,
+}
+
+impl Merkle {
+    /// Adds the next leaf.
+    pub fn push(&mut self, leaf: Digest) {
+        let mut carry = leaf;
+        for peak in &mut self.peaks {
+            match peak.take() {
+                Some(left) => carry = node(&left, &carry),
+                None => {
+                    *peak = Some(carry);
+                    return;
+                }
+            }
+        }
+        self.peaks.push(Some(carry));
+    }
+
+    /// The root over all leaves so far.
+    pub fn root(&self) -> Digest {
+        let mut peaks = self.peaks.iter().flatten();
+        let Some(smallest) = peaks.next() else {
+            return Digest::of(b"");
+        };
+        peaks.fold(*smallest, |right, left| node(left, &right))
+    }
+}
+
+fn node(left: &Digest, right: &Digest) -> Digest {
+    Digest::of_parts(&[&[1], &left.0, &right.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition, written the other way round: level by level over all leaves at once.
+    fn root_by_levels(mut level: Vec<Digest>) -> Digest {
+        if level.is_empty() {
+            return Digest::of(b"");
+        }
+        while level.len() > 1 {
+            level = level
+                .chunks(2)
+                .map(|pair| if pair.len() == 2 { node(&pair[0], &pair[1]) } else { pair[0] })
+                .collect();
+        }
+        level[0]
+    }
+
+    #[test]
+    fn streaming_root_is_the_root() {
+        for count in 0..70u8 {
+            let leaves: Vec<Digest> = (0..count).map(|i| Digest::of(&[b'{', i])).collect();
+            let mut merkle = Merkle::default();
+            leaves.iter().for_each(|leaf| merkle.push(*leaf));
+            assert_eq!(merkle.root(), root_by_levels(leaves), "{count} leaves");
+        }
+    }
+
+    #[test]
+    fn text_round_trip() {
+        let digest = Digest::of(b"abc");
+        assert_eq!(digest.to_string(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(digest.prefixed().parse::<Digest>(), Ok(digest));
+        assert!("ABC".parse::<Digest>().is_err());
+        assert!(digest.to_string().to_uppercase().parse::<Digest>().is_err());
+    }
+}

@@ -1,0 +1,335 @@
+//! A JSON value whose every instance has exactly one canonical text, and the strict parser that refuses the rest.
+//!
+//! RFC 8785 defines bytes only for I-JSON: no duplicate keys, no lone surrogates, no numbers that a double cannot hold.
+//! `Json` cannot express those, so whatever is parsed here can be emitted again to the same bytes.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+mod parse;
+mod ser;
+
+pub use parse::{ParseError, Strictness, parse};
+pub use ser::{SerError, to_json};
+
+/// The largest integer that a double holds together with all its smaller neighbours: 2^53.
+pub const MAX_SAFE_INTEGER: u64 = 1 << 53;
+
+/// How deep arrays and objects may nest.
+pub const MAX_DEPTH: usize = 128;
+
+/// A JSON value in canonical form: objects are sorted, numbers are finite doubles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Json {
+    /// `null`
+    #[default]
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A finite double; integers up to 2^53 are exact.
+    Number(f64),
+    /// Text, valid UTF-8 by construction.
+    String(String),
+    /// A list.
+    Array(Vec<Json>),
+    /// A map, sorted by UTF-16 code units.
+    Object(Object),
+}
+
+/// A map from text to value, sorted as RFC 8785 sorts: by UTF-16 code units, not by bytes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Object(Vec<(String, Json)>);
+
+/// Compares two keys by their UTF-16 code units, the order of RFC 8785 and of ECMAScript.
+///
+/// It differs from byte order only where a character beyond U+FFFF meets one of U+E000..=U+FFFF.
+pub fn key_order(a: &str, b: &str) -> Ordering {
+    if a.is_ascii() && b.is_ascii() {
+        return a.cmp(b);
+    }
+    a.encode_utf16().cmp(b.encode_utf16())
+}
+
+impl Object {
+    /// An empty object.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Inserts at its place; a key that is there already is left alone and given back as the error.
+    pub fn insert(&mut self, key: String, value: Json) -> Result<(), String> {
+        // Most producers are sorted already, so the end is the likely place.
+        let at = match self.0.last() {
+            Some((last, _)) if key_order(last, &key) == Ordering::Less => self.0.len(),
+            None => 0,
+            Some(_) => match self.0.binary_search_by(|(k, _)| key_order(k, &key)) {
+                Ok(_) => return Err(key),
+                Err(at) => at,
+            },
+        };
+        self.0.insert(at, (key, value));
+        Ok(())
+    }
+
+    /// Inserts or replaces.
+    pub fn set(&mut self, key: &str, value: impl Into<Json>) {
+        match self.0.binary_search_by(|(k, _)| key_order(k, key)) {
+            Ok(at) => self.0[at].1 = value.into(),
+            Err(at) => self.0.insert(at, (key.to_owned(), value.into())),
+        }
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.0.binary_search_by(|(k, _)| key_order(k, key)).ok().map(|at| &self.0[at].1)
+    }
+
+    /// Takes `key` out.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let at = self.0.binary_search_by(|(k, _)| key_order(k, key)).ok()?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Keys and values in canonical order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v))
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<K: Into<String>, V: Into<Json>> FromIterator<(K, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut object = Object::new();
+        for (key, value) in pairs {
+            object.set(&key.into(), value);
+        }
+        object
+    }
+}
+
+impl Json {
+    /// The text, if this is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Json::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if this is a number.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Json::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The object, if this is one.
+    pub fn as_object(&self) -> Option<&Object> {
+        match self {
+            Json::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The value of `key`, if this is an object that has it.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.as_object()?.get(key)
+    }
+
+    /// The value that an RFC 6901 pointer names.
+    pub fn pointer(&self, pointer: &str) -> Option<&Json> {
+        if pointer.is_empty() {
+            return Some(self);
+        }
+        pointer.strip_prefix('/')?.split('/').try_fold(self, |at, raw| {
+            let token = raw.replace("~1", "/").replace("~0", "~");
+            match at {
+                Json::Object(object) => object.get(&token),
+                Json::Array(list) => list.get(token.parse::<usize>().ok()?),
+                _ => None,
+            }
+        })
+    }
+
+    /// The word for this value's type, for messages.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool(_) => "boolean",
+            Json::Number(_) => "number",
+            Json::String(_) => "string",
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        }
+    }
+
+    /// Text as it is, anything else as canonical JSON: how a value reads inside a prompt.
+    pub fn to_text(&self) -> String {
+        match self {
+            Json::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = Vec::new();
+        crate::canonical::push_json(&mut bytes, self);
+        f.write_str(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Json::String(text.to_owned())
+    }
+}
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Json::String(text)
+    }
+}
+impl From<bool> for Json {
+    fn from(value: bool) -> Self {
+        Json::Bool(value)
+    }
+}
+impl From<u32> for Json {
+    fn from(value: u32) -> Self {
+        Json::Number(f64::from(value))
+    }
+}
+impl From<Vec<Json>> for Json {
+    fn from(list: Vec<Json>) -> Self {
+        Json::Array(list)
+    }
+}
+impl From<Object> for Json {
+    fn from(object: Object) -> Self {
+        Json::Object(object)
+    }
+}
+impl<T: Into<Json>> From<Option<T>> for Json {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Json::Null, Into::into)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Json::Null => serializer.serialize_unit(),
+            Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::Number(number) => serializer.serialize_f64(*number),
+            Json::String(text) => serializer.serialize_str(text),
+            Json::Array(list) => {
+                let mut seq = serializer.serialize_seq(Some(list.len()))?;
+                for item in list {
+                    seq.serialize_element(item)?;
+                }
+                seq.end()
+            }
+            Json::Object(object) => {
+                let mut map = serializer.serialize_map(Some(object.len()))?;
+                for (key, value) in object.iter() {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+/// Any format's values, held to the same rules: the errors carry the position that the format's own reader adds.
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+    fn visit_none<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        Json::deserialize(deserializer)
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Json, E> {
+        integer(value.unsigned_abs(), value < 0)
+    }
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Json, E> {
+        integer(value, false)
+    }
+    fn visit_i128<E: de::Error>(self, value: i128) -> Result<Json, E> {
+        integer(u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX), value < 0)
+    }
+    fn visit_u128<E: de::Error>(self, value: u128) -> Result<Json, E> {
+        integer(u64::try_from(value).unwrap_or(u64::MAX), false)
+    }
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Json, E> {
+        if !value.is_finite() {
+            return Err(E::custom(format_args!("`{value}` is not a number that JSON can hold")));
+        }
+        Ok(Json::Number(value))
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json::String(text.to_owned()))
+    }
+    fn visit_string<E>(self, text: String) -> Result<Json, E> {
+        Ok(Json::String(text))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            list.push(item);
+        }
+        Ok(Json::Array(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+        let mut object = Object::new();
+        while let Some((key, value)) = map.next_entry::<String, Json>()? {
+            object
+                .insert(key, value)
+                .map_err(|key| de::Error::custom(format_args!("duplicate key `{key}`")))?;
+        }
+        Ok(Json::Object(object))
+    }
+}
+
+fn integer<E: de::Error>(magnitude: u64, negative: bool) -> Result<Json, E> {
+    if magnitude > MAX_SAFE_INTEGER {
+        let sign = if negative { "-" } else { "" };
+        return Err(E::custom(format_args!(
+            "integer {sign}{magnitude} is beyond 2^53 and would be rounded; write it as a string"
+        )));
+    }
+    let value = magnitude as f64;
+    Ok(Json::Number(if negative { -value } else { value }))
+}

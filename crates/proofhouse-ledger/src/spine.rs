@@ -1,0 +1,134 @@
+//! The time spine: every timestamp in a canonical file derives from `run_id` and the trial's index.
+//!
+//! It is not a measurement. It gives consumers that expect timestamps an order that is the plan's, the same on every
+//! machine; real times are in the envelope and the telemetry beside the run directory.
+
+use crate::RunId;
+
+/// The spine starts here (2001-01-01T00:00:00Z) plus up to a billion seconds taken from the run id.
+const EPOCH_SECONDS: i64 = 978_307_200;
+const SPREAD_SECONDS: u64 = 1_000_000_000;
+/// Microseconds between one trial's start and the next one's.
+const STEP_MICROS: i64 = 1_000;
+
+/// The timestamps of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spine {
+    start_micros: i64,
+}
+
+impl Spine {
+    /// The spine of a run.
+    pub fn new(run_id: &RunId) -> Self {
+        let number = run_id.bytes().iter().fold(0u64, |sum, byte| (sum << 8) | u64::from(*byte));
+        Self { start_micros: (EPOCH_SECONDS + (number % SPREAD_SECONDS) as i64) * 1_000_000 }
+    }
+
+    /// When the run starts: before its first trial.
+    pub fn run_start(&self) -> Stamp {
+        Stamp(self.start_micros)
+    }
+
+    /// When the run ends: after the last of `count` trials.
+    pub fn run_end(&self, count: u64) -> Stamp {
+        Stamp(self.start_micros + STEP_MICROS * (count as i64 + 1))
+    }
+
+    /// When trial `index` starts.
+    pub fn started(&self, index: u64) -> Stamp {
+        Stamp(self.start_micros + STEP_MICROS * (index as i64) + STEP_MICROS / 2)
+    }
+
+    /// When trial `index` is complete.
+    pub fn completed(&self, index: u64) -> Stamp {
+        Stamp(self.start_micros + STEP_MICROS * (index as i64 + 1))
+    }
+}
+
+/// A moment in microseconds since 1970, UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(pub i64);
+
+impl Stamp {
+    /// `2026-02-13T15:24:54.238593+00:00`, without an allocation.
+    pub fn text(&self) -> [u8; 32] {
+        let seconds = self.0.div_euclid(1_000_000);
+        let micros = self.0.rem_euclid(1_000_000);
+        let (year, month, day) = civil(seconds.div_euclid(86_400));
+        let second = seconds.rem_euclid(86_400);
+        let mut out = *b"0000-00-00T00:00:00.000000+00:00";
+        put(&mut out[0..4], year);
+        put(&mut out[5..7], month);
+        put(&mut out[8..10], day);
+        put(&mut out[11..13], second / 3600);
+        put(&mut out[14..16], second / 60 % 60);
+        put(&mut out[17..19], second % 60);
+        put(&mut out[20..26], micros);
+        out
+    }
+
+    /// `20260213T152454`: the form of a run instance id.
+    pub fn compact(&self) -> String {
+        self.to_string()[..19].replace(['-', ':'], "")
+    }
+}
+
+impl std::fmt::Display for Stamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(std::str::from_utf8(&self.text()).expect("digits are ASCII"))
+    }
+}
+
+fn put(out: &mut [u8], mut number: i64) {
+    for digit in out.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// Year, month and day of a day number since 1970-01-01, in the proleptic Gregorian calendar.
+fn civil(days: i64) -> (i64, i64, i64) {
+    // Years are counted from March, so that the leap day is a year's last one.
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_moments() {
+        let table = [
+            (0, "1970-01-01T00:00:00.000000+00:00"),
+            (951_782_400_000_000, "2000-02-29T00:00:00.000000+00:00"),
+            (1_770_996_294_238_593, "2026-02-13T15:24:54.238593+00:00"),
+            (4_107_542_399_999_999, "2100-02-28T23:59:59.999999+00:00"),
+            (-1, "1969-12-31T23:59:59.999999+00:00"),
+        ];
+        for (micros, expected) in table {
+            assert_eq!(Stamp(micros).to_string(), expected);
+        }
+        assert_eq!(Stamp(1_770_996_294_238_593).compact(), "20260213T152454");
+    }
+
+    #[test]
+    fn strictly_increasing_within_the_run() {
+        let spine = Spine::new(&RunId::of_identity(b"x"));
+        let mut last = spine.run_start();
+        for index in 0..5 {
+            assert!(last < spine.started(index));
+            assert!(spine.started(index) < spine.completed(index));
+            last = spine.completed(index);
+        }
+        assert!(last < spine.run_end(5));
+    }
+}
