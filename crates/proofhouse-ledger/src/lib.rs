@@ -18,6 +18,9 @@ pub mod record;
 pub mod spine;
 pub mod summary;
 pub mod telemetry;
+pub mod totals;
+pub mod verify;
+pub mod write;
 
 pub use digest::Digest;
 pub use files::RunPaths;
