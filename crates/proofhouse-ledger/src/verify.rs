@@ -242,7 +242,7 @@ fn check_envelope(
         same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
     }
-    let whole = totals.count == envelope.total_cases_expected;
+    let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {
         let (done, expected) = (totals.count, envelope.total_cases_expected);
         findings.file(
