@@ -1,0 +1,164 @@
+//! Files of cases, read row by row in memory that does not grow with the file.
+//!
+//! Limits, so that no file can exhaust a machine: a row has at most 16 MiB, a `json` or `yaml` file at most 256 MiB, and
+//! any file at most 64 GiB once it is unpacked.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use proofhouse_ledger::json::Object;
+use proofhouse_ledger::{Digest, Json};
+
+use super::file::Format;
+use super::problem::{Code, Place, Problem};
+use super::tree::Step;
+
+mod bytes;
+mod csv;
+mod json;
+mod jsonl;
+mod text;
+mod yaml;
+
+/// The longest row, in bytes.
+pub(crate) const MAX_ROW_BYTES: usize = 16 << 20;
+/// The largest `json` or `yaml` file, in bytes.
+pub(crate) const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
+/// The largest file of any format once it is unpacked, in bytes.
+pub(crate) const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+
+/// A dataset that is there: its path has been checked.
+#[derive(Debug)]
+pub(crate) struct Dataset {
+    /// The file as the user would name it.
+    pub(crate) name: String,
+    pub(crate) path: Utf8PathBuf,
+    pub(crate) format: Format,
+    /// Whether integers beyond 2^53 become text.
+    pub(crate) lenient: bool,
+}
+
+impl Dataset {
+    pub(super) fn io_problem(&self, error: &std::io::Error) -> Problem {
+        let place = Place::whole(self.name.as_str());
+        match error.kind() {
+            std::io::ErrorKind::FileTooLarge => Problem::new(Code::TooLarge, place, error.to_string()),
+            _ => Problem::new(Code::Unreadable, place, format!("cannot be read: {error}")),
+        }
+    }
+
+    /// Line `number` as it is in the file: a second look, for messages only.
+    fn line(&self, number: u64) -> Vec<u8> {
+        let mut line = Vec::new();
+        let Ok(mut bytes) = bytes::Bytes::open(self, MAX_UNPACKED_BYTES) else { return line };
+        for _ in 0..number {
+            match bytes.read_line(&mut line) {
+                Ok(true) => {}
+                _ => return Vec::new(),
+            }
+        }
+        line
+    }
+
+    /// `width` bytes from byte `at` of line `number`.
+    fn place(&self, number: u64, at: usize, width: usize) -> Place {
+        Place::in_line(self.name.as_str(), number, &self.line(number), at, width)
+    }
+}
+
+/// A row that is not a case.
+#[derive(Debug)]
+pub(crate) struct BadRow {
+    pub(crate) problem: Problem,
+    /// Whether nothing sensible can follow.
+    pub(crate) last: bool,
+}
+
+impl BadRow {
+    fn skip(problem: Problem) -> Self {
+        BadRow { problem, last: false }
+    }
+    fn last(problem: Problem) -> Self {
+        BadRow { problem, last: true }
+    }
+}
+
+/// A row's fields, or nothing at the end.
+pub(crate) type NextRow = Result<Option<Object>, BadRow>;
+
+/// An open dataset.
+pub(crate) struct Rows {
+    dataset: Arc<Dataset>,
+    reader: Reader,
+    /// Integers that were kept as text, in lenient mode.
+    pub(crate) warnings: Vec<String>,
+}
+
+enum Reader {
+    Jsonl(jsonl::Jsonl),
+    Csv(Box<csv::Csv>),
+    Json(json::JsonArray),
+    Yaml(Box<yaml::YamlList>),
+}
+
+impl Rows {
+    pub(crate) fn open(dataset: &Arc<Dataset>) -> Result<Self, Problem> {
+        let limit = match dataset.format {
+            Format::Jsonl | Format::Csv => MAX_UNPACKED_BYTES,
+            Format::Json | Format::Yaml => MAX_DOCUMENT_BYTES,
+        };
+        let bytes = bytes::Bytes::open(dataset, limit).map_err(|error| dataset.io_problem(&error))?;
+        let reader = match dataset.format {
+            Format::Jsonl => Reader::Jsonl(jsonl::Jsonl::new(bytes)),
+            Format::Csv => Reader::Csv(Box::new(csv::Csv::new(bytes, dataset)?)),
+            Format::Json => Reader::Json(json::JsonArray::new(bytes)),
+            Format::Yaml => Reader::Yaml(Box::new(yaml::YamlList::new(bytes, dataset)?)),
+        };
+        Ok(Rows { dataset: Arc::clone(dataset), reader, warnings: Vec::new() })
+    }
+
+    /// The next row. After a bad one that is not the last, reading can go on.
+    pub(crate) fn next(&mut self) -> NextRow {
+        match &mut self.reader {
+            Reader::Jsonl(reader) => reader.next(&self.dataset, &mut self.warnings),
+            Reader::Csv(reader) => reader.next(&self.dataset),
+            Reader::Json(reader) => reader.next(&self.dataset, &mut self.warnings),
+            Reader::Yaml(reader) => reader.next(&self.dataset, &mut self.warnings),
+        }
+    }
+
+    /// Where a value of the current row stands; the row itself without a step, or when the value is not there.
+    pub(crate) fn place(&self, steps: &[Step<'_>]) -> Place {
+        match &self.reader {
+            Reader::Jsonl(reader) => reader.place(&self.dataset, steps),
+            Reader::Csv(reader) => reader.place(&self.dataset, steps),
+            Reader::Json(reader) => reader.place(&self.dataset, steps),
+            Reader::Yaml(reader) => reader.place(steps),
+        }
+    }
+
+    /// The digest of the file's bytes, all of them, packed if they are.
+    pub(crate) fn finish(self) -> Result<Digest, Problem> {
+        let digest = match self.reader {
+            Reader::Jsonl(reader) => reader.into_bytes().finish(),
+            Reader::Csv(reader) => reader.into_bytes().finish(),
+            Reader::Json(reader) => reader.into_bytes().finish(),
+            Reader::Yaml(reader) => Ok(reader.digest()),
+        };
+        digest.map_err(|error| self.dataset.io_problem(&error))
+    }
+}
+
+/// The problem of a row that is a value of the wrong type.
+fn not_an_object(value: &Json, place: Place) -> BadRow {
+    let what = format!("a row is an object of fields, found {}", with_article(value.type_name()));
+    BadRow::skip(Problem::new(Code::WrongType, place, what).hint("write `{\"id\": …, \"input\": …}`"))
+}
+
+fn with_article(type_name: &str) -> String {
+    match type_name {
+        "null" => "null".to_owned(),
+        name if name.starts_with(['a', 'o']) => format!("an {name}"),
+        name => format!("a {name}"),
+    }
+}

@@ -1,0 +1,107 @@
+//! What a run is: the identity that `run_id` hashes, and the configuration that took effect.
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::{Object, to_json};
+use serde::Serialize;
+
+use super::load::{DatasetFacts, Loaded};
+use super::model::Primary;
+
+/// Changes whenever the same suite has to give another run id.
+const IDENTITY_VERSION: u32 = 1;
+
+impl Loaded {
+    /// What makes this run what it is: all settings with their defaults, the cases, the digests of the datasets, the seed
+    /// and the limit. No title, description, path or gate: none of them can change a record.
+    ///
+    /// Targets and judges are lists, because their order is the order of the plan and of the scores.
+    pub fn identity(&self) -> Json {
+        let mut identity = self.settings();
+        let datasets = self.datasets.iter().map(|facts| {
+            Json::Object(Object::from_iter([
+                ("fields", json(&facts.fields)),
+                ("format", Json::from(facts.format.name())),
+                ("sha256", Json::from(facts.sha256.prefixed())),
+            ]))
+        });
+        identity.set("datasets", Json::Array(datasets.collect()));
+        identity.set("identity_version", IDENTITY_VERSION);
+        if let Some(limit) = self.limit {
+            identity.set("limit", json(&limit));
+        }
+        Json::Object(identity)
+    }
+
+    /// Every setting that took effect: the content of `config.resolved.yaml`.
+    pub fn resolved(&self) -> Json {
+        let mut resolved = self.settings();
+        resolved.set("title", self.suite.title.clone());
+        resolved.set("description", self.suite.description.clone());
+        resolved.set("gate", json(&self.suite.gate));
+        resolved.set("limit", json(&self.limit));
+        resolved.set("case_count", json(&self.case_count));
+        resolved.set("datasets", Json::Array(self.datasets.iter().map(dataset).collect()));
+        Json::Object(resolved)
+    }
+
+    /// What both have in common.
+    fn settings(&self) -> Object {
+        let suite = &self.suite;
+        let names = || suite.judges.iter().map(|(name, _)| name.as_str());
+        let weights = names().zip(&suite.scoring.weights).map(|(name, weight)| (name, json(weight)));
+        let primary = match suite.scoring.primary {
+            Primary::Judge(at) => suite.judges[at].0.as_str(),
+            Primary::WeightedMean => "weighted_mean",
+        };
+        let scoring = Object::from_iter([
+            ("primary", Json::from(primary)),
+            ("threshold", json(&suite.scoring.threshold)),
+            ("weights", Json::Object(weights.collect())),
+        ]);
+        let determinism = Object::from_iter([
+            ("deterministic_artifacts", Json::from(suite.determinism.deterministic_artifacts)),
+            ("strict_serialization", Json::from(suite.determinism.strict_serialization)),
+        ]);
+        let cases = self.inputs.inline.iter().map(|case| Json::Object(case.clone()));
+        Object::from_iter([
+            ("cases", Json::Array(cases.collect())),
+            ("determinism", Json::Object(determinism)),
+            ("judges", named("name", &suite.judges)),
+            ("kind", json(&suite.kind)),
+            ("prompt", Json::from(suite.prompt.as_str())),
+            ("repetitions", Json::from(suite.repetitions)),
+            ("scoring", Json::Object(scoring)),
+            ("seed", json(&suite.seed)),
+            ("suite_id", Json::from(suite.suite_id.as_str())),
+            ("targets", named("slot", &suite.targets)),
+            ("timeout_ms", json(&suite.timeout_ms)),
+        ])
+    }
+}
+
+fn dataset(facts: &DatasetFacts) -> Json {
+    Json::Object(Object::from_iter([
+        ("fields", json(&facts.fields)),
+        ("format", Json::from(facts.format.name())),
+        ("path", Json::from(facts.path.as_str())),
+        ("rows", json(&facts.rows)),
+        ("sha256", Json::from(facts.sha256.prefixed())),
+    ]))
+}
+
+/// A list of `{slot: …, scripted: {…}}`.
+fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
+    let list = members.iter().map(|(name, config)| {
+        let mut member = match json(config) {
+            Json::Object(member) => member,
+            other => Object::from_iter([("config", other)]),
+        };
+        member.set(key, name.as_str());
+        Json::Object(member)
+    });
+    Json::Array(list.collect())
+}
+
+fn json<T: Serialize + ?Sized>(value: &T) -> Json {
+    to_json(value).expect("settings hold finite numbers, safe integers and text keys only")
+}

@@ -1,0 +1,29 @@
+//! What the user wrote, turned once into what it means: typed settings, checked, and a stream of cases.
+//!
+//! [`load`] makes one pass over everything before the first trial: it reads the suite, checks it, and streams through all
+//! datasets to validate, hash and count them. [`Loaded::cases`] makes the second pass, which gives the cases away one by
+//! one and checks that the files are still the same. Nothing here knows of plans, runs or the network.
+
+mod bounds;
+mod cases;
+mod check;
+mod dataset;
+mod de;
+mod file;
+mod identity;
+mod load;
+mod model;
+mod paths;
+mod problem;
+mod scan;
+mod schema;
+mod tree;
+pub mod yaml;
+
+pub use bounds::{Fraction, Ordered, Weight, Whole};
+pub use cases::{Case, CaseStream};
+pub use file::{Fields, Format, Gate, Kind};
+pub use load::{DatasetFacts, Loaded, Overrides, load};
+pub use model::{Determinism, Primary, Scoring, Suite};
+pub use problem::{Code, Place, Problem, Problems};
+pub use schema::schema;

@@ -1,0 +1,646 @@
+//! YAML as a tree whose every key and value knows its place.
+//!
+//! It is composed from the event stream of the parser below `serde-saphyr` instead of going through its deserialiser,
+//! because a suite needs what that one does not keep: the path to a duplicate key, several mistakes at once, and types as
+//! they were written (`"3"` is text and `yes` is text, whatever type the reader hopes for). Scalars follow the core schema
+//! of YAML 1.2.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use proofhouse_ledger::json::MAX_DEPTH;
+use serde_saphyr::granit_parser::{
+    self, BufferedInput, ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag,
+};
+
+use super::problem::{Code, Place, Problem, quoted};
+
+/// How many values a document may have after its aliases are expanded: a bomb stops here.
+pub(crate) const MAX_VALUES: usize = 1_000_000;
+
+/// The text that places refer to.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The file as the user would name it.
+    pub(crate) name: String,
+    /// Its text, without a byte order mark.
+    pub(crate) text: String,
+}
+
+impl Source {
+    /// Takes the bytes of a file: UTF-8, a byte order mark is dropped.
+    pub(crate) fn new(name: String, bytes: Vec<u8>) -> Result<Self, Problem> {
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+            let from = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+            let to = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline);
+            let line = memchr::memchr_iter(b'\n', &bytes[..at]).count() as u64 + 1;
+            let place = Place::in_line(name.as_str(), line, &bytes[from..to], at - from, 1);
+            Problem::new(Code::Syntax, place, "invalid UTF-8").hint("save the file as UTF-8")
+        })?;
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok(Source { name, text })
+    }
+
+    pub(crate) fn place(&self, mark: Mark) -> Place {
+        let line = self.text.split('\n').nth((mark.line as usize).saturating_sub(1)).unwrap_or_default();
+        let offset =
+            |characters: u32| line.char_indices().nth(characters as usize).map_or(line.len(), |(at, _)| at);
+        let (from, to) =
+            (offset(mark.column.saturating_sub(1)), offset((mark.column + mark.width).saturating_sub(1)));
+        Place {
+            column: mark.column.into(),
+            ..Place::in_line(self.name.as_str(), mark.line.into(), line.as_bytes(), from, to - from)
+        }
+    }
+}
+
+/// Line and column from 1, and the characters to underline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Mark {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) width: u32,
+}
+
+impl Mark {
+    fn new(span: &Span) -> Self {
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let width = if span.start.line() == span.end.line() { span.end.col() - span.start.col() } else { 1 };
+        Mark {
+            line: number(span.start.line()),
+            column: number(span.start.col() + 1),
+            width: number(width.max(1)),
+        }
+    }
+}
+
+/// Index of a node in its tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(u32);
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    pub(crate) mark: Mark,
+}
+
+/// A value with the type that YAML 1.2 gives it.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Null,
+    Bool(bool),
+    /// Decimal digits with an optional `-`, of any length.
+    Integer(String),
+    Float(f64),
+    Text(String),
+    List(Vec<NodeId>),
+    Map(Vec<Entry>),
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_mark: Mark,
+    pub(crate) value: NodeId,
+}
+
+/// One document.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) source: Arc<Source>,
+    nodes: Vec<Node>,
+    pub(crate) root: NodeId,
+}
+
+/// A step from a value to one that it contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step<'a> {
+    Key(&'a str),
+    Index(usize),
+}
+
+/// Writes `targets.steady.rules[0]`.
+pub(crate) fn push_step(path: &mut String, step: Step<'_>) {
+    match step {
+        Step::Key(key) => {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(key);
+        }
+        Step::Index(index) => path.push_str(&format!("[{index}]")),
+    }
+}
+
+/// Steps as one text.
+pub(crate) fn path_text(steps: &[Step<'_>]) -> String {
+    let mut path = String::new();
+    steps.iter().for_each(|step| push_step(&mut path, *step));
+    path
+}
+
+impl Tree {
+    /// Composes the only document of a source. Duplicate keys are all reported at once.
+    pub(crate) fn parse(source: Arc<Source>) -> Result<Tree, Vec<Problem>> {
+        let mut composer = Composer::new(Arc::clone(&source));
+        let document = composer.document();
+        let mut problems = std::mem::take(&mut composer.problems);
+        match document {
+            Ok(root) if problems.is_empty() => Ok(Tree { source, nodes: composer.nodes, root }),
+            Ok(_) => Err(problems),
+            Err(problem) => {
+                problems.push(problem);
+                Err(problems)
+            }
+        }
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// The entry of a map.
+    pub(crate) fn entry(&self, map: NodeId, key: &str) -> Option<&Entry> {
+        match &self.node(map).kind {
+            Kind::Map(entries) => entries.iter().find(|entry| entry.key == key),
+            _ => None,
+        }
+    }
+
+    /// Where a value stands; a missing step or a value without text of its own stands at the key that leads to it.
+    pub(crate) fn place(&self, from: NodeId, steps: &[Step<'_>]) -> Place {
+        let (mut node, mut mark) = (from, self.node(from).mark);
+        for step in steps {
+            let (next, key_mark) = match (step, &self.node(node).kind) {
+                (Step::Key(key), Kind::Map(_)) => match self.entry(node, key) {
+                    Some(entry) => (entry.value, Some(entry.key_mark)),
+                    None => break,
+                },
+                (Step::Index(index), Kind::List(items)) => match items.get(*index) {
+                    Some(item) => (*item, None),
+                    None => break,
+                },
+                _ => break,
+            };
+            node = next;
+            mark = self.shown(next, key_mark);
+        }
+        self.source.place(mark)
+    }
+
+    /// Scalars stand at themselves; lists, maps and nothing at all at their key, which is where a reader looks.
+    pub(crate) fn shown(&self, id: NodeId, key: Option<Mark>) -> Mark {
+        let node = self.node(id);
+        match (&node.kind, key) {
+            (Kind::List(_) | Kind::Map(_) | Kind::Null, Some(key)) => key,
+            (Kind::List(_) | Kind::Map(_), None) => Mark { width: 1, ..node.mark },
+            _ => node.mark,
+        }
+    }
+}
+
+impl Kind {
+    /// The value as a message names it.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Kind::Null => "nothing".to_owned(),
+            Kind::Bool(value) => format!("`{value}`"),
+            Kind::Integer(digits) => format!("the number {}", quoted(digits)),
+            Kind::Float(value) => format!("the number `{value}`"),
+            Kind::Text(text) if text.is_empty() => "empty text".to_owned(),
+            Kind::Text(text) => format!("the text {}", quoted(text)),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Map(_) => "a map".to_owned(),
+        }
+    }
+}
+
+/// Characters of a shared text, so that a composer can outlive the borrow of its source.
+struct Chars {
+    source: Arc<Source>,
+    at: usize,
+}
+
+impl Iterator for Chars {
+    type Item = char;
+    fn next(&mut self) -> Option<char> {
+        let c = self.source.text[self.at..].chars().next()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+}
+
+/// Turns events into nodes; pulled row by row for a dataset.
+pub(crate) struct Composer {
+    source: Arc<Source>,
+    parser: Parser<'static, BufferedInput<Chars>>,
+    pub(crate) nodes: Vec<Node>,
+    anchors: BTreeMap<usize, (NodeId, usize)>,
+    /// Values so far, those behind aliases counted each time.
+    values: usize,
+    path: Vec<OwnedStep>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+enum OwnedStep {
+    Key(String),
+    Index(usize),
+}
+
+impl fmt::Debug for Composer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Composer").field("source", &self.source.name).finish_non_exhaustive()
+    }
+}
+
+type Composed<T> = Result<T, Problem>;
+
+impl Composer {
+    pub(crate) fn new(source: Arc<Source>) -> Self {
+        let options = granit_parser::options! { emit_comments: false, emit_unresolved_aliases: true };
+        let chars = Chars { source: Arc::clone(&source), at: 0 };
+        Composer {
+            parser: Parser::new_from_iter_with_options(chars, options),
+            source,
+            nodes: Vec::new(),
+            anchors: BTreeMap::new(),
+            values: 0,
+            path: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn problem(&self, code: Code, mark: Mark, what: impl Into<String>) -> Problem {
+        let steps: Vec<Step<'_>> = self
+            .path
+            .iter()
+            .map(|step| match step {
+                OwnedStep::Key(key) => Step::Key(key),
+                OwnedStep::Index(index) => Step::Index(*index),
+            })
+            .collect();
+        Problem::new(code, self.source.place(mark), what).at_path(path_text(&steps))
+    }
+
+    fn next(&mut self) -> Composed<(Event<'static>, Mark)> {
+        match self.parser.next_event() {
+            Some(Ok((event, span))) => Ok((event, Mark::new(&span))),
+            Some(Err(error)) => Err(self.scan_problem(&error)),
+            None => Err(self.problem(Code::Syntax, Mark::default(), "the document ends too early")),
+        }
+    }
+
+    fn scan_problem(&self, error: &ScanError) -> Problem {
+        let marker = error.marker();
+        let line = u32::try_from(marker.line()).unwrap_or(u32::MAX);
+        let column = u32::try_from(marker.col() + 1).unwrap_or(u32::MAX);
+        let problem = self.problem(Code::Syntax, Mark { line, column, width: 1 }, error.info().to_owned());
+        match error.kind() {
+            ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => {
+                Problem { what: "a tab where YAML wants spaces".to_owned(), ..problem }
+                    .hint("indent with spaces; YAML does not allow tabs there")
+            }
+            _ => problem,
+        }
+    }
+
+    /// The root of the only document.
+    fn document(&mut self) -> Composed<NodeId> {
+        let (first, mark) = self.open()?;
+        let root = self.compose(first, mark)?;
+        self.close()?;
+        Ok(root)
+    }
+
+    /// The first event of the root node, which is nothing for an empty file.
+    pub(crate) fn open(&mut self) -> Composed<(Event<'static>, Mark)> {
+        loop {
+            match self.next()? {
+                (Event::StreamStart | Event::DocumentStart(..), _) => {}
+                (Event::StreamEnd, _) => {
+                    let place = Place::whole(self.source.name.clone());
+                    return Err(Problem::new(Code::Empty, place, "the file is empty"));
+                }
+                event => return Ok(event),
+            }
+        }
+    }
+
+    /// Nothing may follow the root node.
+    pub(crate) fn close(&mut self) -> Composed<()> {
+        loop {
+            match self.next()? {
+                (Event::DocumentEnd, _) => {}
+                (Event::StreamEnd, _) => return Ok(()),
+                (_, mark) => {
+                    return Err(self
+                        .problem(Code::Syntax, mark, "a second document")
+                        .hint("one file holds one document; remove what follows `---`"));
+                }
+            }
+        }
+    }
+
+    /// The next item of a root sequence that `open` has begun, or nothing at its end.
+    pub(crate) fn item(&mut self) -> Composed<Option<NodeId>> {
+        if self.anchors.is_empty() {
+            // Nothing can refer to an earlier item any more.
+            self.nodes.clear();
+            self.values = 0;
+        }
+        match self.next()? {
+            (Event::SequenceEnd, _) => Ok(None),
+            (event, mark) => self.compose(event, mark).map(Some),
+        }
+    }
+
+    /// Gives the nodes composed so far away as a tree below `root`, and takes them back with [`Composer::put_back`].
+    pub(crate) fn lend(&mut self, root: NodeId) -> Tree {
+        Tree { source: Arc::clone(&self.source), nodes: std::mem::take(&mut self.nodes), root }
+    }
+
+    pub(crate) fn put_back(&mut self, tree: Tree) {
+        self.nodes = tree.nodes;
+    }
+
+    fn add(&mut self, kind: Kind, mark: Mark) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).expect("MAX_VALUES is below 2^32"));
+        self.nodes.push(Node { kind, mark });
+        id
+    }
+
+    fn count(&mut self, values: usize, mark: Mark) -> Composed<()> {
+        self.values = self.values.saturating_add(values);
+        if self.values <= MAX_VALUES {
+            return Ok(());
+        }
+        Err(self
+            .problem(Code::TooLarge, mark, format!("more than {MAX_VALUES} values, aliases expanded"))
+            .hint("move cases to a dataset file, and check what `&` and `*` repeat"))
+    }
+
+    fn compose(&mut self, event: Event<'static>, mark: Mark) -> Composed<NodeId> {
+        let before = self.values;
+        self.count(1, mark)?;
+        if self.path.len() > MAX_DEPTH {
+            return Err(self.problem(Code::TooLarge, mark, format!("nested deeper than {MAX_DEPTH}")));
+        }
+        let (id, anchor) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let kind = self.scalar(&text, style, tag.as_deref(), mark)?;
+                (self.add(kind, mark), anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                self.container_tag(tag.as_deref(), "seq", mark)?;
+                (self.list(mark)?, anchor)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                self.container_tag(tag.as_deref(), "map", mark)?;
+                (self.map(mark)?, anchor)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, mark),
+            Event::UnresolvedAlias(name) => {
+                return Err(self
+                    .problem(
+                        Code::Syntax,
+                        mark,
+                        format!("alias {} has no anchor", quoted(&format!("*{name}"))),
+                    )
+                    .hint(format!("write `&{name}` before the value that it repeats, above this line")));
+            }
+            other => return Err(self.problem(Code::Syntax, mark, format!("unexpected {other:?}"))),
+        };
+        if anchor > 0 {
+            self.anchors.insert(anchor, (id, self.values - before));
+        }
+        Ok(id)
+    }
+
+    fn alias(&mut self, anchor: usize, mark: Mark) -> Composed<NodeId> {
+        match self.anchors.get(&anchor) {
+            Some(&(id, size)) => {
+                self.count(size, mark)?;
+                Ok(id)
+            }
+            None => Err(self.problem(Code::Syntax, mark, "the alias is inside the value that it repeats")),
+        }
+    }
+
+    fn list(&mut self, mark: Mark) -> Composed<NodeId> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(self.add(Kind::List(items), mark)),
+                (event, at) => {
+                    self.path.push(OwnedStep::Index(items.len()));
+                    items.push(self.compose(event, at)?);
+                    self.path.pop();
+                }
+            }
+        }
+    }
+
+    fn map(&mut self, mark: Mark) -> Composed<NodeId> {
+        let mut entries: Vec<Entry> = Vec::new();
+        // Where each key is, so that a map of many keys stays fast.
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let mut merges = Vec::new();
+        loop {
+            let (event, key_mark) = self.next()?;
+            if event == Event::MappingEnd {
+                break;
+            }
+            let merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
+            let key = self.key(event, key_mark)?;
+            self.path.push(OwnedStep::Key(key.clone()));
+            let (event, at) = self.next()?;
+            let value = self.compose(event, at)?;
+            self.path.pop();
+            if merge {
+                merges.push((value, key_mark));
+            } else if let Some(first) = seen.get(&key).map(|at| entries[*at].key_mark) {
+                let problem =
+                    self.problem(Code::DuplicateKey, key_mark, format!("duplicate key {}", quoted(&key)));
+                let first = self.source.place(first);
+                self.problems.push(problem.also("first here", first).hint("keep one of the two"));
+            } else {
+                seen.insert(key.clone(), entries.len());
+                entries.push(Entry { key, key_mark, value });
+            }
+        }
+        for (value, at) in merges {
+            self.merge(&mut entries, &mut seen, value, at)?;
+        }
+        Ok(self.add(Kind::Map(entries), mark))
+    }
+
+    /// `<<: *defaults`: what the map does not say itself comes from the merged one.
+    fn merge(
+        &mut self,
+        entries: &mut Vec<Entry>,
+        seen: &mut BTreeMap<String, usize>,
+        value: NodeId,
+        mark: Mark,
+    ) -> Composed<()> {
+        let sources = match &self.nodes[value.0 as usize].kind {
+            Kind::Map(_) => vec![value],
+            Kind::List(items) => items.clone(),
+            _ => Vec::new(),
+        };
+        let maps = sources.iter().map(|id| match &self.nodes[id.0 as usize].kind {
+            Kind::Map(merged) => Some(merged),
+            _ => None,
+        });
+        let Some(maps) = maps.collect::<Option<Vec<_>>>().filter(|maps| !maps.is_empty()) else {
+            return Err(self.problem(Code::WrongType, mark, "`<<` merges maps only"));
+        };
+        for entry in maps.into_iter().flatten() {
+            if !seen.contains_key(&entry.key) {
+                seen.insert(entry.key.clone(), entries.len());
+                entries.push(entry.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, event: Event<'static>, mark: Mark) -> Composed<String> {
+        let (text, kind) = match event {
+            Event::Scalar(text, style, _, tag) => {
+                let kind = self.scalar(&text, style, tag.as_deref(), mark)?;
+                (text.into_owned(), Some(kind))
+            }
+            Event::Alias(anchor) => {
+                let id = self.alias(anchor, mark)?;
+                match &self.nodes[id.0 as usize].kind {
+                    Kind::Text(text) => (text.clone(), Some(Kind::Text(text.clone()))),
+                    _ => (String::new(), None),
+                }
+            }
+            _ => (String::new(), None),
+        };
+        match kind {
+            Some(Kind::Text(key)) => Ok(key),
+            Some(other) => Err(self
+                .problem(Code::NotCanonical, mark, format!("a key is text, found {}", other.describe()))
+                .hint(format!("put it in quotes: `\"{text}\":`"))),
+            None => Err(self.problem(Code::NotCanonical, mark, "a key is text, found a list or a map")),
+        }
+    }
+
+    fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>, mark: Mark) -> Composed<Kind> {
+        let Some(tag) = tag else {
+            return Ok(if style == ScalarStyle::Plain { resolve(text) } else { Kind::Text(text.to_owned()) });
+        };
+        let kind = resolve(text);
+        match (tag.core_suffix(), kind) {
+            (Some("str"), _) => Ok(Kind::Text(text.to_owned())),
+            (Some("null"), Kind::Null) => Ok(Kind::Null),
+            (Some("bool"), Kind::Bool(value)) => Ok(Kind::Bool(value)),
+            (Some("int"), Kind::Integer(digits)) => Ok(Kind::Integer(digits)),
+            (Some("float"), Kind::Float(value)) => Ok(Kind::Float(value)),
+            (Some("float"), Kind::Integer(digits)) => {
+                Ok(Kind::Float(digits.parse().unwrap_or(f64::INFINITY)))
+            }
+            _ if tag.parts() == ("", "!") => Ok(Kind::Text(text.to_owned())),
+            _ => Err(self.tag_problem(tag, mark)),
+        }
+    }
+
+    fn container_tag(&self, tag: Option<&Tag>, core: &str, mark: Mark) -> Composed<()> {
+        match tag {
+            Some(tag) if tag.core_suffix() != Some(core) => Err(self.tag_problem(tag, mark)),
+            _ => Ok(()),
+        }
+    }
+
+    fn tag_problem(&self, tag: &Tag, mark: Mark) -> Problem {
+        self.problem(Code::Syntax, mark, format!("tag {} does not fit here", quoted(&tag.original())))
+            .hint("remove the tag; suites and datasets hold plain values")
+    }
+}
+
+/// The core schema of YAML 1.2 for a plain scalar.
+fn resolve(text: &str) -> Kind {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Kind::Null,
+        "true" | "True" | "TRUE" => return Kind::Bool(true),
+        "false" | "False" | "FALSE" => return Kind::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => return Kind::Float(f64::NAN),
+        _ => {}
+    }
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', ..] => (true, &text[1..]),
+        [b'+', ..] => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if matches!(digits, ".inf" | ".Inf" | ".INF") {
+        return Kind::Float(if negative { f64::NEG_INFINITY } else { f64::INFINITY });
+    }
+    if !digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Kind::Text(text.to_owned());
+    }
+    if digits.bytes().all(|b| b.is_ascii_digit()) {
+        let significant = digits.trim_start_matches('0');
+        let significant = if significant.is_empty() { "0" } else { significant };
+        return Kind::Integer(if negative { format!("-{significant}") } else { significant.to_owned() });
+    }
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(number) = text.strip_prefix(prefix).and_then(|rest| {
+            let plain = rest.bytes().all(|b| b.is_ascii_alphanumeric());
+            plain.then(|| u128::from_str_radix(rest, radix).ok()).flatten()
+        }) {
+            return Kind::Integer(number.to_string());
+        }
+    }
+    if is_float(digits) {
+        return text.parse().map_or_else(|_| Kind::Text(text.to_owned()), Kind::Float);
+    }
+    Kind::Text(text.to_owned())
+}
+
+/// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
+fn is_float(text: &str) -> bool {
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let exponent_fits = exponent.is_none_or(|e| all_digits(e.strip_prefix(['-', '+']).unwrap_or(e)));
+    let mantissa_fits = match mantissa.split_once('.') {
+        Some(("", fraction)) => all_digits(fraction),
+        Some((whole, fraction)) => all_digits(whole) && (fraction.is_empty() || all_digits(fraction)),
+        None => all_digits(mantissa),
+    };
+    exponent_fits && mantissa_fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_schema() {
+        let texts = [
+            "yes", "on", "1_000", "1.2.3", ".", "-", "+", "e5", "0x", "0xg", "NaN", "12:30", "1e", "- 1",
+            "tRue",
+        ];
+        for text in texts {
+            assert!(matches!(resolve(text), Kind::Text(_)), "{text}");
+        }
+        for (text, digits) in
+            [("0", "0"), ("-7", "-7"), ("+7", "7"), ("007", "7"), ("0x1f", "31"), ("0o17", "15")]
+        {
+            assert!(matches!(resolve(text), Kind::Integer(found) if found == digits), "{text}");
+        }
+        for (text, value) in
+            [("1.", 1.0), (".5", 0.5), ("-1e3", -1000.0), ("+.5E+1", 5.0), ("-.inf", f64::NEG_INFINITY)]
+        {
+            assert!(matches!(resolve(text), Kind::Float(found) if found == value), "{text}");
+        }
+    }
+}
