@@ -6,6 +6,8 @@
 //! `suite → plan → run → [ledger] → tally → diff → report → cli`.
 #![forbid(unsafe_code)]
 
+pub mod page;
+
 pub mod target;
 pub mod judge;
 

@@ -49,7 +49,7 @@ impl List {
         }
         let width = pages.iter().map(|page| page.name.len()).max().unwrap_or(0);
         for page in &pages {
-            terminal.data(&format!("{:width$}  {}\n", page.name, page.purpose()))?;
+            terminal.data(&format!("{:width$}  {}\n", page.name, page.summary))?;
         }
         Ok(Exit::Ok)
     }

@@ -17,12 +17,14 @@ mod html;
 mod markdown;
 mod page;
 mod sections;
+mod store;
 mod survey;
 mod svg;
 mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use markdown::render_markdown;
+pub use store::{markdown, matches, write};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 
 /// Why a report could not be made.

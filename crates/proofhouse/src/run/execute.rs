@@ -225,7 +225,7 @@ impl Dispatcher<'_> {
     fn start(&self, trial: Trial, flying: &mut JoinSet<Finished>) -> Option<Finished> {
         let watch = Watch::start();
         let started = clock::now();
-        let seed = super::record::trial_seed(self.loaded.suite.seed, &trial.record_id);
+        let seed = super::record::trial_seed(self.loaded.suite.seed, &trial.case.id, trial.repetition);
         let request = Request { input: &trial.case.input, seed, repetition: trial.repetition };
         let mut reply = self.targets[trial.slot].reply(&request);
         if reply.delay_ms == 0 {

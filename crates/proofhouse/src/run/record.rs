@@ -4,7 +4,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Head, Kind, Probe, Status, output_digest};
 use proofhouse_ledger::spine::{Spine, Stamp};
 use proofhouse_ledger::telemetry::TrialTelemetry;
-use proofhouse_ledger::{Digest, Json, RecordId, RunId};
+use proofhouse_ledger::{Digest, Json, RunId};
 
 use crate::judge::{Panel, PanelVerdict, Subject};
 use crate::plan::Trial;
@@ -31,9 +31,11 @@ pub struct Noted {
     pub passed: Option<bool>,
 }
 
-/// The seed of one trial: of the suite's seed and the trial's name, so that one more trial never shifts the others.
-pub fn trial_seed(seed: u64, record_id: &RecordId) -> u64 {
-    let digest = Digest::of_parts(&[b"trial", &seed.to_le_bytes(), record_id.bytes()]);
+/// The seed of one trial: of the suite's seed, the case and the repetition, so that one more trial never shifts the
+/// others, and of no slot, so that two targets meet the same luck and can be compared in pairs.
+pub fn trial_seed(seed: u64, case_id: &str, repetition: u32) -> u64 {
+    let digest =
+        Digest::of_parts(&[b"trial", &seed.to_le_bytes(), &repetition.to_le_bytes(), case_id.as_bytes()]);
     u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
@@ -41,7 +43,7 @@ impl<'a> Scribe<'a> {
     /// Compiles the judges of a suite.
     pub fn new(loaded: &'a Loaded, run_id: RunId) -> Result<Self, String> {
         let suite = &loaded.suite;
-        let panel = Panel::new(&suite.judges, &suite.scoring)?;
+        let panel = suite.panel()?;
         let primary = suite.primary_metric();
         let judges = suite.judges.iter().map(|(name, _)| name.as_str()).collect();
         let deterministic = suite.determinism.deterministic_artifacts;

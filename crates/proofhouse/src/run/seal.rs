@@ -45,7 +45,7 @@ pub fn write_manifest(
     });
     let datasets = loaded.datasets.iter().map(|facts| Dataset {
         path: facts.path.to_string(),
-        format: facts.format.as_str().to_owned(),
+        format: facts.format.name().to_owned(),
         dataset_hash: facts.sha256.prefixed(),
         rows: facts.rows,
     });

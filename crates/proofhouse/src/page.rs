@@ -1,12 +1,12 @@
-//! The documentation page of a judge, taken from its settings' doc comments so that it cannot drift from them.
+//! The documentation page of a family member, taken from its settings' doc comments so that it cannot drift from them.
 
 use schemars::{JsonSchema, schema_for};
 use serde_json::Value;
 
-/// What `proofhouse list judges` prints about one judge.
+/// What `proofhouse list` prints about one member of a family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// The judge's name as a suite spells it.
+    /// The member's name as a suite spells it.
     pub name: &'static str,
     /// The first sentence.
     pub summary: String,
@@ -29,7 +29,7 @@ pub struct Parameter {
 
 impl Page {
     /// Reads the page out of the schema of `S`, which carries the doc comments.
-    pub(super) fn of<S: JsonSchema>(name: &'static str) -> Page {
+    pub fn of<S: JsonSchema>(name: &'static str) -> Page {
         let schema = schema_for!(S);
         let text = description(schema.as_value());
         let first = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
@@ -47,6 +47,23 @@ impl Page {
             .collect();
         parameters.sort_by(|a, b| a.name.cmp(&b.name));
         Page { name, summary: summary.trim_end_matches('.').to_owned(), text, parameters }
+    }
+
+    /// The whole page for a terminal: the text, then the settings with their defaults.
+    pub fn render(&self) -> String {
+        let mut page = format!("{}\n\n{}\n", self.name, self.text.trim_end());
+        if !self.parameters.is_empty() {
+            page.push_str("\nSettings:\n");
+        }
+        for parameter in &self.parameters {
+            let text = parameter.text.replace('\n', " ");
+            let default = match &parameter.default {
+                Some(default) if default != "null" => format!(" [default: {default}]"),
+                _ => String::new(),
+            };
+            page.push_str(&format!("  {}: {text}{default}\n", parameter.name));
+        }
+        page
     }
 
     /// The example: the first YAML block of the page.
