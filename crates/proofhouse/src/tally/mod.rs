@@ -1,0 +1,1 @@
+//! What records add up to.
