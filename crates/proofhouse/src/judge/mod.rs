@@ -7,8 +7,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::page::Page;
-
 mod choice;
 mod contains;
 mod equals;
@@ -21,6 +19,7 @@ mod regex;
 
 mod extract;
 mod latest;
+mod page;
 mod panel;
 mod subject;
 mod text;
@@ -34,6 +33,7 @@ pub use self::json_schema::JsonSchemaJudge;
 pub use self::levenshtein::Levenshtein;
 pub use self::not::Not;
 pub use self::numeric::Numeric;
+pub use self::page::{Page, Parameter};
 pub use self::panel::{Panel, PanelVerdict, Scoring};
 pub use self::regex::RegexJudge;
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
