@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::page::Page;
+
 mod choice;
 mod contains;
 mod equals;
@@ -19,7 +21,6 @@ mod regex;
 
 mod extract;
 mod latest;
-mod page;
 mod panel;
 mod subject;
 mod text;
@@ -33,7 +34,6 @@ pub use self::json_schema::JsonSchemaJudge;
 pub use self::levenshtein::Levenshtein;
 pub use self::not::Not;
 pub use self::numeric::Numeric;
-pub use self::page::{Page, Parameter};
 pub use self::panel::{Panel, PanelVerdict, Scoring};
 pub use self::regex::RegexJudge;
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
