@@ -1,0 +1,27 @@
+//! The statistics of a tally: intervals, tests, adjustments and power, each with the publication that it follows.
+//!
+//! All functions take counts or slices and return small values. A rate with an empty denominator is `None`, never 0
+//! and never 1. Results are the same on every platform as far as doubles allow: sums run in a fixed order and logarithms of
+//! large factorials are never subtracted from one another. What is left is the last bit of `exp` and `ln`, which
+//! differs between mathematical libraries; so every number that reaches `summary.json` goes through [`round_sig`] with
+//! [`SIGNIFICANT_DIGITS`], and is compared after it.
+
+mod adjust;
+mod binomial;
+mod cluster;
+mod interval;
+mod paired;
+mod pass_at_k;
+mod power;
+mod quantile;
+mod round;
+
+pub use adjust::{benjamini_hochberg, holm};
+pub use binomial::binomial_test;
+pub use cluster::{ClusterMoments, MeanEstimate};
+pub use interval::{Interval, clopper_pearson, wilson};
+pub use paired::{Difference, McNemar, PairedCounts};
+pub use pass_at_k::pass_at_k;
+pub use power::{Detectable, detectable_paired, detectable_unpaired};
+pub use quantile::Confidence;
+pub use round::{SIGNIFICANT_DIGITS, round_sig};
