@@ -79,8 +79,10 @@ impl ClusterMoments {
         let (count, clusters) = (self.count as f64, self.clusters as f64);
         let mean = self.shifted / count;
         let residuals = self.squares - 2.0 * mean * self.products + mean * mean * self.sizes;
-        // What rounding leaves of residuals that are all zero is not an error of the mean.
-        let noise = f64::EPSILON * 8.0 * (self.squares + mean * mean * self.sizes);
+        // What rounding leaves of residuals that are all zero is not an error of the mean: each cluster's sum is off by
+        // a few units in its last place, and so is each of the three terms.
+        let sums = (4.0 * f64::EPSILON * self.origin).powi(2) * self.sizes;
+        let noise = sums + 8.0 * f64::EPSILON * (self.squares + mean * mean * self.sizes);
         let residuals = if residuals <= noise { 0.0 } else { residuals };
         Some((residuals * clusters / (clusters - 1.0)).sqrt() / count)
     }
@@ -215,6 +217,17 @@ mod tests {
         let mut moments = ClusterMoments::default();
         (0..100_000).for_each(|_| moments.push(0.1 + 0.1 + 0.1, 3));
         assert_eq!(moments.standard_error(), Some(0.0));
+        // 0.1 three times and 0.1 seven times are not the same sum per score.
+        let uneven = moments_of_equal(0.1, &[3, 7, 2, 6, 1]);
+        assert_eq!(uneven.standard_error(), Some(0.0));
+        let interval = uneven.mean_estimate(P95).unwrap().interval;
+        assert!(interval.high - interval.low > 0.2, "{interval:?}");
+    }
+
+    fn moments_of_equal(score: f64, sizes: &[u64]) -> ClusterMoments {
+        let mut moments = ClusterMoments::default();
+        sizes.iter().for_each(|size| moments.push((0..*size).map(|_| score).sum(), *size));
+        moments
     }
 
     proptest! {
@@ -229,6 +242,17 @@ mod tests {
             let estimate = moments.mean_estimate(P95).unwrap();
             prop_assert!(estimate.interval.contains(estimate.mean));
             prop_assert!(estimate.interval.low >= 0.0 && estimate.interval.high <= 1.0);
+        }
+
+        #[test]
+        fn equal_scores_never_have_an_interval_without_width(
+            score in 0.0f64..=1.0,
+            sizes in prop::collection::vec(1u64..20, 1..50),
+        ) {
+            let moments = moments_of_equal(score, &sizes);
+            let estimate = moments.mean_estimate(P95).unwrap();
+            prop_assert!(estimate.standard_error.is_none_or(|error| error == 0.0), "{:?}", estimate);
+            prop_assert!(estimate.interval.high - estimate.interval.low > 0.01, "{:?}", estimate);
         }
 
         #[test]
