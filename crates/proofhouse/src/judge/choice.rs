@@ -32,7 +32,8 @@ pub enum ExpectedAs {
 /// `ANSWER: (C)`, `I choose C`); the last `C is correct`; a last line that is a label; a line that starts with a label
 /// (`C) Paris`) unless it belongs to a list of the choices; a label that is the only one mentioned. The article `A` and
 /// the pronoun `I` are not mentions. An answer that names several choices where one is asked for (`A or B`) is wrong.
-/// Labels are `labels`, A to D unless set; they may be words. The expected label is `value` or else the case's `expected`; a list holds alternatives.
+/// Labels are `labels`, A to D unless set; they may be words. The expected label is `value` or else the case's
+/// `expected`; a list holds alternatives.
 ///
 /// Guarantee: an answer in which no choice can be found is wrong, never a guess.
 ///

@@ -136,13 +136,12 @@ impl Reading {
 
     fn only_mentioned(&self, text: &str) -> Found {
         let mut only = Found::Nothing;
-        for found in self.mention.captures_iter(text) {
-            let label = found.name("label").expect("the label is the whole match");
+        for label in self.mention.find_iter(text) {
             let is_word = matches!(label.as_str(), "A" | "I") && reads_on(&text[label.end()..]);
             if is_word || self.is_other_case(label.as_str()) {
                 continue;
             }
-            let found = self.place_of(&found).map_or(Found::Nothing, Found::One);
+            let found = place(&self.labels, label.as_str()).map_or(Found::Nothing, Found::One);
             if only != Found::Nothing && only != found {
                 return Found::Several;
             }
