@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(counts(0, 0, 0, 0).mcnemar(), None);
     }
 
-    /// Bentur et al. (2009), airway hyper-responsiveness, as analysed by Fagerland, Lydersen and Laake (2013), table 5.
+    /// Bentur et al. (2009), airway hyper-responsiveness, as analysed by Fagerland, Lydersen and Laake (2013).
     #[test]
     fn the_tests_of_fagerland() {
         let bentur = counts(1, 1, 7, 12).mcnemar().unwrap();
