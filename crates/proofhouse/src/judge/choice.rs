@@ -3,12 +3,14 @@
 use std::sync::OnceLock;
 
 use proofhouse_ledger::Json;
-use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::reading::{Found, Reading};
 use super::text::{NOTHING_EXPECTED, alternatives, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+
+mod reading;
 
 /// How a case's `expected` names a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -27,10 +29,11 @@ pub enum ExpectedAs {
 ///
 /// The choice is looked for in this order, and the first rule that finds one decides:
 /// the whole answer is a label (`C`, `(c)`, `**C.**`, `\boxed{C}`); the last statement of an answer (`The answer is C`,
-/// `ANSWER: (C)`, `I choose C`); a label with its text at the start (`C) Paris`); a last line that is a label; a label
-/// that is the only one mentioned. The article `A` and the pronoun `I` are not mentions. An answer that names
-/// several choices where one is asked for (`A or B`) is wrong. Labels are `labels`, A to D unless set; they may be
-/// words. The expected label is `value` or else the case's `expected`; a list holds alternatives.
+/// `ANSWER: (C)`, `I choose C`); the last `C is correct`; a last line that is a label; a line that starts with a label
+/// (`C) Paris`) unless it belongs to a list of the choices; a label that is the only one mentioned. The article `A` and
+/// the pronoun `I` are not mentions. An answer that names several choices where one is asked for (`A or B`) is wrong.
+/// Labels are `labels`, A to D unless set; they may be words. The expected label is `value` or else the case's
+/// `expected`; a list holds alternatives.
 ///
 /// Guarantee: an answer in which no choice can be found is wrong, never a guess.
 ///
@@ -87,7 +90,7 @@ impl Settings for Choice {
             None => None,
             Some(value) => Some(self.wanted(value).map_err(|what| format!("`value` {what}"))?),
         };
-        Ok(Box::new(Compiled { settings: self.clone(), own, rules: OnceLock::new() }))
+        Ok(Box::new(Compiled { settings: self.clone(), own, reading: OnceLock::new() }))
     }
 
     fn needs_expected(&self) -> bool {
@@ -95,18 +98,17 @@ impl Settings for Choice {
     }
 }
 
+/// Which label this is: as it is spelt, or else in the other case.
+fn place(labels: &[String], label: &str) -> Option<usize> {
+    let spelt = labels.iter().position(|known| known == label);
+    spelt.or_else(|| labels.iter().position(|known| same(known, label)))
+}
+
 fn same(a: &str, b: &str) -> bool {
     a.to_lowercase() == b.to_lowercase()
 }
 
 impl Choice {
-    fn place(&self, label: &str) -> Option<usize> {
-        self.labels
-            .iter()
-            .position(|known| known == label)
-            .or_else(|| self.labels.iter().position(|known| same(known, label)))
-    }
-
     /// The places of the expected labels, at least one.
     fn wanted(&self, value: &Json) -> Result<Vec<usize>, String> {
         let list = alternatives(value);
@@ -120,7 +122,7 @@ impl Choice {
         let text = item.to_text();
         let first = match self.expected_as {
             ExpectedAs::Label => {
-                return self.place(text.trim()).ok_or_else(|| {
+                return place(&self.labels, text.trim()).ok_or_else(|| {
                     format!(
                         "holds {}, which is no label\n\nhint: for places instead of labels set `expected_as`",
                         excerpt(&text)
@@ -145,7 +147,7 @@ struct Compiled {
     settings: Choice,
     own: Option<Vec<usize>>,
     /// Compiled when the first answer comes: a suite that is only checked or planned need not wait for it.
-    rules: OnceLock<Rules>,
+    reading: OnceLock<Reading>,
 }
 
 impl Judge for Compiled {
@@ -163,9 +165,9 @@ impl Judge for Compiled {
             },
         };
         let text = subject.text();
-        let rules = self.rules.get_or_init(|| Rules::new(&self.settings));
+        let reading = self.reading.get_or_init(|| Reading::new(&self.settings.labels));
         let labels = &self.settings.labels;
-        match rules.find(&text) {
+        match reading.find(&text) {
             Found::One(place) => Verdict::of(wanted.contains(&place), || {
                 format!("expected {}, got {}", excerpt(&labels[wanted[0]]), excerpt(&labels[place]))
             }),
@@ -173,127 +175,6 @@ impl Judge for Compiled {
             Found::Nothing => Verdict::wrong(format!("no choice is named in {}", excerpt(&text))),
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Found {
-    One(usize),
-    Several,
-    Nothing,
-}
-
-/// The patterns of one set of labels. Every repetition in them is short, so that a match never reads far ahead.
-struct Rules {
-    settings: Choice,
-    whole: Regex,
-    stated: Regex,
-    leading: Regex,
-    mention: Regex,
-    another: Regex,
-}
-
-/// What may stand around a label: quotes, brackets, emphasis, TeX.
-const OPEN: &str =
-    r#"[\s"'“‘«`*_(\[{<:$]{0,12}(?:\\boxed\{|\\text\{|\\mathrm\{|\\mathbf\{){0,2}[\s"'“‘«`*_(\[{<]{0,4}"#;
-const CLOSE: &str = r#"[\s"'”’»`*_)\]}>.,:;!$]{0,12}"#;
-
-impl Rules {
-    fn new(settings: &Choice) -> Self {
-        let mut labels: Vec<String> = settings.labels.iter().map(|label| regex::escape(label)).collect();
-        labels.sort_by_key(|label| std::cmp::Reverse(label.len()));
-        let label = format!("(?<label>{})", labels.join("|"));
-        let build = |pattern: &str| {
-            RegexBuilder::new(pattern)
-                .case_insensitive(true)
-                .build()
-                .expect("labels are short, few and escaped, and all else is constant")
-        };
-        let noun = "(?:answer|option|choice|response|solution|letter)";
-        Rules {
-            settings: settings.clone(),
-            whole: build(&format!(r"\A{OPEN}(?:{noun}\s{{0,4}})?{OPEN}{label}{CLOSE}\z")),
-            stated: build(&format!(
-                r"(?:\b{noun}(?:\s{{1,4}}(?:choice|option|letter))?[\s*_]{{0,4}}(?::|=|：|\bis\b|\bwas\b|\b(?:would|should|must|will)\s{{1,4}}be\b)|\bi(?:'d|\s{{1,4}}would|'ll|\s{{1,4}}will)?\s{{1,4}}(?:choose|pick|select|chose|go\s{{1,4}}with|went\s{{1,4}}with)\b|\\boxed\b)[\s:=*_]{{0,8}}(?:the\s{{1,4}})?(?:correct\s{{1,4}})?(?:{noun}\b)?(?:\s{{1,4}}is\b)?{OPEN}\b{label}\b"
-            )),
-            leading: build(&format!(r"\A{OPEN}{label}[*_\s]{{0,3}}(?:[.):\]]|\s[-–—]\s)[*_]{{0,3}}\s")),
-            mention: build(&format!(r"\b{label}\b")),
-            another: build(&format!(r"\A{CLOSE}(?:\bor\b|\band\b|\bnor\b|/|&|\+|\||,)?{OPEN}\b{label}\b")),
-        }
-    }
-
-    fn find(&self, text: &str) -> Found {
-        let text = text.trim();
-        if let Some(found) = self.whole.captures(text) {
-            return self.one(&found["label"]);
-        }
-        let stated = self.last_stated(text);
-        if stated != Found::Nothing {
-            return stated;
-        }
-        if let Some(found) = self.leading.captures(text) {
-            return self.one(&found["label"]);
-        }
-        let last_line = text.lines().next_back().unwrap_or_default();
-        if let Some(found) = self.whole.captures(last_line) {
-            return self.one(&found["label"]);
-        }
-        self.only_mentioned(text)
-    }
-
-    fn one(&self, label: &str) -> Found {
-        self.settings.place(label).map_or(Found::Nothing, Found::One)
-    }
-
-    fn last_stated(&self, text: &str) -> Found {
-        let mut last = Found::Nothing;
-        for found in self.stated.captures_iter(text) {
-            let label = found.name("label").expect("the label is no optional part");
-            if is_small_word(label.as_str()) && reads_on(&text[label.end()..]) {
-                continue;
-            }
-            last = self.one(label.as_str());
-            if let Some(other) = self.another.captures(&text[label.end()..])
-                && self.one(&other["label"]) != last
-                && !(is_small_word(&other["label"]))
-            {
-                last = Found::Several;
-            }
-        }
-        last
-    }
-
-    fn only_mentioned(&self, text: &str) -> Found {
-        let mut only = Found::Nothing;
-        for found in self.mention.captures_iter(text) {
-            let label = found.name("label").expect("the label is no optional part");
-            let is_word = matches!(label.as_str(), "A" | "I") && reads_on(&text[label.end()..]);
-            if is_word || self.is_other_case(label.as_str()) {
-                continue;
-            }
-            let found = self.one(label.as_str());
-            if only != Found::Nothing && only != found {
-                return Found::Several;
-            }
-            only = found;
-        }
-        only
-    }
-
-    /// In running text a single letter counts only as its label spells it: `a`, `b` and `c` are all over prose.
-    fn is_other_case(&self, label: &str) -> bool {
-        label.chars().count() == 1 && !self.settings.labels.iter().any(|known| known == label)
-    }
-}
-
-/// `a` and `i` in lower case are words more often than labels.
-fn is_small_word(label: &str) -> bool {
-    matches!(label, "a" | "i")
-}
-
-/// Whether a word follows after a space, as after an article.
-fn reads_on(rest: &str) -> bool {
-    let mut chars = rest.chars();
-    chars.next().is_some_and(char::is_whitespace) && chars.next().is_some_and(char::is_alphabetic)
 }
 
 #[cfg(test)]
@@ -363,6 +244,13 @@ mod tests {
             "My answer is: C",
             "The answer = C",
             "The correct answer choice is C",
+            "The answer is C. A is wrong because it is small, and B is not a city.",
+            "The answer is C, and A is wrong.",
+            "The answer is C, a capital city.",
+            "The answer is C, not B or D.",
+            "A is tempting and B is close, but C is correct.",
+            "Option A is incorrect. Option C is the right one. B is not correct.",
+            "I'd say C",
         ] {
             reads(answer, "C");
         }
@@ -374,6 +262,8 @@ mod tests {
     fn a_leading_label_a_last_line_or_a_sole_mention_counts() {
         for answer in [
             "C. Paris",
+            "C) Paris\n\nA) London is in England.\nB) Berlin is in Germany.",
+            "London (A) is in England.\n\nC) Paris",
             "C) Paris",
             "(C) Paris",
             "C: Paris",
@@ -401,6 +291,10 @@ mod tests {
             "The answer is A and C",
             "Answer: A, B, C, D",
             "Answer: A/B",
+            "A) London\nB) Berlin\nC) Paris\nD) Rome",
+            "Which one?\nA. London\nB. Berlin\nC. Paris\nD. Rome\nHm.",
+            "The answer is A, B or C",
+            "The answer is A and C, both are right",
             "The answer is (A) or (C).",
             "It is either B or D",
             "The answer is not A; the answer is not B",
@@ -419,6 +313,8 @@ mod tests {
     fn labels_and_expected_places() {
         check("choice: {labels: [positive, negative, neutral]}", "negative", "Sentiment: Negative.", 1.0);
         check("choice: {labels: [positive, negative]}", "negative", "positive and negative", 0.0);
+        check("choice: {labels: [C, C++, N/A]}", "C++", "The answer is C++.", 1.0);
+        check("choice: {labels: [C, C++, N/A]}", "N/A", "n/a", 1.0);
         check("choice: {labels: ['1', '2', '3']}", "2", "The answer is 2", 1.0);
         check("choice: {labels: ['1', '2', '10']}", "10", "10", 1.0);
         check("choice: {expected_as: zero-based}", "2", "C", 1.0);

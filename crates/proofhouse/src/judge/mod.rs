@@ -1,8 +1,8 @@
 //! The judges of `probe` suites: was this answer right?
 //!
 //! A judge is a pure function of what the target was given, what it answered and what the case expects. It knows
-//! nothing of suites, trials or files. A new one is a file with its settings plus two lines here: `mod x;` and a row
-//! of the table. `panel` puts several judges together.
+//! nothing of suites, trials or files. A new one is a file with its settings, and here its `mod` line, its `pub use`
+//! and a row of the table. `panel` puts several judges together.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,26 +1,27 @@
-//! stand-in
-#[derive(Clone, Copy)]
-pub struct Interval {
-    pub low: f64,
-    pub high: f64,
-}
-pub fn wilson(k: u64, n: u64) -> Option<Interval> {
-    if n == 0 {
-        return None;
-    }
-    let (k, n, z) = (k as f64, n as f64, 1.959963984540054f64);
-    let p = k / n;
-    let d = 1.0 + z * z / n;
-    let c = (p + z * z / (2.0 * n)) / d;
-    let h = z / d * ((p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt());
-    Some(Interval { low: (c - h).max(0.0), high: (c + h).min(1.0) })
-}
-pub fn mcnemar_exact(_: u64, _: u64) -> f64 {
-    1.0
-}
-pub fn paired_difference(_: u64, _: u64, _: u64, _: u64) -> Option<Interval> {
-    Some(Interval { low: -1.0, high: 1.0 })
-}
-pub fn round_sig(x: f64, _: i32) -> f64 {
-    x
-}
+//! The statistics of a tally: intervals, tests, adjustments and power, each with the publication that it follows.
+//!
+//! All functions take counts or slices and return small values. A rate with an empty denominator is `None`, never 0
+//! and never 1. Results are the same on every platform as far as doubles allow: sums run in a fixed order and logarithms of
+//! large factorials are never subtracted from one another. What is left is the last bit of `exp` and `ln`, which
+//! differs between mathematical libraries; so every number that reaches `summary.json` goes through [`round_sig`] with
+//! [`SIGNIFICANT_DIGITS`], and is compared after it.
+
+mod adjust;
+mod binomial;
+mod cluster;
+mod interval;
+mod paired;
+mod pass_at_k;
+mod power;
+mod quantile;
+mod round;
+
+pub use adjust::{benjamini_hochberg, holm};
+pub use binomial::binomial_test;
+pub use cluster::{ClusterMoments, MeanEstimate};
+pub use interval::{Interval, clopper_pearson, wilson};
+pub use paired::{Difference, McNemar, PairedCounts};
+pub use pass_at_k::pass_at_k;
+pub use power::{Detectable, detectable_paired, detectable_unpaired};
+pub use quantile::Confidence;
+pub use round::{SIGNIFICANT_DIGITS, round_sig};
