@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Damage, Kind, Line, Status};
-use proofhouse_ledger::summary::{self, Comparison, Gate, Mean, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, Comparison, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
-use super::stats;
+use super::stats::{self, Confidence, PairedCounts};
 
 /// A tally under way.
 #[derive(Default)]
@@ -191,8 +191,8 @@ impl SlotTally {
             counts: by_status(&self.counts),
             pass_rate: rate(self.passed, self.assessed, of_slot("passed = true of passed is not null")),
             pass_rate_all: rate(self.passed, self.trials, of_slot("passed = true of all")),
-            pass_rate_clustered: (self.pass_clusters.clusters() > 1).then(|| mean(&self.pass_clusters)),
-            scores: self.scores.iter().map(|(name, clusters)| (name.clone(), mean(clusters))).collect(),
+            pass_rate_clustered: self.pass_clusters.rate(),
+            scores: self.scores.iter().map(|(name, clusters)| (name.clone(), clusters.mean())).collect(),
             tags: tags.collect(),
             flaky_cases: rate(
                 self.flaky,
@@ -208,30 +208,17 @@ fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
 }
 
 /// A rate with its Wilson interval; null when empty.
-pub fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
-    let interval = stats::wilson(numerator, denominator);
-    let value = (denominator > 0).then(|| stats::round_sig(numerator as f64 / denominator as f64, 12));
-    Rate {
-        numerator,
-        denominator,
-        value,
-        low: interval.map(|interval| stats::round_sig(interval.low, 12)),
-        high: interval.map(|interval| stats::round_sig(interval.high, 12)),
-        records,
-    }
+fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+    let interval = stats::wilson(numerator, denominator, Confidence::P95);
+    let value = (denominator > 0).then(|| round(numerator as f64 / denominator as f64));
+    let (low, high) =
+        (interval.map(|interval| round(interval.low)), interval.map(|interval| round(interval.high)));
+    Rate { numerator, denominator, value, low, high, records }
 }
 
-fn mean(clusters: &Clusters) -> Mean {
-    let round = |value: f64| stats::round_sig(value, 12);
-    let interval = clusters.interval();
-    Mean {
-        count: clusters.count(),
-        clusters: clusters.clusters(),
-        value: clusters.mean().map(round),
-        standard_error: clusters.standard_error().map(round),
-        low: interval.map(|(low, _)| round(low)),
-        high: interval.map(|(_, high)| round(high)),
-    }
+/// Every number that reaches the summary goes through here.
+fn round(value: f64) -> f64 {
+    stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
 fn judge_gate(pass_rate: f64, slots: &[Slot]) -> Gate {
@@ -263,21 +250,20 @@ fn count_pairs(a: &[(u64, bool)], b: &[(u64, bool)], table: &mut [u64; 4]) {
 }
 
 fn compare(a: &str, b: &str, table: &[u64; 4]) -> Comparison {
-    let [both_passed, only_a, only_b, neither] = *table;
-    let pairs = table.iter().sum::<u64>();
-    let round = |value: f64| stats::round_sig(value, 12);
-    let interval = stats::paired_difference(both_passed, only_a, only_b, neither);
+    let [both, only_first, only_second, neither] = *table;
+    let counts = PairedCounts { both, only_first, only_second, neither };
+    let difference = counts.difference(Confidence::P95);
     Comparison {
         a: a.to_owned(),
         b: b.to_owned(),
-        pairs,
-        both_passed,
-        only_a,
-        only_b,
+        pairs: counts.pairs(),
+        both_passed: both,
+        only_a: only_first,
+        only_b: only_second,
         neither,
-        difference: (pairs > 0).then(|| round((only_b as f64 - only_a as f64) / pairs as f64)),
-        low: interval.map(|interval| round(interval.low)),
-        high: interval.map(|interval| round(interval.high)),
-        p_value: (pairs > 0).then(|| round(stats::mcnemar_exact(only_a, only_b))),
+        difference: difference.map(|difference| round(difference.value)),
+        low: difference.map(|difference| round(difference.interval.low)),
+        high: difference.map(|difference| round(difference.interval.high)),
+        p_value: counts.mcnemar().map(|test| round(test.p_value)),
     }
 }
