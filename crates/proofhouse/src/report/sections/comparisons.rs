@@ -21,10 +21,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         html.put(r#"<p class="finding">{}</p>"#, &[&words::comparison(pair)]);
     }
     html.put(r#"<div class="scroll"><table class="rates"><caption class="quiet">Pairs of targets</caption><thead><tr>"#, &[]);
-    html.put(r#"<th scope="col">Second − first</th><th scope="col" class="num">Points</th><th scope="col" class="chart">"#, &[]);
+    html.put(r#"<th scope="col">Difference</th><th scope="col" class="num">Points</th><th scope="col" class="chart">"#, &[]);
     html.put(r#"<svg class="axis" height="16" aria-hidden="true"><text x="0%" y="12" text-anchor="start">−100</text>"#, &[]);
     html.put(r#"<text x="50%" y="12" text-anchor="middle">0</text><text x="100%" y="12" text-anchor="end">+100</text></svg>"#, &[]);
-    for title in ["95 % interval", "p", "Only first", "Only second", "Both", "Neither", "Pairs"] {
+    for title in ["95 % interval", "p", "Only left", "Only right", "Both", "Neither", "Pairs"] {
         html.put(r#"</th><th scope="col" class="num">{}"#, &[&title]);
     }
     html.put("</th></tr></thead><tbody>", &[]);
@@ -42,16 +42,21 @@ fn row(html: &mut Html, pair: &Comparison) {
         (Some(low), Some(high)) => format!("{} to {}", words::points(low), words::points(high)),
         _ => dash(),
     };
+    // The second minus the first, and the counts in the same order.
     html.put(r#"<tr><th scope="row"><bdi>{}</bdi> − <bdi>{}</bdi></th>"#, &[&pair.b, &pair.a]);
-    html.put(r#"<td class="num big">{}</td><td class="chart">"#, &[&pair.difference.map_or_else(dash, words::points)]);
+    html.put(
+        r#"<td class="num big">{}</td><td class="chart">"#,
+        &[&pair.difference.map_or_else(dash, words::points)],
+    );
     svg::difference(html, pair.difference, pair.low, pair.high);
     html.put("</td>", &[]);
-    let p = pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
+    let p =
+        pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
     let cells = [
         ("95 % interval", interval),
         ("p", p),
-        ("Only first", words::count(pair.only_a)),
-        ("Only second", words::count(pair.only_b)),
+        ("Only left", words::count(pair.only_b)),
+        ("Only right", words::count(pair.only_a)),
         ("Both", words::count(pair.both_passed)),
         ("Neither", words::count(pair.neither)),
         ("Pairs", words::count(pair.pairs)),
@@ -73,7 +78,10 @@ fn caveats(html: &mut Html, facts: &Facts<'_>) {
     }
     let repeated = summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
     if repeated {
-        html.put(" Cases were repeated, and repetitions of one case are not independent: the true p is larger.", &[]);
+        html.put(
+            " Cases were repeated, and repetitions of one case are not independent: the true p is larger.",
+            &[],
+        );
     }
     html.put("</p>", &[]);
 }
