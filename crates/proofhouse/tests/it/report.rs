@@ -232,6 +232,22 @@ fn more_records_than_fit_are_chosen_by_verdict_and_counted() {
 }
 
 #[test]
+fn long_texts_are_cut_shorter_where_there_are_many() {
+    let long = "long text ".repeat(500);
+    let run_of = |count: u32| {
+        let trials =
+            (0..count).map(|at| Trial { repetition: at, ..Trial::answered("only", "case", "x", &long) });
+        SampleRun::new(&["only"], None, trials).html()
+    };
+    let few = run_of(20);
+    assert!(few.contains("kept up to 4,096 bytes of its JSON form; where more was cut"));
+    assert!(few.contains("{\"n\":5000,\"t\":\"long text "));
+    let many = run_of(12_000);
+    assert!(many.contains("kept up to 1,024 bytes of its JSON form (less than the usual 4,096"));
+    assert!(many.len() < 48 << 20, "{}", many.len());
+}
+
+#[test]
 fn a_damaged_ledger_is_refused_with_the_line() {
     let run = sample();
     let records = std::fs::read_to_string(run.paths.records()).unwrap();

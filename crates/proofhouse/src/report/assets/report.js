@@ -213,7 +213,7 @@
       out: el('bdi', { class: 'preview' }, preview),
     };
     return el('tr', { 'data-n': n }, ...COLUMNS.map(({ key }) =>
-      el('td', { class: 'c-' + key + (key === 'index' || key === 'rep' || key === 'score' ? ' num' : '') }, cells[key])));
+      el('td', { class: 'c-' + key + (key === 'index' || key === 'rep' || key === 'score' ? ' num' : ''), title: key === 'status' ? cells.status : null }, cells[key])));
   }
 
   // -- one record
