@@ -297,6 +297,25 @@ fn a_phone_scrolls_in_one_direction_only() {
 }
 
 #[test]
+fn paper_is_white_and_has_no_controls() {
+    let run = sample();
+    let Some(browser) = Browser::start(Screen { dark: true, ..DESKTOP }) else { return };
+    browser.open(&run.write_html(), "");
+    browser.as_printed();
+    assert_eq!(browser.eval("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    let shown =
+        |selector: &str| browser.eval(&format!("document.querySelector('{selector}').checkVisibility()"));
+    for control in ["#theme", "#filters", "#pager", ".contents", "#table th button"] {
+        assert_eq!(shown(control), false, "{control}");
+    }
+    assert_eq!(
+        browser.eval("getComputedStyle(document.querySelector('th.c-case'), '::before').content"),
+        "\"Case\""
+    );
+    assert_eq!(shown("#table tbody td"), true);
+}
+
+#[test]
 fn without_scripts_the_verdict_and_the_charts_are_there() {
     let run = sample();
     let Some(browser) = Browser::start(Screen { scripts: false, ..DESKTOP }) else { return };

@@ -260,4 +260,11 @@ fn a_damaged_ledger_is_refused_with_the_line() {
     std::fs::write(run.paths.records(), records.lines().next().unwrap().to_owned() + "\n").unwrap();
     let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
     assert!(matches!(&error, ReportError::Contradiction(why) if why.contains("has 1 lines")), "{error}");
+
+    std::fs::write(run.paths.records(), records.replacen("\"passed\":false", "\"passed\":true", 1)).unwrap();
+    let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
+    assert!(
+        matches!(&error, ReportError::Contradiction(why) if why.contains("78 of 83 assessed records of `careful`")),
+        "{error}"
+    );
 }

@@ -118,6 +118,12 @@ impl Browser {
         );
     }
 
+    /// Shows the page as it would be printed.
+    pub(crate) fn as_printed(&self) {
+        let media = json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "media": "print" } });
+        self.post("goog/cdp/execute", &media);
+    }
+
     /// Whether the page has opened a dialog (`alert` and the like).
     pub(crate) fn has_alert(&self) -> bool {
         self.call("GET", &format!("/session/{}/alert/text", self.session), &Value::Null).is_ok()

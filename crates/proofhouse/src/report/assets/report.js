@@ -376,7 +376,7 @@
   choices('f-error', 'all', same(distinct(ERROR)));
   choices('f-tag', 'all', same(distinct(TAGS)));
   byId('case-list').append(...distinct(CASE).slice(0, 2000).map((value) => el('option', { value })));
-  byId('table').tHead.rows[0].replaceChildren(...COLUMNS.map(({ key, title, order }) => el('th', { scope: 'col', class: 'c-' + key, 'data-key': key },
+  byId('table').tHead.rows[0].replaceChildren(...COLUMNS.map(({ key, title, order }) => el('th', { scope: 'col', class: 'c-' + key, 'data-key': key, 'data-title': order ? title : null },
     order ? button(title, () => { state.sort = state.sort === key ? '-' + key : key; state.page = 0; update(); }) : title)));
 
   let typing = 0;
