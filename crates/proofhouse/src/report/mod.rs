@@ -19,6 +19,7 @@ mod page;
 mod sections;
 mod survey;
 mod svg;
+mod table;
 mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};

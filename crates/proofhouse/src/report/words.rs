@@ -112,8 +112,8 @@ pub(super) fn comparison(pair: &Comparison) -> String {
         _ => "That is no sufficient evidence of a difference, nor evidence that there is none",
     };
     format!(
-        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, a split at least this \
-         uneven would happen {} ({}).",
+        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, \
+         a split at least this uneven would happen {} ({}).",
         count(only_more),
         count(only_less),
         chance(p),

@@ -7,6 +7,15 @@ use crate::report::words;
 
 pub(super) const SECTION: Section = Section { id: "cases", title: "Case by case", body };
 
+/// Class, sign and meaning of a cell.
+const LEGEND: [(&str, &str, &str); 5] = [
+    ("s4", "", "all passed"),
+    ("s0", "", "none passed"),
+    ("flaky s2", "≈", "flaky: repetitions disagree"),
+    ("none", "–", "not assessed"),
+    ("s4", "?", "some not assessed"),
+];
+
 fn body(facts: &Facts<'_>) -> Option<Html> {
     if facts.summary.trials == 0 {
         return None;
@@ -15,7 +24,8 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     flaky_rates(&mut html, facts);
     let Some(heat) = &facts.survey.heat else {
         html.put(
-            r#"<p class="note">No heat map: it is drawn for at most {} cases and {} cells. The table below can be filtered by case.</p>"#,
+            "<p class=\"note\">No heat map: it is drawn for at most {} cases and {} cells. \
+             The table below can be filtered by case.</p>",
             &[&MAX_HEAT_CASES, &words::count(MAX_HEAT_CELLS as u64)],
         );
         return Some(html);
@@ -25,9 +35,11 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     for (at, slot) in slots.iter().enumerate() {
         html.put("{} <bdi><b>{}</b></bdi>", &[&(if at == 0 { "" } else { "," }), &slot.slot]);
     }
-    html.put(r#"</span> <span class="key"><i class="cell s4"></i>all passed</span>"#, &[]);
-    html.put(r#" <span class="key"><i class="cell s0"></i>none passed</span> <span class="key"><i class="cell flaky s2">≈</i>flaky: repetitions disagree</span>"#, &[]);
-    html.put(r#" <span class="key"><i class="cell none">–</i>not assessed</span> <span class="key"><i class="cell s4">?</i>some not assessed</span></p><ul class="heat">"#, &[]);
+    html.put("</span>", &[]);
+    for (class, sign, meaning) in LEGEND {
+        html.put(r#" <span class="key"><i class="cell {}">{}</i>{}</span>"#, &[&class, &sign, &meaning]);
+    }
+    html.put(r#"</p><ul class="heat">"#, &[]);
     for (case, cells) in &heat.rows {
         html.put(r#"<li><span class="cells">"#, &[]);
         for (slot, cell) in slots.iter().zip(cells) {
