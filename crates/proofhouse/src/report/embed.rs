@@ -100,6 +100,7 @@ fn meta(facts: &Facts<'_>) -> Vec<u8> {
         ("group", Json::Number(GROUP as f64)),
         ("records", Json::Number(facts.survey.records as f64)),
         ("slots", slots.into()),
+        ("spine", facts.manifest.determinism.deterministic_artifacts.into()),
         ("statuses", statuses.into()),
     ]);
     let mut out = Vec::new();

@@ -20,6 +20,7 @@ mod sections;
 mod store;
 mod survey;
 mod svg;
+mod table;
 mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
@@ -73,12 +74,7 @@ pub fn render(run: &RunPaths, out: &mut dyn Write) -> Result<(), ReportError> {
     let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
     let summary: Summary = read(&run.summary(), "summary.json")?;
     let survey = survey::survey(&run.records(), &summary)?;
-    if survey.records != manifest.record_count || survey.records != summary.trials {
-        return Err(ReportError::Contradiction(format!(
-            "`records.jsonl` has {} lines, `manifest.json` says {}, `summary.json` says {}",
-            survey.records, manifest.record_count, summary.trials
-        )));
-    }
+    agree(&manifest, &summary, &survey)?;
     let facts = sections::Facts { manifest: &manifest, summary: &summary, survey: &survey };
     page::write_top(out, &facts).map_err(ReportError::Output)?;
     embed::write_records(out, &run.records(), &facts)?;
@@ -90,4 +86,24 @@ fn read<T: serde::de::DeserializeOwned>(
     file: &'static str,
 ) -> Result<T, ReportError> {
     serde_json::from_slice(&files::read(path)?).map_err(|source| ReportError::Format { file, source })
+}
+
+/// A page whose table contradicts its headline would be worse than none. `verify` finds out which file was altered.
+fn agree(manifest: &Manifest, summary: &Summary, survey: &survey::Survey) -> Result<(), ReportError> {
+    if survey.records != manifest.record_count || survey.records != summary.trials {
+        return Err(ReportError::Contradiction(format!(
+            "`records.jsonl` has {} lines, `manifest.json` says {}, `summary.json` says {}",
+            survey.records, manifest.record_count, summary.trials
+        )));
+    }
+    for (slot, outcomes) in summary.slots.iter().zip(&survey.outcomes) {
+        let (passed, assessed) = (outcomes.passed(), outcomes.passed() + outcomes.failed());
+        if (passed, assessed) != (slot.pass_rate.numerator, slot.pass_rate.denominator) {
+            return Err(ReportError::Contradiction(format!(
+                "{passed} of {assessed} assessed records of `{}` passed, `summary.json` says {} of {}",
+                slot.slot, slot.pass_rate.numerator, slot.pass_rate.denominator
+            )));
+        }
+    }
+    Ok(())
 }

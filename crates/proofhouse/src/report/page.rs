@@ -32,7 +32,8 @@ pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()
     writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">", policy())?;
     let mut html = Html::new();
     html.put("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n", &[]);
-    html.put("<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n", &[]);
+    html.put("<meta name=\"color-scheme\" content=\"light dark\">\n", &[]);
+    html.put("<meta name=\"referrer\" content=\"no-referrer\">\n", &[]);
     html.put("<title>{} · {} · Proofhouse</title>\n", &[&facts.manifest.suite_id, &facts.manifest.run_id]);
     out.write_all(html.as_str().as_bytes())?;
     write!(out, "<style>{STYLE}</style>\n</head>\n<body>\n")?;
@@ -75,7 +76,11 @@ fn body(facts: &Facts<'_>) -> Html {
         html.put("<h2 id=\"h-{}\">{}</h2>\n", &[&section.id, &section.title]);
         html.append(part).put("\n</section>\n", &[]);
     }
-    html.put("</main>\n<footer><p>Made by Proofhouse from the files of run <code>{}</code> alone; the same files give the same page. It loads nothing and sends nothing.</p></footer>\n", &[&manifest.run_id]);
+    html.put(
+        "</main>\n<footer><p>Made by Proofhouse from the files of run <code>{}</code> alone; ",
+        &[&manifest.run_id],
+    );
+    html.put("the same files give the same page. It loads nothing and sends nothing.</p></footer>\n", &[]);
     html
 }
 

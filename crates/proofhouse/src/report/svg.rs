@@ -10,15 +10,26 @@ fn place(share: f64) -> String {
     format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
 }
 
-/// The scale above a column of intervals, 0 to 100 %.
-pub(super) fn axis(html: &mut Html) {
+/// The scale above a column of shares.
+pub(super) fn share_scale(html: &mut Html) {
+    let ticks = [(0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%")];
+    scale(html, &ticks);
+}
+
+/// The scale above a column of differences, in points.
+pub(super) fn difference_scale(html: &mut Html) {
+    scale(html, &[(0.0, "−100"), (0.5, "0"), (1.0, "+100")]);
+}
+
+fn scale(html: &mut Html, ticks: &[(f64, &'static str)]) {
     html.put(r#"<svg class="axis" height="16" aria-hidden="true">"#, &[]);
-    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
-    {
-        html.put(
-            r#"<text x="{}" y="12" text-anchor="{}">{}</text>"#,
-            &[&place(share), &anchor, &format!("{:.0}%", share * 100.0)],
-        );
+    for (share, title) in ticks {
+        let anchor = match *share {
+            0.0 => "start",
+            1.0 => "end",
+            _ => "middle",
+        };
+        html.put(r#"<text x="{}" y="12" text-anchor="{}">{}</text>"#, &[&place(*share), &anchor, title]);
     }
     html.put("</svg>", &[]);
 }

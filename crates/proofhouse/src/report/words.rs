@@ -7,23 +7,26 @@ const NBSP: char = '\u{a0}';
 
 /// A share as a percentage with one decimal.
 pub(super) fn percent(share: f64) -> String {
-    format!("{}{NBSP}%", percent_digits(share))
+    let digits = match rounded(share).as_str() {
+        "100" if share < 1.0 => ">99.9".to_owned(),
+        "0" if share > 0.0 => "<0.1".to_owned(),
+        digits => digits.to_owned(),
+    };
+    format!("{digits}{NBSP}%")
 }
 
-fn percent_digits(share: f64) -> String {
+fn rounded(share: f64) -> String {
     let digits = format!("{:.1}", share * 100.0);
     match digits.as_str() {
-        "100.0" if share < 1.0 => ">99.9".to_owned(),
-        "0.0" | "-0.0" if share > 0.0 => "<0.1".to_owned(),
         "100.0" => "100".to_owned(),
         "0.0" | "-0.0" => "0".to_owned(),
         _ => digits,
     }
 }
 
-/// `84.4–95.7 %`, or nothing where there is no interval.
+/// `84.4–95.7 %`, or nothing where there is no interval. Its ends are no claims, so they are simply rounded.
 pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
-    Some(format!("{}–{}{NBSP}%", percent_digits(low?), percent_digits(high?)))
+    Some(format!("{}–{}{NBSP}%", rounded(low?), rounded(high?)))
 }
 
 /// A rate in words: its value, or that there is none.
@@ -109,8 +112,8 @@ pub(super) fn comparison(pair: &Comparison) -> String {
         _ => "That is no sufficient evidence of a difference, nor evidence that there is none",
     };
     format!(
-        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, a split at least this \
-         uneven would happen {} ({}).",
+        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, \
+         a split at least this uneven would happen {} ({}).",
         count(only_more),
         count(only_less),
         chance(p),
@@ -129,7 +132,7 @@ mod tests {
         for (share, expected) in table {
             assert_eq!(percent(share), format!("{expected}\u{a0}%"));
         }
-        assert_eq!(interval(Some(0.844), Some(1.0)).unwrap(), "84.4–100\u{a0}%");
+        assert_eq!(interval(Some(0.844), Some(0.99999)).unwrap(), "84.4–100\u{a0}%");
         assert_eq!(interval(None, Some(1.0)), None);
         assert_eq!(p_value(0.0), "p\u{a0}<\u{a0}0.001");
     }

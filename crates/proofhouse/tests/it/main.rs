@@ -1,6 +1,7 @@
-//! The one integration binary: everything that a user can see, through the real program.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+//! The one integration binary: everything that a user can see, through the real program and a real browser.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot go on says where; a skipped one says why")]
 
+mod browser;
 mod crash;
 mod determinism;
 mod diff;
@@ -8,6 +9,9 @@ mod disk;
 mod envelope;
 mod lab;
 mod outcomes;
+mod report;
 mod resume;
+mod sample_run;
 mod tidy;
 mod verify;
+mod webdriver;

@@ -16,22 +16,22 @@ use proofhouse_ledger::{Digest, Json, RecordId, RunId, RunPaths};
 
 /// One trial to write.
 #[derive(Debug, Clone)]
-pub struct Trial {
-    pub slot: &'static str,
-    pub case_id: String,
-    pub repetition: u32,
-    pub input: String,
-    pub expected: Json,
-    pub output: Json,
-    pub status: Status,
-    pub error: Option<(&'static str, String)>,
-    pub passed: Option<bool>,
-    pub tags: Vec<String>,
+pub(crate) struct Trial {
+    pub(crate) slot: &'static str,
+    pub(crate) case_id: String,
+    pub(crate) repetition: u32,
+    pub(crate) input: String,
+    pub(crate) expected: Json,
+    pub(crate) output: Json,
+    pub(crate) status: Status,
+    pub(crate) error: Option<(&'static str, String)>,
+    pub(crate) passed: Option<bool>,
+    pub(crate) tags: Vec<String>,
 }
 
 impl Trial {
     /// A trial that was answered and judged by equality.
-    pub fn answered(slot: &'static str, case_id: &str, expected: &str, output: &str) -> Self {
+    pub(crate) fn answered(slot: &'static str, case_id: &str, expected: &str, output: &str) -> Self {
         Self {
             slot,
             case_id: case_id.to_owned(),
@@ -47,12 +47,12 @@ impl Trial {
     }
 
     /// The same trial, without an answer.
-    pub fn unanswered(self, status: Status, error_type: &'static str, error: &str) -> Self {
+    pub(crate) fn unanswered(self, status: Status, error_type: &'static str, error: &str) -> Self {
         Self { output: Json::Null, status, error: Some((error_type, error.to_owned())), passed: None, ..self }
     }
 
     /// The same trial with other tags.
-    pub fn tagged(self, tags: &[&str]) -> Self {
+    pub(crate) fn tagged(self, tags: &[&str]) -> Self {
         Self { tags: tags.iter().map(|tag| (*tag).to_owned()).collect(), ..self }
     }
 
@@ -62,14 +62,18 @@ impl Trial {
 }
 
 /// A run directory in a directory that goes away with it.
-pub struct SampleRun {
-    pub paths: RunPaths,
+pub(crate) struct SampleRun {
+    pub(crate) paths: RunPaths,
     _keep: tempfile::TempDir,
 }
 
 impl SampleRun {
     /// Writes records, summary and manifest.
-    pub fn new(slots: &[&'static str], gate: Option<f64>, trials: impl IntoIterator<Item = Trial>) -> Self {
+    pub(crate) fn new(
+        slots: &[&'static str],
+        gate: Option<f64>,
+        trials: impl IntoIterator<Item = Trial>,
+    ) -> Self {
         let keep = tempfile::tempdir().unwrap();
         let dir = Utf8PathBuf::from_path_buf(keep.path().join("run")).unwrap();
         write_run(&dir, slots, gate, trials);
@@ -77,31 +81,31 @@ impl SampleRun {
     }
 
     /// Renders the report to memory.
-    pub fn html(&self) -> String {
+    pub(crate) fn html(&self) -> String {
         let mut out = Vec::new();
         proofhouse::report::render(&self.paths, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     /// Renders the report to its place and gives it.
-    pub fn write_html(&self) -> Utf8PathBuf {
+    pub(crate) fn write_html(&self) -> Utf8PathBuf {
         let path = self.paths.report();
         let mut out = std::io::BufWriter::new(fs::File::create(&path).unwrap());
         proofhouse::report::render(&self.paths, &mut out).unwrap();
         path
     }
 
-    pub fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         serde_json::from_slice(&fs::read(self.paths.summary()).unwrap()).unwrap()
     }
 
-    pub fn manifest(&self) -> Manifest {
+    pub(crate) fn manifest(&self) -> Manifest {
         serde_json::from_slice(&fs::read(self.paths.manifest()).unwrap()).unwrap()
     }
 }
 
 /// What a hostile model or dataset would say.
-pub const HOSTILE: [(&str, &str); 10] = [
+pub(crate) const HOSTILE: [(&str, &str); 10] = [
     ("script", "<script>alert(1)</script><img src=x onerror=\"document.title='owned'\">"),
     ("end-of-block", "</script><script>document.title='owned'</script>"),
     ("comment", "<!--<script> ]]> <![CDATA[ --> \u{2028}\u{2029} </style>"),
@@ -115,7 +119,7 @@ pub const HOSTILE: [(&str, &str); 10] = [
 ];
 
 /// A few dozen cases, two targets, three repetitions, with everything that can become of a trial.
-pub fn sample_trials() -> Vec<Trial> {
+pub(crate) fn sample_trials() -> Vec<Trial> {
     let capitals = [
         ("france", "Paris"),
         ("japan", "Tokyo"),
@@ -146,7 +150,8 @@ pub fn sample_trials() -> Vec<Trial> {
                 let case = format!("arithmetic/{number:02}");
                 let mut trial = Trial::answered(slot, &case, &right.to_string(), &given.to_string());
                 trial.repetition = repetition;
-                trial.input = format!("What is {} times {}? Answer with the number only.", 17 + number, 3 + number);
+                trial.input =
+                    format!("What is {} times {}? Answer with the number only.", 17 + number, 3 + number);
                 if slot == "hasty" && number == 7 {
                     trial = trial.unanswered(Status::Timeout, "timeout", "no answer within 30000 ms");
                 }
@@ -163,8 +168,10 @@ pub fn sample_trials() -> Vec<Trial> {
         long.passed = Some(false);
         trials.push(long.tagged(&["limits"]));
         let mut structure = Trial::answered(slot, "structured", "", "");
-        structure.expected = serde_json::from_str(r#"{"city":"Bern","population":134000,"tags":["capital","old"]}"#).unwrap();
-        structure.output = serde_json::from_str(r#"{"city":"Bern","population":133000,"tags":["capital"]}"#).unwrap();
+        structure.expected =
+            serde_json::from_str(r#"{"city":"Bern","population":134000,"tags":["capital","old"]}"#).unwrap();
+        structure.output =
+            serde_json::from_str(r#"{"city":"Bern","population":133000,"tags":["capital"]}"#).unwrap();
         structure.passed = Some(false);
         trials.push(structure.tagged(&["json"]));
     }
@@ -173,8 +180,15 @@ pub fn sample_trials() -> Vec<Trial> {
 
 fn capital_trial(slot: &'static str, name: &str, capital: &str, repetition: u32, roll: usize) -> Trial {
     let sentence = format!("The capital of {name} is {capital}, which lies in the middle of the country.");
-    let right = Trial { expected: sentence.as_str().into(), ..Trial::answered(slot, &format!("capital/{name}"), &sentence, &sentence) };
-    let trial = Trial { repetition, input: format!("What is the capital of {name}? Answer in one sentence."), ..right };
+    let right = Trial {
+        expected: sentence.as_str().into(),
+        ..Trial::answered(slot, &format!("capital/{name}"), &sentence, &sentence)
+    };
+    let trial = Trial {
+        repetition,
+        input: format!("What is the capital of {name}? Answer in one sentence."),
+        ..right
+    };
     let trial = trial.tagged(&["capital", "geography"]);
     match (slot, roll) {
         ("hasty", 0..4) => Trial {
@@ -246,7 +260,10 @@ impl Tallies {
         }
         self.cases.entry((trial.slot, trial.case_id.clone())).or_default().add(trial.passed);
         if let Some(passed) = trial.passed {
-            self.verdicts.entry((trial.case_id.clone(), trial.repetition)).or_default().insert(trial.slot, passed);
+            self.verdicts
+                .entry((trial.case_id.clone(), trial.repetition))
+                .or_default()
+                .insert(trial.slot, passed);
         }
         if let Some((error_type, _)) = &trial.error {
             *self.error_types.entry((*error_type).to_owned()).or_default() += 1;
@@ -254,22 +271,34 @@ impl Tallies {
     }
 
     fn slot(&self, slot: &'static str) -> Slot {
-        let (tally, by_status) = self.slots.get(slot).cloned().unwrap_or_else(|| (Tally::default(), counts()));
-        let cases: Vec<&Tally> = self.cases.iter().filter(|(key, _)| key.0 == slot).map(|(_, tally)| tally).collect();
+        let (tally, by_status) =
+            self.slots.get(slot).cloned().unwrap_or_else(|| (Tally::default(), counts()));
+        let cases: Vec<&Tally> =
+            self.cases.iter().filter(|(key, _)| key.0 == slot).map(|(_, tally)| tally).collect();
         let repeated = cases.iter().filter(|case| case.assessed > 1).count() as u64;
         let flaky = cases.iter().filter(|case| case.passed > 0 && case.passed < case.assessed).count() as u64;
         let tags = self.tags.iter().filter(|(key, _)| key.0 == slot);
-        let pass_rate = rate(tally.passed, tally.assessed, &format!("slot = {slot} and passed = true over passed is not null"));
+        let pass_rate = rate(
+            tally.passed,
+            tally.assessed,
+            &format!("slot = {slot} and passed = true over passed is not null"),
+        );
         let mean = mean_over_cases(&cases);
         Slot {
             slot: slot.to_owned(),
             trials: tally.trials,
             counts: by_status,
-            pass_rate_all: rate(tally.passed, tally.trials, &format!("slot = {slot} and passed = true over all")),
+            pass_rate_all: rate(
+                tally.passed,
+                tally.trials,
+                &format!("slot = {slot} and passed = true over all"),
+            ),
             pass_rate,
             scores: BTreeMap::from([("equals".to_owned(), mean.clone())]),
             pass_rate_clustered: Some(mean),
-            tags: tags.map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag"))).collect(),
+            tags: tags
+                .map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag")))
+                .collect(),
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
         }
     }
@@ -314,7 +343,8 @@ fn mcnemar(a: u64, b: u64) -> f64 {
 }
 
 fn mean_over_cases(cases: &[&Tally]) -> Mean {
-    let shares: Vec<f64> = cases.iter().filter(|c| c.assessed > 0).map(|c| c.passed as f64 / c.assessed as f64).collect();
+    let shares: Vec<f64> =
+        cases.iter().filter(|c| c.assessed > 0).map(|c| c.passed as f64 / c.assessed as f64).collect();
     let n = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / n;
     let error = (shares.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * (n - 1.0))).sqrt();
@@ -330,12 +360,18 @@ fn mean_over_cases(cases: &[&Tally]) -> Mean {
 }
 
 /// Writes the three files; records stream, so that many are no matter.
-pub fn write_run(dir: &Utf8Path, slots: &[&'static str], gate: Option<f64>, trials: impl IntoIterator<Item = Trial>) {
+pub(crate) fn write_run(
+    dir: &Utf8Path,
+    slots: &[&'static str],
+    gate: Option<f64>,
+    trials: impl IntoIterator<Item = Trial>,
+) {
     fs::create_dir_all(dir).unwrap();
     let run = RunPaths::new(dir);
     let run_id = RunId::of_identity(b"sample");
     let spine = Spine::new(&run_id);
-    let (mut hasher, mut merkle, mut plan, mut count) = (Hasher::default(), Merkle::default(), Hasher::default(), 0u64);
+    let (mut hasher, mut merkle, mut plan, mut count) =
+        (Hasher::default(), Merkle::default(), Hasher::default(), 0u64);
     let mut tallies = Tallies::default();
     let mut file = std::io::BufWriter::new(fs::File::create(run.records()).unwrap());
     let mut line = Vec::new();
@@ -388,7 +424,8 @@ pub fn write_run(dir: &Utf8Path, slots: &[&'static str], gate: Option<f64>, tria
 }
 
 fn target(slot: &str) -> Target {
-    let config = Object::from_iter([("temperature", Json::from(0u32)), ("model", Json::from("scripted/<sample>"))]);
+    let config =
+        Object::from_iter([("temperature", Json::from(0u32)), ("model", Json::from("scripted/<sample>"))]);
     Target { slot: slot.to_owned(), kind: "scripted".to_owned(), config: config.into() }
 }
 
@@ -422,11 +459,22 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
         judge.set("equals", "the output is not the expected text <b>at all</b>");
     }
     let judge = Json::from(judge);
-    Probe { input: &trial.input, output: &trial.output, expected: &trial.expected, judge: &judge, tags: &trial.tags }
-        .push(out, &head)
+    Probe {
+        input: &trial.input,
+        output: &trial.output,
+        expected: &trial.expected,
+        judge: &judge,
+        tags: &trial.tags,
+    }
+    .push(out, &head)
 }
 
-fn summarise(tallies: &Tallies, slots: &[&'static str], gate: Option<f64>, (run_id, trials): (RunId, u64)) -> Summary {
+fn summarise(
+    tallies: &Tallies,
+    slots: &[&'static str],
+    gate: Option<f64>,
+    (run_id, trials): (RunId, u64),
+) -> Summary {
     let rows: Vec<Slot> = slots.iter().map(|slot| tallies.slot(slot)).collect();
     let mut all = counts();
     for (name, count) in rows.iter().flat_map(|slot| &slot.counts) {

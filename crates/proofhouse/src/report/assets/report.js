@@ -213,7 +213,7 @@
       out: el('bdi', { class: 'preview' }, preview),
     };
     return el('tr', { 'data-n': n }, ...COLUMNS.map(({ key }) =>
-      el('td', { class: 'c-' + key + (key === 'index' || key === 'rep' || key === 'score' ? ' num' : '') }, cells[key])));
+      el('td', { class: 'c-' + key + (key === 'index' || key === 'rep' || key === 'score' ? ' num' : ''), title: key === 'status' ? cells.status : null }, cells[key])));
   }
 
   // -- one record
@@ -261,6 +261,24 @@
       else { add('ins', y[start + j]); j++; }
     }
     for (let k = xEnd; k < x.length; k++) add('', x[k]);
+    return joined(out);
+  }
+  // A space that two changes have in common does not keep them apart: changed words read as one phrase.
+  function joined(parts) {
+    const out = [];
+    let old = '', young = '';
+    const flush = () => {
+      if (old) out.push(['del', old]);
+      if (young) out.push(['ins', young]);
+      old = young = '';
+    };
+    parts.forEach(([kind, words], at) => {
+      if (kind === 'del') old += words;
+      else if (kind === 'ins') young += words;
+      else if ((old || young) && at + 1 < parts.length && !words.trim()) { old += words; young += words; }
+      else { flush(); out.push(['', words]); }
+    });
+    flush();
     return out;
   }
   function difference(row, more) {
@@ -340,7 +358,7 @@
       ...others.flatMap((key) => block(key, key, more)),
       el('h3', null, 'Identity'),
       el('dl', { class: 'facts' }, fact('record_id', row[ID]), fact('index', number(row[INDEX])),
-        ...IDENTITY.filter((key) => more[key] !== undefined).map((key) => fact(key, shown(text(more[key]))))),
+        ...IDENTITY.filter((key) => more[key] !== undefined).map((key) => fact(key + (meta.spine && key.endsWith('_at') ? ' (time spine, no clock)' : ''), shown(text(more[key]))))),
       el('p', { class: 'note' }, 'The record as it is on disk:'),
       el('pre', { class: 'command' }, "sed -n '" + more.line + "p' records.jsonl"),
     ].filter((part) => part !== null));
@@ -358,7 +376,7 @@
   choices('f-error', 'all', same(distinct(ERROR)));
   choices('f-tag', 'all', same(distinct(TAGS)));
   byId('case-list').append(...distinct(CASE).slice(0, 2000).map((value) => el('option', { value })));
-  byId('table').tHead.rows[0].replaceChildren(...COLUMNS.map(({ key, title, order }) => el('th', { scope: 'col', class: 'c-' + key, 'data-key': key },
+  byId('table').tHead.rows[0].replaceChildren(...COLUMNS.map(({ key, title, order }) => el('th', { scope: 'col', class: 'c-' + key, 'data-key': key, 'data-title': order ? title : null },
     order ? button(title, () => { state.sort = state.sort === key ? '-' + key : key; state.page = 0; update(); }) : title)));
 
   let typing = 0;

@@ -5,6 +5,7 @@ use proofhouse_ledger::record::Status;
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
 use crate::report::survey::Outcomes;
+use crate::report::table::{self, Column};
 use crate::report::{svg, words};
 
 pub(super) const SECTION: Section = Section { id: "outcomes", title: "What became of the trials", body };
@@ -18,16 +19,11 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.put(r#"<div class="scroll"><table class="rates outcomes"><caption class="quiet">Trials of each target by outcome</caption><thead><tr>"#, &[]);
-    html.put(
-        r#"<th scope="col">Target</th><th scope="col" class="chart">Share of all planned trials</th>"#,
-        &[],
-    );
     let shown = shown_parts(&facts.survey.outcomes);
-    for (class, title) in &shown {
-        html.put(r#"<th scope="col" class="num"><span class="swatch {}"></span>{}</th>"#, &[class, title]);
-    }
-    html.put("</tr></thead><tbody>", &[]);
+    let mut columns = vec![Column::Text("Target"), Column::Chart("Share of all planned trials")];
+    columns.extend(shown.iter().map(|(class, title)| Column::Part(class, title)));
+    table::open(&mut html, "rates outcomes", "Trials of each target by outcome", &columns);
+    html.put("<tbody>", &[]);
     for (slot, outcomes) in summary.slots.iter().zip(&facts.survey.outcomes) {
         let parts = parts(outcomes);
         let spoken: Vec<String> = parts
@@ -43,7 +39,8 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         }
         html.put("</tr>", &[]);
     }
-    html.put("</tbody></table></div>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(&mut html);
     error_types(&mut html, facts);
     Some(html)
 }
@@ -82,8 +79,11 @@ fn error_types(html: &mut Html, facts: &Facts<'_>) {
     }
     types.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let most = types[0].1.max(1);
-    html.put(r#"<h3>Error types</h3><table class="rates errors"><caption class="quiet">Records by error type</caption>"#, &[]);
-    html.put(r#"<thead class="quiet"><tr><th scope="col">Error type</th><th scope="col">Records</th><th scope="col">Share of the largest</th></tr></thead><tbody>"#, &[]);
+    html.put("<h3>Error types</h3>", &[]);
+    let columns =
+        [Column::Text("Error type"), Column::Number("Records"), Column::Chart("Beside the most frequent")];
+    table::open(html, "rates errors", "Records by error type", &columns);
+    html.put("<tbody>", &[]);
     for (name, count) in types.iter().take(MAX_ERROR_TYPES) {
         html.put(
             r##"<tr><th scope="row"><a href="#error={}"><bdi>{}</bdi></a></th>"##,
@@ -93,7 +93,8 @@ fn error_types(html: &mut Html, facts: &Facts<'_>) {
         svg::bar(html, "error", *count as f64 / most as f64);
         html.put("</td></tr>", &[]);
     }
-    html.put("</tbody></table>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(html);
     if let Some(rest) = types.get(MAX_ERROR_TYPES..).filter(|rest| !rest.is_empty()) {
         let records: u64 = rest.iter().map(|(_, count)| count).sum();
         html.put(

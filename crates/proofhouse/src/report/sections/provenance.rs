@@ -4,6 +4,7 @@ use proofhouse_ledger::Json;
 
 use super::{Facts, Section};
 use crate::report::html::Html;
+use crate::report::table::{self, Column};
 use crate::report::words;
 
 pub(super) const SECTION: Section = Section { id: "provenance", title: "Provenance", body };
@@ -14,13 +15,18 @@ const MAX_CONFIG_CHARS: usize = 4_000;
 fn body(facts: &Facts<'_>) -> Option<Html> {
     let manifest = facts.manifest;
     let mut html = Html::new();
-    html.put(r#"<p>Check that these are the files this page was made from. Inside the run directory:</p><pre class="command">"#, &[]);
-    html.put("sha256sum -c &lt;&lt;'END'\n{}  records.jsonl\n{}  summary.json\n{}  config.resolved.yaml\nEND</pre>", &[
-        &manifest.records_sha256,
-        &manifest.summary_sha256,
-        &manifest.config_sha256,
-    ]);
-    html.put(r#"<p><code>proofhouse verify</code> checks this, every single record, the plan and this page itself.</p><dl class="facts">"#, &[]);
+    html.put("<p>Check that these are the files this page was made from. Inside the run directory:</p>", &[]);
+    html.put(r#"<pre class="command">sha256sum -c &lt;&lt;'END'"#, &[]);
+    let files = [
+        (manifest.records_sha256, "records.jsonl"),
+        (manifest.summary_sha256, "summary.json"),
+        (manifest.config_sha256, "config.resolved.yaml"),
+    ];
+    for (digest, file) in files {
+        html.put("\n{}  {}", &[&digest, &file]);
+    }
+    html.put("\nEND</pre><p><code>proofhouse verify</code> checks this, every single record, the plan ", &[]);
+    html.put(r#"and this page itself.</p><dl class="facts">"#, &[]);
     fact(&mut html, "Run", manifest.run_id.to_string());
     fact(&mut html, "Suite", manifest.suite_id.clone());
     fact(&mut html, "Kind", manifest.kind.as_str().to_owned());
@@ -66,9 +72,9 @@ fn time(html: &mut Html, facts: &Facts<'_>) {
     );
     if mode.deterministic_artifacts {
         html.put(
-            " Timestamps ({} to {}) are the <em>time spine</em>: derived from the run id and each trial’s place in the plan, \
-             the same on every machine. They order the trials and measure nothing; measured times are in the telemetry \
-             file beside the run directory.",
+            " Timestamps ({} to {}) are the <em>time spine</em>: derived from the run id and each trial’s \
+             place in the plan, the same on every machine. They order the trials and measure nothing; \
+             measured times are in the telemetry file beside the run directory.",
             &[&manifest.started_at, &manifest.completed_at],
         );
     } else {
@@ -81,8 +87,11 @@ fn datasets(html: &mut Html, facts: &Facts<'_>) {
     if facts.manifest.datasets.is_empty() {
         return;
     }
-    html.put(r#"<h3>Datasets</h3><div class="scroll"><table class="plain"><thead><tr><th scope="col">File</th><th scope="col">Format</th>"#, &[]);
-    html.put(r#"<th scope="col" class="num">Rows</th><th scope="col">Hash</th></tr></thead><tbody>"#, &[]);
+    html.put("<h3>Datasets</h3>", &[]);
+    let columns =
+        [Column::Text("File"), Column::Text("Format"), Column::Number("Rows"), Column::Text("Hash")];
+    table::open(html, "plain", "Datasets", &columns);
+    html.put("<tbody>", &[]);
     for dataset in &facts.manifest.datasets {
         html.put(r#"<tr><td><bdi>{}</bdi></td><td>{}</td>"#, &[&dataset.path, &dataset.format]);
         html.put(
@@ -90,7 +99,8 @@ fn datasets(html: &mut Html, facts: &Facts<'_>) {
             &[&words::count(dataset.rows), &dataset.dataset_hash],
         );
     }
-    html.put("</tbody></table></div>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(html);
 }
 
 fn targets(html: &mut Html, facts: &Facts<'_>) {
@@ -99,8 +109,8 @@ fn targets(html: &mut Html, facts: &Facts<'_>) {
     }
     html.put("<h3>Targets</h3>", &[]);
     for target in &facts.manifest.targets {
-        let config =
-            serde_json::to_string_pretty(&target.config).unwrap_or_else(|_| target.config.to_string());
+        let mut config = String::new();
+        pretty(&mut config, &target.config, 0);
         let shown: String = config.chars().take(MAX_CONFIG_CHARS).collect();
         html.put(
             r#"<details><summary><bdi>{}</bdi> <small>{}</small></summary><pre>{}"#,
@@ -110,5 +120,50 @@ fn targets(html: &mut Html, facts: &Facts<'_>) {
             html.put("\n… cut here; the whole is in manifest.json", &[]);
         }
         html.put("</pre></details>", &[]);
+    }
+}
+
+/// Canonical values, one to a line.
+fn pretty(out: &mut String, value: &Json, depth: usize) {
+    let indent = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    match value {
+        Json::Array(list) if !list.is_empty() => {
+            out.push('[');
+            for (at, item) in list.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                indent(out, depth + 1);
+                pretty(out, item, depth + 1);
+            }
+            indent(out, depth);
+            out.push(']');
+        }
+        Json::Object(object) if !object.is_empty() => {
+            out.push('{');
+            for (at, (key, item)) in object.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                indent(out, depth + 1);
+                out.push_str(&format!("{}: ", Json::from(key)));
+                pretty(out, item, depth + 1);
+            }
+            indent(out, depth);
+            out.push('}');
+        }
+        leaf => out.push_str(&leaf.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_read_well_and_keep_their_numbers() {
+        let value = serde_json::from_str(r#"{"b":[1,{}],"a":0.0}"#).unwrap();
+        let mut out = String::new();
+        pretty(&mut out, &value, 0);
+        assert_eq!(out, "{\n  \"a\": 0,\n  \"b\": [\n    1,\n    {}\n  ]\n}");
     }
 }

@@ -18,7 +18,8 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     );
     if embedded < all {
         html.put(
-            ": those that did not pass first, in plan order, then passed ones. <strong>The other {} are only in <code>records.jsonl</code>.</strong>",
+            ": those that did not pass first, in plan order, then passed ones. \
+             <strong>The other {} are only in <code>records.jsonl</code>.</strong>",
             &[&words::count(all - embedded)],
         );
     } else {
@@ -37,24 +38,4 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 }
 
 /// Shown by the script, which also fills the choices and the rows.
-const CONTROLS: &str = r#"<noscript><p class="note">The table needs JavaScript. Without it, every record is a line of <code>records.jsonl</code> in the run directory.</p></noscript>
-<div id="browser" hidden>
-<form id="filters" role="search" aria-label="Filter the records">
-<label class="wide">Search <input id="f-q" type="search" placeholder="any text of a record" autocomplete="off" spellcheck="false"></label>
-<label>Target <select id="f-slot"></select></label>
-<label>Verdict <select id="f-verdict"></select></label>
-<label>Status <select id="f-status"></select></label>
-<label>Error type <select id="f-error"></select></label>
-<label>Tag <select id="f-tag"></select></label>
-<label>Case <input id="f-case" type="text" list="case-list" placeholder="exact case id" autocomplete="off" spellcheck="false"></label>
-<datalist id="case-list"></datalist>
-<button type="reset" id="f-clear">Clear</button>
-</form>
-<p id="count" class="count" role="status" aria-live="polite"></p>
-<div class="scroll">
-<table id="table" class="records"><caption class="quiet">Records</caption><thead><tr></tr></thead><tbody></tbody></table>
-</div>
-<nav id="pager" class="pager" aria-label="Pages of the table"><button type="button" id="p-first">First</button><button type="button" id="p-prev">Previous</button><span id="p-where"></span><button type="button" id="p-next">Next</button><button type="button" id="p-last">Last</button></nav>
-<p class="note keys">Keys: <kbd>/</kbd> search, <kbd>Enter</kbd> on a case opens its record, there <kbd>j</kbd> next, <kbd>k</kbd> previous, <kbd>Esc</kbd> close.</p>
-</div>
-<dialog id="detail" aria-labelledby="d-title"><div id="d-body"></div></dialog>"#;
+const CONTROLS: &str = include_str!("../assets/controls.html");

@@ -2,6 +2,7 @@
 
 use super::{Facts, Section};
 use crate::report::html::Html;
+use crate::report::table::{self, Column};
 use crate::report::words;
 
 pub(super) const SECTION: Section = Section { id: "scores", title: "Judges", body };
@@ -12,9 +13,16 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.put(r#"<div class="scroll"><table class="plain"><caption class="quiet">Mean score of each judge</caption><thead><tr><th scope="col">Judge</th>"#, &[]);
-    html.put(r#"<th scope="col">Target</th><th scope="col" class="num">Mean score</th><th scope="col" class="num">95 % interval</th>"#, &[]);
-    html.put(r#"<th scope="col" class="num">Scores</th><th scope="col" class="num">Cases</th></tr></thead><tbody>"#, &[]);
+    let columns = [
+        Column::Text("Judge"),
+        Column::Text("Target"),
+        Column::Number("Mean score"),
+        Column::Number("95 % interval"),
+        Column::Number("Scores"),
+        Column::Number("Cases"),
+    ];
+    table::open(&mut html, "plain", "Mean score of each judge", &columns);
+    html.put("<tbody>", &[]);
     let judges: std::collections::BTreeSet<&String> =
         slots.iter().flat_map(|slot| slot.scores.keys()).collect();
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
@@ -30,6 +38,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
             );
         }
     }
-    html.put("</tbody></table></div>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(&mut html);
     Some(html)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
+use crate::report::table::{self, Column};
 use crate::report::{svg, words};
 
 pub(super) const SECTION: Section = Section { id: "tags", title: "By tag", body };
@@ -18,10 +19,15 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         return None;
     }
     let mut html = Html::new();
-    html.put(r#"<table class="rates tags"><caption class="quiet">Pass rate of each target by tag</caption><thead><tr>"#, &[]);
-    html.put(r#"<th scope="col">Tag</th><th scope="col">Target</th><th scope="col" class="num">Passed</th><th scope="col" class="chart">"#, &[]);
-    svg::axis(&mut html);
-    html.put(r#"</th><th scope="col" class="num">95 % interval</th><th scope="col" class="num">Passed of assessed</th></tr></thead>"#, &[]);
+    let columns = [
+        Column::Text("Tag"),
+        Column::Text("Target"),
+        Column::Number("Passed"),
+        Column::Scale(svg::share_scale),
+        Column::Number("95 % interval"),
+        Column::Number("Passed of assessed"),
+    ];
+    table::open(&mut html, "rates tags", "Pass rate of each target by tag", &columns);
     for tag in tags.iter().take(MAX_TAGS) {
         html.put("<tbody>", &[]);
         let rows: Vec<_> = slots.iter().filter_map(|slot| Some((slot, slot.tags.get(*tag)?))).collect();
@@ -49,13 +55,14 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         }
         html.put("</tbody>", &[]);
     }
-    html.put("</table>", &[]);
+    table::close(&mut html);
     if tags.len() > MAX_TAGS {
         html.put(
             r#"<p class="note">The first {} of {} tags; all are in <code>summary.json</code>.</p>"#,
             &[&MAX_TAGS, &tags.len()],
         );
     }
-    html.put(r#"<p class="note">A case with several tags counts under each. Many small groups: some will look bad by chance.</p>"#, &[]);
+    html.put(r#"<p class="note">A case with several tags counts under each. "#, &[]);
+    html.put("Of many small groups, some look bad by chance.</p>", &[]);
     Some(html)
 }

@@ -4,6 +4,7 @@ use proofhouse_ledger::summary::{Gate, Slot};
 
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
+use crate::report::table::{self, Column};
 use crate::report::{svg, words};
 
 pub(super) const SECTION: Section = Section { id: "verdict", title: "Verdict", body };
@@ -60,51 +61,59 @@ fn rates(html: &mut Html, facts: &Facts<'_>) {
     if facts.summary.slots.is_empty() {
         return;
     }
-    html.put(
-        r#"<table class="rates"><caption class="quiet">Pass rate of each target</caption><thead><tr>"#,
-        &[],
-    );
-    html.put(
-        r#"<th scope="col">Target</th><th scope="col" class="num">Passed</th><th scope="col" class="chart">"#,
-        &[],
-    );
-    svg::axis(html);
-    html.put(r#"</th><th scope="col" class="num">95 % interval</th><th scope="col" class="num">Passed of assessed</th>"#, &[]);
-    html.put(r#"<th scope="col" class="num">Not assessed</th></tr></thead><tbody>"#, &[]);
+    let columns = [
+        Column::Text("Target"),
+        Column::Number("Passed"),
+        Column::Scale(svg::share_scale),
+        Column::Number("95 % interval"),
+        Column::Number("Passed of assessed"),
+        Column::Number("Not assessed"),
+    ];
+    table::open(html, "rates", "Pass rate of each target", &columns);
+    html.put("<tbody>", &[]);
     let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
     for slot in &facts.summary.slots {
         slot_row(html, slot, gate);
     }
-    html.put("</tbody></table>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(html);
 }
 
 fn slot_row(html: &mut Html, slot: &Slot, gate: Option<f64>) {
     let rate = &slot.pass_rate;
-    let link = fragment(&slot.slot);
     html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&slot.slot]);
     let class = if rate.value.is_some() { "num big" } else { "num big missing" };
     html.put(r#"<td class="{}">{}</td><td class="chart">"#, &[&class, &words::rate(rate)]);
     svg::interval(html, rate, slot.pass_rate_clustered.as_ref(), gate);
     let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
     html.put(r#"</td><td class="num" data-label="95 % interval">{}"#, &[&interval]);
-    if let Some(clustered) =
-        slot.pass_rate_clustered.as_ref().and_then(|mean| words::interval(mean.low, mean.high))
-    {
-        html.put(r#"<br><small>{} over cases</small>"#, &[&clustered]);
+    let clustered = slot.pass_rate_clustered.as_ref().and_then(|mean| words::interval(mean.low, mean.high));
+    if let Some(clustered) = clustered {
+        html.put("<br><small>{} over cases</small>", &[&clustered]);
     }
-    html.put(r##"</td><td class="num" data-label="Passed of assessed"><a href="#slot={}&amp;verdict=passed">{}</a>"##, &[&link, &words::count(rate.numerator)]);
+    html.put(r#"</td><td class="num" data-label="Passed of assessed">"#, &[]);
+    link(html, slot, "passed", rate.numerator);
     html.put(" of {}</td>", &[&words::count(rate.denominator)]);
     let unassessed = slot.trials - rate.denominator.min(slot.trials);
     if unassessed == 0 {
         html.put(r#"<td class="num" data-label="Not assessed">0</td></tr>"#, &[]);
         return;
     }
-    html.put(r##"<td class="num unassessed" data-label="Not assessed"><a href="#slot={}&amp;verdict=unassessed">{}</a>"##, &[&link, &words::count(unassessed)]);
+    html.put(r#"<td class="num unassessed" data-label="Not assessed">"#, &[]);
+    link(html, slot, "unassessed", unassessed);
     html.put(" of {}", &[&words::count(slot.trials)]);
     if let (Some(_), Some(worst)) = (rate.value, slot.pass_rate_all.value) {
         html.put("<br><small>{} if all had failed</small>", &[&words::percent(worst)]);
     }
     html.put("</td></tr>", &[]);
+}
+
+/// A count that leads to the records behind it.
+fn link(html: &mut Html, slot: &Slot, verdict: &'static str, count: u64) {
+    html.put(
+        r##"<a href="#slot={}&amp;verdict={}">{}</a>"##,
+        &[&fragment(&slot.slot), &verdict, &words::count(count)],
+    );
 }
 
 fn reading_help(html: &mut Html, facts: &Facts<'_>) {
@@ -114,16 +123,18 @@ fn reading_help(html: &mut Html, facts: &Facts<'_>) {
         &[],
     );
     html.put(
-        "<p>The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes the trials as \
-         independent. The lighter bar below it takes all trials of one case as one cluster: where cases are repeated, \
-         it is the more careful one. A trial that could not be judged (an error, a timeout, no verdict) is neither \
-         passed nor failed; it is counted under “not assessed”.</p>",
+        "<p>The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes \
+         the trials as independent. The lighter bar below it takes all trials of one case as one cluster: where \
+         cases are repeated, it is the more careful one. A trial that could not be judged (an error, a timeout, \
+         no verdict) is neither passed nor failed; it is counted under “not assessed”.</p>",
         &[],
     );
     if facts.summary.gate.is_some() {
         html.put("<p>The dashed line is the pass rate that the gate asks for.</p>", &[]);
     }
-    html.put(r#"<table class="plain"><thead><tr><th scope="col">Target</th><th scope="col">Rate</th><th scope="col">Numerator / denominator</th><th scope="col">Records</th></tr></thead><tbody>"#, &[]);
+    let columns = ["Target", "Rate", "Numerator / denominator", "Records behind them"].map(Column::Text);
+    table::open(html, "plain", "Which records are behind the rates", &columns);
+    html.put("<tbody>", &[]);
     for slot in slots {
         let rates = [
             ("passed of assessed", &slot.pass_rate),
@@ -136,5 +147,7 @@ fn reading_help(html: &mut Html, facts: &Facts<'_>) {
             html.put("<td><code>{}</code></td></tr>", &[&rate.records]);
         }
     }
-    html.put("</tbody></table></details>", &[]);
+    html.put("</tbody>", &[]);
+    table::close(html);
+    html.put("</details>", &[]);
 }
