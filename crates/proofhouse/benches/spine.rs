@@ -1,0 +1,128 @@
+//! What the harness itself costs: start-up, a scripted trial end to end, and `verify` beside `sha256sum`.
+//!
+//! `cargo bench -p proofhouse --bench spine`. Each figure stands beside its limit or its peer, measured in the same run.
+//! Without `--bench` (as `cargo test` starts it) the runs are small.
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Starts a program and prints wall seconds, CPU seconds, peak RSS in KiB and the exit code.
+const MEASURE: &str = "import os, sys, time
+start = time.perf_counter()
+null = os.open(os.devnull, os.O_WRONLY)
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
+_, status, usage = os.wait4(pid, 0)
+print(time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, os.waitstatus_to_exitcode(status))";
+
+/// What a process cost.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    wall: f64,
+    cpu: f64,
+    rss_mb: f64,
+}
+
+fn main() {
+    let measured = std::env::args().any(|argument| argument == "--bench");
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("spine");
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(&root).expect("the target directory can be written");
+    start_up(&root, if measured { 50 } else { 2 });
+    let sizes: &[u64] = if measured { &[10_000, 100_000, 1_000_000] } else { &[500] };
+    for size in sizes {
+        trials(&root, *size);
+    }
+    verify(&root, *sizes.last().expect("there is a size"), if measured { 3 } else { 1 });
+    std::fs::remove_dir_all(&root).expect("the bench wrote it");
+}
+
+fn proofhouse(root: &Path, arguments: &str) -> Cost {
+    let mut words = vec![env!("CARGO_BIN_EXE_proofhouse")];
+    words.extend(arguments.split_whitespace());
+    cost(root, &words)
+}
+
+fn cost(root: &Path, words: &[&str]) -> Cost {
+    #[expect(clippy::disallowed_methods, reason = "a bench starts what it measures")]
+    let output = Command::new("python3").arg("-c").arg(MEASURE).args(words).current_dir(root).output();
+    let output = output.expect("python3 measures processes");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [wall, cpu, rss, code] = numbers[..] else {
+        panic!("{words:?}: {text}{}", String::from_utf8_lossy(&output.stderr))
+    };
+    assert_eq!(code, 0.0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Cost { wall, cpu, rss_mb: rss * 1024.0 / 1e6 }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Start-up beside `true`, interleaved: what is left is ours.
+fn start_up(root: &Path, rounds: usize) {
+    write_suite(root, 1);
+    let (mut ours, mut check, mut theirs) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        theirs.push(cost(root, &["true"]).wall * 1e3);
+        ours.push(proofhouse(root, "list exit-codes").wall * 1e3);
+        check.push(proofhouse(root, "check suite-1.yaml").wall * 1e3);
+    }
+    let (ours, check, theirs) = (median(ours), median(check), median(theirs));
+    println!("start-up: {:.1} ms, `check` of a small suite {:.1} ms (limit 10 ms; `true` {theirs:.1} ms)", ours, check);
+}
+
+/// A suite of `count` trials, one per row of a dataset.
+fn write_suite(root: &Path, count: u64) {
+    let mut rows = String::new();
+    for n in 0..count {
+        let _ = writeln!(
+            rows,
+            "{{\"id\":\"case-{n:07}\",\"input\":\"What is the remainder of {n} by seven?\",\"expected\":\"{}\",\"tags\":[\"t{}\"]}}",
+            n % 7,
+            n % 5
+        );
+    }
+    let suite = format!(
+        "kind: probe\nsuite_id: bench\ndatasets: [{{path: rows-{count}.jsonl}}]\njudges: {{same: {{equals: {{}}}}}}\n\
+         targets: {{t: {{scripted: {{rules: [{{contains: '5 by', reply: '3'}}], otherwise: {{reply: '1'}}}}}}}}\n"
+    );
+    std::fs::write(root.join(format!("rows-{count}.jsonl")), rows).expect("the bench's directory can be written");
+    std::fs::write(root.join(format!("suite-{count}.yaml")), suite).expect("the bench's directory can be written");
+}
+
+fn trials(root: &Path, count: u64) {
+    write_suite(root, count);
+    let flags = "--quiet --skip-report";
+    let base = proofhouse(root, "list exit-codes").cpu;
+    let cost = proofhouse(root, &format!("run suite-{count}.yaml --run-dir run-{count} {flags}"));
+    let micros = (cost.cpu - base) / count as f64 * 1e6;
+    println!(
+        "{count:>9} trials: {micros:5.2} µs CPU each (limit 15), {:.0}/s of wall (limit 60,000), {:.1} MB RSS (limit 60)",
+        count as f64 / cost.wall,
+        cost.rss_mb
+    );
+}
+
+/// `verify` beside `sha256sum` of the same records, interleaved.
+fn verify(root: &Path, count: u64, rounds: usize) {
+    let records = format!("run-{count}/records.jsonl");
+    let bytes = std::fs::metadata(root.join(&records)).expect("the run is there").len() as f64;
+    let (mut ours, mut theirs, mut rss) = (Vec::new(), Vec::new(), 0.0f64);
+    for _ in 0..rounds {
+        theirs.push(cost(root, &["sha256sum", &records]).wall);
+        let cost = proofhouse(root, &format!("verify run-{count}"));
+        ours.push(cost.wall);
+        rss = rss.max(cost.rss_mb);
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    println!(
+        "verify of {count} records: {:.0} MB/s, {rss:.1} MB RSS; sha256sum {:.0} MB/s; {:.0} % of its speed (limit 60 %)",
+        bytes / ours / 1e6,
+        bytes / theirs / 1e6,
+        theirs / ours * 100.0
+    );
+}
