@@ -19,6 +19,7 @@ mod list;
 mod plan;
 mod progress;
 mod recover;
+mod reference;
 mod report;
 mod run;
 mod schema;
@@ -26,6 +27,7 @@ mod table;
 mod verify;
 
 pub use exit::Exit;
+pub use reference::generated;
 use failure::Failure;
 
 /// Puts AI systems through planned trials, judges each one, and leaves a run directory that anybody can verify.

@@ -9,6 +9,7 @@ mod disk;
 mod envelope;
 mod lab;
 mod outcomes;
+mod reference;
 mod report;
 mod resume;
 mod sample_run;
