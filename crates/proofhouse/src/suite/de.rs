@@ -150,7 +150,15 @@ impl Error {
 
     fn into_problem(self, tree: &Tree) -> Problem {
         let place = self.place.unwrap_or_else(|| tree.place(tree.root, &[]));
-        Problem { code: self.code, place, what: self.what, path: self.path, hint: self.hint, also: None }
+        Problem {
+            code: self.code,
+            place,
+            what: self.what,
+            path: self.path,
+            hint: self.hint,
+            notes: Vec::new(),
+            also: None,
+        }
     }
 }
 
@@ -183,9 +191,9 @@ fn in_plain_words(expected: &str) -> String {
 fn found(unexpected: Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(value) => format!("`{value}`"),
-        Unexpected::Unsigned(value) => format!("the number `{value}`"),
-        Unexpected::Signed(value) => format!("the number `{value}`"),
-        Unexpected::Float(value) => format!("the number `{value}`"),
+        Unexpected::Unsigned(value) => format!("`{value}`"),
+        Unexpected::Signed(value) => format!("`{value}`"),
+        Unexpected::Float(value) => format!("`{value}`"),
         Unexpected::Str("") => "empty text".to_owned(),
         Unexpected::Str(text) => format!("the text {}", quoted(text)),
         Unexpected::Unit | Unexpected::Option => "nothing".to_owned(),
@@ -237,12 +245,13 @@ impl de::Error for Box<Error> {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Error::new(Code::UnknownKey, format!("{} is not known here", quoted(variant)))
+        Error::new(Code::BadValue, format!("unknown value {}", quoted(variant)))
             .hint(did_you_mean(variant, expected, "choices"))
     }
 
     fn missing_field(field: &'static str) -> Self {
-        let mut error = Error::new(Code::MissingKey, format!("missing key `{field}`"));
+        let mut error =
+            Error::new(Code::MissingKey, format!("missing key `{field}`")).hint(format!("add `{field}: …`"));
         error.missing_field = Some(field);
         error
     }
@@ -277,6 +286,7 @@ impl<'a, 't> De<'a, 't> {
         })
     }
 
+    /// What the value is by itself, for a place that takes any value.
     fn any<'de, V: Visitor<'de>>(self, visitor: V) -> Res<V::Value> {
         match self.kind() {
             Kind::Null => visitor.visit_unit(),
@@ -289,8 +299,8 @@ impl<'a, 't> De<'a, 't> {
                     value if *value > 0.0 => "infinity",
                     _ => "minus infinity",
                 };
-                Err(Error::new(Code::NotCanonical, format!("{name} has no place in a suite"))
-                    .hint("write a finite number, or put it in quotes"))
+                Err(Error::new(Code::NotCanonical, format!("{name} is not a number that JSON can hold"))
+                    .hint("write null, or put it in quotes"))
             }
             Kind::Text(text) => visitor.visit_str(text),
             Kind::List(items) => visitor.visit_seq(Items { de: self, items, at: 0 }),
@@ -306,7 +316,7 @@ impl<'a, 't> De<'a, 't> {
             None if self.cx.lenient => {
                 let place = self.cx.tree.place(self.cx.tree.root, &self.path.steps());
                 self.cx.warnings.borrow_mut().push(format!(
-                    "{place}: integer {} is beyond 2^53 and is kept as text in `{}`",
+                    "{place}: integer {} is beyond 2^53 and would be rounded; kept as text in `{}`",
                     quoted(digits),
                     self.path
                 ));
@@ -320,6 +330,20 @@ impl<'a, 't> De<'a, 't> {
         }
     }
 
+    /// A value for a place that takes numbers of its own range: it says itself what does not fit.
+    fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Res<V::Value> {
+        let result = match self.kind() {
+            Kind::Integer(digits) => match (digits.parse::<i64>(), digits.parse::<u64>()) {
+                (_, Ok(value)) => visitor.visit_u64(value),
+                (Ok(value), _) => visitor.visit_i64(value),
+                _ => visitor.visit_f64(digits.parse().unwrap_or(f64::INFINITY)),
+            },
+            Kind::Float(value) => visitor.visit_f64(*value),
+            _ => self.any(visitor),
+        };
+        self.located(result)
+    }
+
     /// The entries of a map, those of unknown keys noted and left out when the known ones are given.
     fn entries(self, known: Option<&'static [&'static str]>) -> Entries<'a, 't> {
         let Kind::Map(entries) = self.kind() else { unreachable!("only called on maps") };
@@ -330,7 +354,7 @@ impl<'a, 't> De<'a, 't> {
                 let place = self.cx.tree.source.place(entry.key_mark);
                 let problem =
                     Problem::new(Code::UnknownKey, place, format!("unknown key {}", quoted(&entry.key)))
-                        .at_path(self.path.to_string())
+                        .at_path(Path::Below(self.path, Step::Key(&entry.key)).to_string())
                         .hint(did_you_mean(&entry.key, known, "keys"));
                 let meant = nearest(&entry.key, known.iter().copied());
                 self.cx.unknown.borrow_mut().insert((self.node, at), Unknown { problem, meant });
@@ -338,6 +362,14 @@ impl<'a, 't> De<'a, 't> {
         }
         Entries { de: self, known, at: 0, value: None }
     }
+}
+
+macro_rules! forward_numbers {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Res<V::Value> {
+            self.number(visitor)
+        })*
+    };
 }
 
 impl<'de> de::Deserializer<'de> for De<'_, '_> {
@@ -366,6 +398,8 @@ impl<'de> de::Deserializer<'de> for De<'_, '_> {
     ) -> Res<V::Value> {
         match self.kind() {
             Kind::Map(_) => self.located(visitor.visit_map(self.entries(Some(fields)))),
+            // Serde would take a list for the fields in their order.
+            Kind::List(_) => self.located(Err(de::Error::invalid_type(Unexpected::Seq, &visitor))),
             _ => self.deserialize_any(visitor),
         }
     }
@@ -388,13 +422,18 @@ impl<'de> de::Deserializer<'de> for De<'_, '_> {
                 if variants.contains(&entry.key.as_str()) {
                     visitor.visit_enum(Variant { name: &entry.key, value: Some(value), at: self })
                 } else {
-                    Err(de::Error::unknown_variant(&entry.key, variants))
+                    let mut error = Error::new(Code::BadValue, format!("unknown key {}", quoted(&entry.key)))
+                        .hint(did_you_mean(&entry.key, variants, "choices"));
+                    error.place = Some(self.cx.tree.source.place(entry.key_mark));
+                    error.path = path.to_string();
+                    error.slot = self.slot;
+                    Err(error)
                 }
             }
-            Kind::Map(entries) => Err(Error::new(
-                Code::WrongType,
-                format!("expected one key, {}, found {}", one_of(), entries.len()),
-            )),
+            Kind::Map(entries) => {
+                let what = format!("expected one key, {}, found {} keys", one_of(), entries.len());
+                Err(Error::new(Code::WrongType, what).hint("give each a name of its own"))
+            }
             Kind::Text(name) if variants.contains(&name.as_str()) => {
                 visitor.visit_enum(Variant { name, value: None, at: self })
             }
@@ -410,8 +449,14 @@ impl<'de> de::Deserializer<'de> for De<'_, '_> {
         visitor.visit_unit()
     }
 
+    forward_numbers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+        bool char str string bytes byte_buf
         unit unit_struct seq tuple tuple_struct map identifier
     }
 }

@@ -17,6 +17,8 @@ mod paths;
 mod problem;
 mod scan;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod tree;
 pub mod yaml;
 

@@ -210,8 +210,8 @@ impl Kind {
         match self {
             Kind::Null => "nothing".to_owned(),
             Kind::Bool(value) => format!("`{value}`"),
-            Kind::Integer(digits) => format!("the number {}", quoted(digits)),
-            Kind::Float(value) => format!("the number `{value}`"),
+            Kind::Integer(digits) => quoted(digits),
+            Kind::Float(value) => format!("`{value}`"),
             Kind::Text(text) if text.is_empty() => "empty text".to_owned(),
             Kind::Text(text) => format!("the text {}", quoted(text)),
             Kind::List(_) => "a list".to_owned(),
@@ -299,13 +299,20 @@ impl Composer {
         let marker = error.marker();
         let line = u32::try_from(marker.line()).unwrap_or(u32::MAX);
         let column = u32::try_from(marker.col() + 1).unwrap_or(u32::MAX);
-        let problem = self.problem(Code::Syntax, Mark { line, column, width: 1 }, error.info().to_owned());
+        let problem = |column, what: &str| self.problem(Code::Syntax, Mark { line, column, width: 1 }, what);
+        let what = error.info();
         match error.kind() {
             ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => {
-                Problem { what: "a tab where YAML wants spaces".to_owned(), ..problem }
+                let text =
+                    self.source.text.split('\n').nth(marker.line().saturating_sub(1)).unwrap_or_default();
+                let tab = text.chars().position(|c| c == '\t').and_then(|at| u32::try_from(at + 1).ok());
+                problem(tab.unwrap_or(column), "a tab where YAML wants spaces")
                     .hint("indent with spaces; YAML does not allow tabs there")
             }
-            _ => problem,
+            _ if what.contains("quoted") => {
+                problem(column, &what).hint("check that every quote has its other half")
+            }
+            _ => problem(column, &what),
         }
     }
 
@@ -458,17 +465,19 @@ impl Composer {
             let merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, _, None) if text == "<<");
             let key = self.key(event, key_mark)?;
             self.path.push(OwnedStep::Key(key.clone()));
+            let first = seen.get(&key).map(|at| entries[*at].key_mark).filter(|_| !merge);
+            if let Some(first) = first {
+                let what = format!("duplicate key {}", quoted(&key));
+                let problem = self.problem(Code::DuplicateKey, key_mark, what);
+                let first = self.source.place(first);
+                self.problems.push(problem.also("first here", first).hint("keep one of the two"));
+            }
             let (event, at) = self.next()?;
             let value = self.compose(event, at)?;
             self.path.pop();
             if merge {
                 merges.push((value, key_mark));
-            } else if let Some(first) = seen.get(&key).map(|at| entries[*at].key_mark) {
-                let problem =
-                    self.problem(Code::DuplicateKey, key_mark, format!("duplicate key {}", quoted(&key)));
-                let first = self.source.place(first);
-                self.problems.push(problem.also("first here", first).hint("keep one of the two"));
-            } else {
+            } else if first.is_none() {
                 seen.insert(key.clone(), entries.len());
                 entries.push(Entry { key, key_mark, value });
             }

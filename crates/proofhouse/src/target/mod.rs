@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 mod scripted;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use template::{Template, TemplateError};

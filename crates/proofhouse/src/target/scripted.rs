@@ -237,8 +237,8 @@ impl CompiledRule {
             hint: Some(hint.to_owned()),
         };
         if !(0.0..=1.0).contains(&rule.chance) {
-            let what = format!("`chance` is `{}`", rule.chance);
-            return Err(complaint("chance", what, "a chance is a number from 0 to 1"));
+            let what = format!("expected a number from 0 to 1, found `{}`", rule.chance);
+            return Err(Complaint { at: vec![At::Key("chance".into())], what, hint: None });
         }
         if rule.reply.is_none() && rule.fault.is_none() && rule.tool_calls.is_empty() {
             let hint = "give it `reply`, `fault` or `tool_calls`";
@@ -367,11 +367,10 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Complaint> {
         let reason = text.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&text);
         Complaint {
             at: vec![At::Key("regex".into())],
-            what: format!("the pattern does not work: {reason}"),
-            hint: Some(
-                "look-around and back-references are not there, so that no input can hang a pattern"
-                    .to_owned(),
-            ),
+            what: format!("the pattern cannot be used: {reason}"),
+            hint: (reason.contains("look-around") || reason.contains("backreference")).then(|| {
+                "patterns run in linear time, so that no input can hang them; write it without".to_owned()
+            }),
         }
     })
 }
