@@ -8,10 +8,21 @@
 
 pub mod canonical;
 pub mod digest;
+pub mod envelope;
+pub mod files;
 pub mod id;
 pub mod json;
+pub mod manifest;
+pub mod read;
+pub mod record;
 pub mod spine;
+pub mod summary;
+pub mod telemetry;
+pub mod totals;
+pub mod verify;
+pub mod write;
 
 pub use digest::Digest;
+pub use files::RunPaths;
 pub use id::{RecordId, RunId};
 pub use json::Json;

@@ -1,2 +1,5 @@
-//! The `proofhouse` program.
-fn main() {}
+//! The `proofhouse` program: everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    proofhouse::cli::main()
+}

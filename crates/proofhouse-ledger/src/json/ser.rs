@@ -166,14 +166,14 @@ fn tagged(variant: &str, value: Json) -> Result<Json, SerError> {
 }
 
 /// An array being filled.
-pub struct Seq(Vec<Json>);
+pub(super) struct Seq(Vec<Json>);
 /// An object being filled.
-pub struct Map {
+pub(super) struct Map {
     object: Object,
     key: Option<String>,
 }
 /// An enum variant's payload being filled.
-pub struct Tagged<T>(&'static str, T);
+pub(super) struct Tagged<T>(&'static str, T);
 
 impl Map {
     fn put(&mut self, key: String, value: Json) -> Result<(), SerError> {

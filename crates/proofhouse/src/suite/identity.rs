@@ -5,7 +5,6 @@ use proofhouse_ledger::json::{Object, to_json};
 use serde::Serialize;
 
 use super::load::{DatasetFacts, Loaded};
-use super::model::Primary;
 
 /// Changes whenever the same suite has to give another run id.
 const IDENTITY_VERSION: u32 = 1;
@@ -49,12 +48,8 @@ impl Loaded {
         let suite = &self.suite;
         let names = || suite.judges.iter().map(|(name, _)| name.as_str());
         let weights = names().zip(&suite.scoring.weights).map(|(name, weight)| (name, json(weight)));
-        let primary = match suite.scoring.primary {
-            Primary::Judge(at) => suite.judges[at].0.as_str(),
-            Primary::WeightedMean => "weighted_mean",
-        };
         let scoring = Object::from_iter([
-            ("primary", Json::from(primary)),
+            ("primary", Json::from(suite.primary_metric())),
             ("threshold", json(&suite.scoring.threshold)),
             ("weights", Json::Object(weights.collect())),
         ]);

@@ -53,6 +53,8 @@ pub struct DatasetFacts {
 /// A suite that can be run.
 #[derive(Debug)]
 pub struct Loaded {
+    /// The suite file, as it was named.
+    pub path: Utf8PathBuf,
     /// The settings, defaults applied.
     pub suite: Suite,
     /// The digest of the file's bytes.
@@ -125,6 +127,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
     let datasets =
         checked.map(|((_, dataset, fields), facts)| Checked { dataset, fields, digest: facts.sha256 });
     Ok(Loaded {
+        path: path.to_owned(),
         suite,
         suite_sha256,
         suite_content_sha256: Digest::of(

@@ -1,6 +1,6 @@
 //! A suite as the program uses it: every default applied, every name resolved.
 
-use crate::judge::JudgeConfig;
+use crate::judge::{self, JudgeConfig, Panel};
 use crate::target::{TargetConfig, Template};
 
 use super::file::{Gate, Kind};
@@ -36,6 +36,30 @@ pub struct Suite {
     pub scoring: Scoring,
     /// What has to hold for exit code 0.
     pub gate: Option<Gate>,
+}
+
+impl Suite {
+    /// The name of the score that decides.
+    pub fn primary_metric(&self) -> &str {
+        match self.scoring.primary {
+            Primary::Judge(at) => &self.judges[at].0,
+            Primary::WeightedMean => "weighted_mean",
+        }
+    }
+
+    /// The judges, compiled.
+    pub fn panel(&self) -> Result<Panel, String> {
+        let names = self.judges.iter().map(|(name, _)| name.clone());
+        let scoring = judge::Scoring {
+            weights: names.zip(self.scoring.weights.iter().copied()).collect(),
+            primary: match self.scoring.primary {
+                Primary::Judge(at) => Some(self.judges[at].0.clone()),
+                Primary::WeightedMean => None,
+            },
+            threshold: self.scoring.threshold,
+        };
+        Panel::new(&self.judges, &scoring)
+    }
 }
 
 /// Determinism controls with their defaults applied.

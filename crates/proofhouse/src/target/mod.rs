@@ -8,6 +8,8 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::page::Page;
+
 mod scripted;
 mod template;
 #[cfg(test)]
@@ -45,6 +47,18 @@ pub enum At {
 }
 
 impl TargetConfig {
+    /// The documentation page of every kind of target.
+    pub fn pages() -> Vec<Page> {
+        vec![Page::of::<Scripted>("scripted")]
+    }
+
+    /// What the envelope calls the model.
+    pub fn model_id(&self) -> String {
+        match self {
+            TargetConfig::Scripted(_) => "scripted".to_owned(),
+        }
+    }
+
     /// The name of its kind, as a suite writes it.
     pub fn kind_name(&self) -> &'static str {
         match self {

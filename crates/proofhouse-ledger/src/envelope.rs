@@ -1,0 +1,106 @@
+//! The run envelope: the sidecar `D.run.json` that says who ran what, when, and how it ended.
+//!
+//! It is volatile by nature and therefore never inside the run directory. The first twenty fields are those of the
+//! original proposal, by name; the rest is what an auditor asked for since.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Digest, Json, RunId};
+
+/// The version of the envelope format.
+pub const SCHEMA_VERSION: &str = "1.1";
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitStatus {
+    /// It is still running, or it was killed and nobody has recovered it yet.
+    InProgress,
+    /// Every planned trial has its record.
+    Normal,
+    /// The run's deadline ended it, or it gave up on timeouts.
+    Timeout,
+    /// An error of ours or of the machine.
+    Exception,
+    /// A signal, or a process that vanished.
+    ExternalKill,
+}
+
+/// The envelope. Fields that a rebuild cannot know are null there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Envelope {
+    /// The version of this format.
+    pub schema_version: String,
+    /// What was run.
+    pub run_id: RunId,
+    /// This execution of it: a timestamp.
+    pub run_instance_id: Option<String>,
+    /// The suite.
+    pub suite: String,
+    /// The model, or `slot=model` for each of several.
+    pub model_id: Option<String>,
+    /// The kind of target, or one per slot.
+    pub backend: Option<String>,
+    /// The seed.
+    pub seed: u64,
+    /// `"1"`, `"2"`, `"auto"` or null.
+    pub lane: Option<String>,
+    /// The slots, in the suite's order.
+    pub variant: Option<String>,
+    /// The commit of the suite's repository.
+    pub git_commit: Option<String>,
+    /// Of the suite file's raw bytes.
+    pub suite_sha256: Option<Digest>,
+    /// Seconds.
+    pub timeout_per_case: u64,
+    /// Planned trials, after `--limit`.
+    pub total_cases_expected: u64,
+    /// Record lines on disk.
+    pub total_cases_completed: u64,
+    /// Wall clock.
+    pub run_start_ts_utc: Option<String>,
+    /// Wall clock; null while running.
+    pub run_end_ts_utc: Option<String>,
+    /// How it ended.
+    pub exit_status: ExitStatus,
+    /// Over the ordered outcomes: the same for two runs that came out the same. Null while running.
+    pub determinism_hash: Option<Digest>,
+    /// The records, relative to this file, with `/`.
+    pub receipt_path: String,
+    /// Equal to `sha256sum` of the records. Null while running.
+    pub receipt_sha256: Option<Digest>,
+
+    /// Of the suite's parsed content.
+    pub suite_content_sha256: Option<Digest>,
+    /// Equal to `sha256sum config.resolved.yaml`: every setting that took effect.
+    pub spec_digest: Option<Digest>,
+    /// Whether the suite's repository had uncommitted changes.
+    pub git_dirty: Option<bool>,
+    /// Of the proofhouse executable.
+    pub tool_sha256: Option<Digest>,
+    /// Trials that a judge could say something about.
+    pub cases_assessed: u64,
+    /// Trials without an answer in time.
+    pub cases_timed_out: u64,
+    /// Trials that failed for another reason than a wrong answer.
+    pub cases_errored: u64,
+    /// Answers that could not be read.
+    pub cases_unparsed: u64,
+    /// The sandbox tier reached; null where nothing was executed.
+    pub sandbox_tier: Option<String>,
+    /// Earlier instances that this one went on from.
+    pub resumed_from: Vec<String>,
+    /// The machine.
+    pub host: Option<String>,
+    /// The process.
+    pub pid: Option<u32>,
+    /// The boot of the machine, so that a pid can be told from its namesake.
+    pub boot_id: Option<String>,
+    /// What went wrong, for `exception`.
+    pub error: Option<String>,
+    /// Further facts of the kind, such as a lane's gate.
+    #[schemars(with = "serde_json::Value")]
+    pub details: Json,
+}

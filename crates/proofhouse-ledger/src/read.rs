@@ -1,0 +1,124 @@
+//! Reading lines of any number in a fixed amount of memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use camino::Utf8Path;
+
+use crate::files::FileError;
+use crate::record::MAX_LINE_BYTES;
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// A file of lines, seen as runs of whole lines.
+///
+/// `next_lines` lends a block that ends at a line end (or at the end of the file, where the last line may be torn).
+/// Callers walk the block with `memchr`; nothing is copied per line.
+pub struct LineReader<R> {
+    source: R,
+    buffer: Vec<u8>,
+    /// What the last block left over: the beginning of a line.
+    from: usize,
+    to: usize,
+    ended: bool,
+}
+
+impl LineReader<File> {
+    /// Opens a file.
+    pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
+        File::open(path).map(LineReader::new).map_err(FileError::new("open", path))
+    }
+}
+
+impl<R: Read> LineReader<R> {
+    /// Reads lines from any source.
+    pub fn new(source: R) -> Self {
+        Self { source, buffer: vec![0; CHUNK_BYTES], from: 0, to: 0, ended: false }
+    }
+
+    /// The next block of whole lines, newlines included; empty at the end. Only the file's last line may lack its newline.
+    pub fn next_lines(&mut self) -> io::Result<&[u8]> {
+        self.buffer.copy_within(self.from..self.to, 0);
+        self.to -= self.from;
+        self.from = 0;
+        loop {
+            if let Some(last) = memchr::memrchr(b'\n', &self.buffer[..self.to]) {
+                self.from = last + 1;
+                return Ok(&self.buffer[..self.from]);
+            }
+            if self.ended {
+                self.from = self.to;
+                return Ok(&self.buffer[..self.to]);
+            }
+            self.fill()?;
+        }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        if self.to == self.buffer.len() {
+            if self.buffer.len() >= MAX_LINE_BYTES {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("a line is longer than {MAX_LINE_BYTES} bytes"),
+                ));
+            }
+            self.buffer.resize((self.buffer.len() * 2).min(MAX_LINE_BYTES), 0);
+        }
+        // Fill what is there, so that a block is large even where reads are short.
+        while self.to < self.buffer.len() {
+            match self.source.read(&mut self.buffer[self.to..]) {
+                Ok(0) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok(count) => self.to += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The lines of a block, without their newlines.
+pub fn lines(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = block;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', rest);
+        let line = &rest[..end.unwrap_or(rest.len())];
+        rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
+        Some(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_all(text: &[u8]) -> Vec<Vec<u8>> {
+        let mut reader = LineReader::new(text);
+        let mut all = Vec::new();
+        loop {
+            let block = reader.next_lines().unwrap();
+            if block.is_empty() {
+                return all;
+            }
+            all.extend(lines(block).map(<[u8]>::to_vec));
+        }
+    }
+
+    #[test]
+    fn every_line_once_whatever_its_length() {
+        let long = "x".repeat(3 * CHUNK_BYTES);
+        let text = format!("a\n\n{long}\nb\ntorn");
+        let expected: Vec<&[u8]> = vec![b"a", b"", long.as_bytes(), b"b", b"torn"];
+        assert_eq!(read_all(text.as_bytes()), expected);
+        assert!(read_all(b"").is_empty());
+        let many = "0123456789\n".repeat(300_000);
+        assert_eq!(read_all(many.as_bytes()).len(), 300_000);
+    }
+}

@@ -1,0 +1,261 @@
+//! A record's line seen without parsing it: where each top-level field lies.
+//!
+//! `verify`, `diff` and the tally look at a handful of fields of each of a million lines. Splitting a line into spans
+//! costs a fraction of a parse, and what is compared are the bytes themselves.
+
+use std::borrow::Cow;
+
+use memchr::memchr2;
+
+use super::{SELF_DIGEST, Status};
+use crate::json::{self, Strictness};
+use crate::{Digest, Json, RecordId, RunId};
+
+/// Why a line is not a record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    /// Not a flat JSON object in canonical form.
+    #[error("not a canonical JSON object (byte {offset}: {what})")]
+    Malformed {
+        /// Where.
+        offset: usize,
+        /// What.
+        what: &'static str,
+    },
+    /// A field that every record has is missing, or of another type.
+    #[error("field `{0}` is missing or of the wrong type")]
+    Field(&'static str),
+}
+
+/// Reusable memory for the spans of one line.
+#[derive(Debug, Default)]
+pub struct Spans(Vec<Span>);
+
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    /// The key without its quotes.
+    key: (u32, u32),
+    value: (u32, u32),
+}
+
+/// One line, split into its top-level fields.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    bytes: &'a [u8],
+    spans: &'a [Span],
+}
+
+impl<'a> Line<'a> {
+    /// Splits a line (without its newline). Keys must be in canonical order, without spaces between tokens.
+    pub fn split(bytes: &'a [u8], spans: &'a mut Spans) -> Result<Self, Damage> {
+        spans.0.clear();
+        let mut scanner = Scanner { bytes, at: 0 };
+        scanner.fields(&mut spans.0)?;
+        Ok(Self { bytes, spans: &spans.0 })
+    }
+
+    /// The whole line.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Keys and raw values, in order.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])> {
+        let bytes = self.bytes;
+        self.spans.iter().map(move |span| (slice(bytes, span.key), slice(bytes, span.value)))
+    }
+
+    /// The raw canonical JSON of a field.
+    pub fn raw(&self, key: &str) -> Option<&'a [u8]> {
+        let bytes = self.bytes;
+        let at = self.spans.binary_search_by(|span| slice(bytes, span.key).cmp(key.as_bytes())).ok()?;
+        Some(slice(bytes, self.spans[at].value))
+    }
+
+    /// A text field; `None` for null and any other type.
+    pub fn text(&self, key: &'static str) -> Option<Cow<'a, str>> {
+        let inner = self.raw(key)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        if memchr::memchr(b'\\', inner).is_none() {
+            return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+        }
+        match self.json(key)? {
+            Json::String(text) => Some(Cow::Owned(text)),
+            _ => None,
+        }
+    }
+
+    /// A field as a value.
+    pub fn json(&self, key: &str) -> Option<Json> {
+        json::parse(self.raw(key)?, Strictness::Canonical).ok()
+    }
+
+    /// A whole number.
+    pub fn integer(&self, key: &'static str) -> Result<u64, Damage> {
+        let raw = self.raw(key).ok_or(Damage::Field(key))?;
+        std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok()).ok_or(Damage::Field(key))
+    }
+
+    /// `true`, `false` or null.
+    pub fn boolean(&self, key: &'static str) -> Result<Option<bool>, Damage> {
+        match self.raw(key) {
+            Some(b"true") => Ok(Some(true)),
+            Some(b"false") => Ok(Some(false)),
+            Some(b"null") => Ok(None),
+            _ => Err(Damage::Field(key)),
+        }
+    }
+
+    /// A digest or null.
+    pub fn digest(&self, key: &'static str) -> Result<Option<Digest>, Damage> {
+        match self.raw(key) {
+            Some(b"null") => Ok(None),
+            Some([b'"', hex @ .., b'"']) => Digest::from_hex(hex).map(Some).ok_or(Damage::Field(key)),
+            _ => Err(Damage::Field(key)),
+        }
+    }
+
+    /// The place in the plan.
+    pub fn index(&self) -> Result<u64, Damage> {
+        self.integer("index")
+    }
+
+    /// The trial.
+    pub fn record_id(&self) -> Result<RecordId, Damage> {
+        self.unquoted("record_id").and_then(RecordId::from_hex).ok_or(Damage::Field("record_id"))
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> Result<RunId, Damage> {
+        self.unquoted("run_id").and_then(RunId::from_hex).ok_or(Damage::Field("run_id"))
+    }
+
+    /// What became of the trial.
+    pub fn status(&self) -> Result<Status, Damage> {
+        self.unquoted("status").and_then(Status::from_word).ok_or(Damage::Field("status"))
+    }
+
+    fn unquoted(&self, key: &str) -> Option<&'a [u8]> {
+        self.raw(key)?.strip_prefix(b"\"")?.strip_suffix(b"\"")
+    }
+
+    /// The digest of the line without its own digest, computed anew.
+    pub fn recompute_digest(&self) -> Result<Digest, Damage> {
+        let missing = Damage::Field(SELF_DIGEST);
+        let bytes = self.bytes;
+        let at = self
+            .spans
+            .binary_search_by(|span| slice(bytes, span.key).cmp(SELF_DIGEST.as_bytes()))
+            .map_err(|_| missing.clone())?;
+        // Neither the first nor the last field of a record, so the comma behind it goes with it.
+        let from = self.spans[at].key.0 as usize - 1;
+        let to = self.spans.get(at + 1).ok_or(missing)?.key.0 as usize - 1;
+        Ok(Digest::of_parts(&[&bytes[..from], &bytes[to..]]))
+    }
+}
+
+fn slice(bytes: &[u8], (from, to): (u32, u32)) -> &[u8] {
+    &bytes[from as usize..to as usize]
+}
+
+struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Scanner<'_> {
+    fn fail(&self, what: &'static str) -> Damage {
+        Damage::Malformed { offset: self.at, what }
+    }
+
+    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), Damage> {
+        if self.bytes.get(self.at) != Some(&byte) {
+            return Err(self.fail(what));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn fields(&mut self, spans: &mut Vec<Span>) -> Result<(), Damage> {
+        if self.bytes.len() > u32::MAX as usize {
+            return Err(self.fail("longer than 4 GiB"));
+        }
+        self.expect(b'{', "expected `{`")?;
+        let mut last: &[u8] = b"";
+        loop {
+            let key_from = self.at + 1;
+            self.string()?;
+            let key = &self.bytes[key_from..self.at - 1];
+            if !spans.is_empty() && key <= last {
+                return Err(self.fail("keys out of order"));
+            }
+            last = key;
+            let key_span = (key_from as u32, self.at as u32 - 1);
+            self.expect(b':', "expected `:`")?;
+            let value_from = self.at as u32;
+            self.value()?;
+            spans.push(Span { key: key_span, value: (value_from, self.at as u32) });
+            match self.bytes.get(self.at) {
+                Some(b',') => self.at += 1,
+                Some(b'}') => break,
+                _ => return Err(self.fail("expected `,` or `}`")),
+            }
+        }
+        self.at += 1;
+        if self.at != self.bytes.len() {
+            return Err(self.fail("text after the object"));
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<(), Damage> {
+        self.expect(b'"', "expected `\"`")?;
+        loop {
+            let Some(found) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
+                return Err(self.fail("string without an end"));
+            };
+            self.at += found;
+            if self.bytes[self.at] == b'"' {
+                self.at += 1;
+                return Ok(());
+            }
+            if self.at + 2 > self.bytes.len() {
+                return Err(self.fail("string without an end"));
+            }
+            self.at += 2;
+        }
+    }
+
+    fn value(&mut self) -> Result<(), Damage> {
+        match self.bytes.get(self.at) {
+            Some(b'"') => self.string(),
+            Some(b'{' | b'[') => self.nested(),
+            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                let rest = &self.bytes[self.at..];
+                let length = rest.iter().position(|b| matches!(b, b',' | b'}' | b']')).unwrap_or(rest.len());
+                self.at += length;
+                Ok(())
+            }
+            _ => Err(self.fail("expected a value")),
+        }
+    }
+
+    fn nested(&mut self) -> Result<(), Damage> {
+        let mut depth = 0usize;
+        loop {
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
+                    self.string()?;
+                    continue;
+                }
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') => depth -= 1,
+                Some(_) => {}
+                None => return Err(self.fail("value without an end")),
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+}

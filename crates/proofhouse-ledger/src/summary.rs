@@ -1,0 +1,140 @@
+//! `summary.json`: what the records add up to. Every rate carries its parts and its interval, and is null when empty.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::RunId;
+use crate::record::Kind;
+
+/// The version of the summary format.
+pub const SCHEMA_VERSION: &str = "1.0";
+
+/// The tally of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// The version of this format.
+    pub schema_version: String,
+    /// The kind of suite.
+    pub kind: Kind,
+    /// The run.
+    pub run_id: RunId,
+    /// The suite.
+    pub suite_id: String,
+    /// Planned trials; every one has a record.
+    pub trials: u64,
+    /// Trials that a judge could say something about.
+    pub assessed: u64,
+    /// Records by status; every status is listed.
+    pub counts: BTreeMap<String, u64>,
+    /// Records by `error_type`.
+    pub error_types: BTreeMap<String, u64>,
+    /// Each target, in the suite's order.
+    pub slots: Vec<Slot>,
+    /// Each pair of targets on the trials that both were assessed on.
+    pub comparisons: Vec<Comparison>,
+    /// The suite's gate, if it has one.
+    pub gate: Option<Gate>,
+}
+
+/// One target's tally.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Slot {
+    /// The target.
+    pub slot: String,
+    /// Its planned trials.
+    pub trials: u64,
+    /// Records by status; every status is listed.
+    pub counts: BTreeMap<String, u64>,
+    /// Passed over assessed.
+    pub pass_rate: Rate,
+    /// Passed over all planned trials: the worst case if every unassessed trial had failed.
+    pub pass_rate_all: Rate,
+    /// Standard error of the pass rate with trials of one case taken as one cluster; null below two cases.
+    pub pass_rate_clustered: Option<Mean>,
+    /// Judge's name → its mean score.
+    pub scores: BTreeMap<String, Mean>,
+    /// Tag → passed over assessed.
+    pub tags: BTreeMap<String, Rate>,
+    /// Cases whose repetitions did not agree, over cases with at least two assessed ones.
+    pub flaky_cases: Rate,
+}
+
+/// A proportion with its Wilson 95 % interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rate {
+    /// How many.
+    pub numerator: u64,
+    /// Of how many.
+    pub denominator: u64,
+    /// Null when the denominator is 0.
+    pub value: Option<f64>,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+    /// Which records are behind it: a condition on record fields, numerator first.
+    pub records: String,
+}
+
+/// A mean over clusters (cases), with its 95 % interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mean {
+    /// Values.
+    pub count: u64,
+    /// Cases that they come from.
+    pub clusters: u64,
+    /// Null when there is no value.
+    pub value: Option<f64>,
+    /// Standard error with cases as clusters; null below two cases.
+    pub standard_error: Option<f64>,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+}
+
+/// Two targets on the same trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The first target.
+    pub a: String,
+    /// The second target.
+    pub b: String,
+    /// Trials (case, variant, repetition) on which both were assessed.
+    pub pairs: u64,
+    /// Both passed.
+    pub both_passed: u64,
+    /// Only the first passed.
+    pub only_a: u64,
+    /// Only the second passed.
+    pub only_b: u64,
+    /// Neither passed.
+    pub neither: u64,
+    /// Pass rate of the second minus that of the first.
+    pub difference: Option<f64>,
+    /// Lower end of its paired 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of its paired 95 % interval.
+    pub high: Option<f64>,
+    /// Exact McNemar, two-sided.
+    pub p_value: Option<f64>,
+}
+
+/// What the suite asked for, and whether it held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// The pass rate that each target must reach.
+    pub pass_rate: f64,
+    /// Whether every target reached it; null where one has no assessed trial.
+    pub held: Option<bool>,
+    /// Targets that did not.
+    pub failed_slots: Vec<String>,
+}

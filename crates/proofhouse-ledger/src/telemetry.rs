@@ -1,0 +1,73 @@
+//! `D.telemetry.jsonl`: wall clock, latency, retries and host facts, one line per trial and one for the run.
+//!
+//! Nothing canonical depends on it; it is appended without waiting for the disk.
+
+use serde::{Deserialize, Serialize};
+
+use crate::RecordId;
+use crate::canonical::{push_integer, push_number};
+use crate::spine::Stamp;
+
+/// The version of the telemetry format.
+pub const SCHEMA_VERSION: &str = "1.0";
+
+/// One trial's measurements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrialTelemetry {
+    /// The place in the plan.
+    pub index: u64,
+    /// The trial.
+    pub record_id: RecordId,
+    /// Wall clock.
+    pub started: Stamp,
+    /// From the request to the answer.
+    pub latency_ms: f64,
+    /// Requests made, retries included.
+    pub attempts: u32,
+}
+
+impl TrialTelemetry {
+    /// Appends the line.
+    pub fn push(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"attempts\":");
+        push_integer(out, self.attempts.into());
+        out.extend_from_slice(b",\"event\":\"trial\",\"index\":");
+        push_integer(out, self.index);
+        out.extend_from_slice(b",\"latency_ms\":");
+        push_number(out, self.latency_ms);
+        out.extend_from_slice(b",\"record_id\":\"");
+        out.extend_from_slice(&self.record_id.hex());
+        out.extend_from_slice(b"\",\"started_at\":\"");
+        out.extend_from_slice(&self.started.text());
+        out.extend_from_slice(b"\"}\n");
+    }
+}
+
+/// The run's measurements: the last line of an instance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunTelemetry {
+    /// Always `run`.
+    pub event: String,
+    /// The version of this format.
+    pub schema_version: String,
+    /// This execution.
+    pub run_instance_id: String,
+    /// Wall clock.
+    pub started_at: String,
+    /// Wall clock.
+    pub completed_at: String,
+    /// Trials that this instance executed.
+    pub executed: u64,
+    /// Trials that it found done.
+    pub reused: u64,
+    /// Requests in flight at most.
+    pub jobs: u64,
+    /// The machine.
+    pub host: Option<String>,
+    /// Operating system and architecture.
+    pub platform: String,
+    /// CPU time of the harness, all threads.
+    pub cpu_ms: f64,
+    /// Syncs of the records to the disk.
+    pub syncs: u64,
+}

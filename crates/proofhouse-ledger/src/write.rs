@@ -1,0 +1,21 @@
+//! Writing a run directory so that killing the process at any byte loses nothing that was acknowledged.
+//!
+//! Finished trials arrive in any order. Those that are next in the plan go to `records.jsonl`; the others wait, durable,
+//! in the journal beside the directory until their turn comes. One thread commits whatever has finished since its last
+//! sync, so the disk sets the size of a group and a slow trial holds nobody back.
+
+mod lock;
+mod log;
+mod sequence;
+mod state;
+mod swap;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use lock::{LockError, RunLock};
+pub use log::{FileLog, Log};
+pub use state::{Found, StateError, scan};
+pub use swap::{SwapError, discard, finish_swap, is_run_dir, swap_in};
+pub use writer::{Durability, Stopped, WriteError, Writer, Written};

@@ -1,0 +1,87 @@
+//! One writer per run directory: an advisory lock on `D.lock`, which also says who holds it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+
+use crate::RunPaths;
+use crate::files::{self, FileError};
+
+/// Why the lock could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process writes here.
+    #[error("`{dir}` is being written by process {pid}")]
+    Held {
+        /// The run directory.
+        dir: String,
+        /// Who, as the lock file says.
+        pid: String,
+    },
+    /// The lock file cannot be made.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// The right to write one run directory, until it is dropped.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+    path: camino::Utf8PathBuf,
+}
+
+impl RunLock {
+    /// Takes the lock, or says who has it. A lock file that nobody holds is no obstacle.
+    pub fn acquire(paths: &RunPaths, pid: u32) -> Result<Self, LockError> {
+        let path = paths.lock();
+        // A holder that ends removes the file; between our opening and our locking it may have become another's.
+        for _ in 0..16 {
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .read(true)
+                .write(true)
+                .open(&path)
+                .map_err(FileError::new("open", &path))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let mut pid = String::new();
+                    let _ = file.read_to_string(&mut pid);
+                    let pid = if pid.trim().is_empty() { "unknown" } else { pid.trim() };
+                    return Err(LockError::Held { dir: paths.dir.to_string(), pid: pid.to_owned() });
+                }
+                Err(TryLockError::Error(error)) => return Err(FileError::new("lock", &path)(error).into()),
+            }
+            if is_still(&file, &path) {
+                let written =
+                    file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{pid}"));
+                // A full disk must not hide what the lock is for: it holds without its text too.
+                let _ = written;
+                return Ok(Self { file, path });
+            }
+        }
+        Err(LockError::Held { dir: paths.dir.to_string(), pid: "unknown".to_owned() })
+    }
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        let _ = files::remove_if_there(&self.path);
+        let _ = self.file.unlock();
+    }
+}
+
+/// Whether the file that we locked is the one that the name still means.
+#[cfg(unix)]
+fn is_still(file: &File, path: &camino::Utf8Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(named)) => ours.ino() == named.ino() && ours.dev() == named.dev(),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_still(_: &File, path: &camino::Utf8Path) -> bool {
+    path.exists()
+}

@@ -1,0 +1,153 @@
+//! Putting finished trials into plan order: what is next goes to the records, the rest waits in the journal.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::log::Log;
+use super::state::Found;
+use crate::record::{Line, Spans};
+use crate::totals::{Facts, Totalling};
+
+/// Finished lines on their way to the disk: the bytes of all of them, and where each begins.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) bytes: Vec<u8>,
+    /// Index in the plan, and the range of its line in `bytes`.
+    pub(super) entries: Vec<(u64, std::ops::Range<usize>)>,
+    pub(super) telemetry: Vec<u8>,
+}
+
+impl Batch {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+        self.telemetry.clear();
+    }
+}
+
+/// The three files of an open run, and what is known of their content.
+pub(super) struct Sequence<L> {
+    records: L,
+    journal: L,
+    telemetry: L,
+    totals: Totalling,
+    /// Index → where its line lies in the journal.
+    waiting: BTreeMap<u64, (u64, u32)>,
+    journal_bytes: u64,
+    pub(super) syncs: u64,
+    spans: Spans,
+    records_chunk: Vec<u8>,
+    journal_chunk: Vec<u8>,
+}
+
+impl<L: Log> Sequence<L> {
+    pub(super) fn new(records: L, journal: L, telemetry: L, found: Found) -> Self {
+        Self {
+            records,
+            journal,
+            telemetry,
+            totals: found.totals,
+            waiting: found.waiting,
+            journal_bytes: found.journal_bytes,
+            syncs: 0,
+            spans: Spans::default(),
+            records_chunk: Vec::new(),
+            journal_chunk: Vec::new(),
+        }
+    }
+
+    /// Makes a batch durable. On failure the records end at a line end that was there before.
+    pub(super) fn commit(&mut self, batch: &mut Batch) -> io::Result<()> {
+        let good = self.totals.byte_count();
+        let outcome = self.try_commit(batch);
+        if outcome.is_err() {
+            // Best effort: a torn last line is legal too, and resume cuts it.
+            let _ = self.records.cut(good);
+        }
+        outcome
+    }
+
+    fn try_commit(&mut self, batch: &mut Batch) -> io::Result<()> {
+        batch.entries.sort_unstable_by_key(|(index, _)| *index);
+        self.records_chunk.clear();
+        self.journal_chunk.clear();
+        // Totals move only when the bytes are on the disk, so that a failure leaves them true.
+        let mut totals = self.totals.clone();
+        for (index, range) in &batch.entries {
+            self.drain(&mut totals)?;
+            let line = &batch.bytes[range.clone()];
+            if *index == totals.count() {
+                take(&mut totals, &mut self.spans, line)?;
+                self.records_chunk.extend_from_slice(line);
+            } else {
+                let offset = self.journal_bytes + self.journal_chunk.len() as u64;
+                self.waiting.insert(*index, (offset, line.len() as u32));
+                self.journal_chunk.extend_from_slice(line);
+            }
+        }
+        if !self.journal_chunk.is_empty() {
+            self.journal.append(&self.journal_chunk)?;
+            self.journal_bytes += self.journal_chunk.len() as u64;
+        }
+        self.drain(&mut totals)?;
+        totals.bytes(&self.records_chunk);
+        self.records.append(&self.records_chunk)?;
+        self.telemetry.append(&batch.telemetry)?;
+        if !self.records_chunk.is_empty() {
+            self.records.sync()?;
+            self.syncs += 1;
+        }
+        if !self.journal_chunk.is_empty() && !self.waiting.is_empty() {
+            self.journal.sync()?;
+            self.syncs += 1;
+        }
+        self.totals = totals;
+        if self.waiting.is_empty() && self.journal_bytes > 0 {
+            self.journal.cut(0)?;
+            self.journal_bytes = 0;
+        }
+        Ok(())
+    }
+
+    /// Moves lines that have waited long enough from the journal into the chunk.
+    fn drain(&mut self, totals: &mut Totalling) -> io::Result<()> {
+        while let Some(first) = self.waiting.first_entry() {
+            if *first.key() != totals.count() {
+                break;
+            }
+            let (offset, length) = first.remove();
+            let at = self.records_chunk.len();
+            self.records_chunk.resize(at + length as usize, 0);
+            match offset.checked_sub(self.journal_bytes) {
+                // It joined the journal's chunk in this very batch and is not in the file yet.
+                Some(start) => {
+                    let start = start as usize;
+                    self.records_chunk[at..]
+                        .copy_from_slice(&self.journal_chunk[start..start + length as usize]);
+                }
+                None => self.journal.read_at(offset, &mut self.records_chunk[at..])?,
+            }
+            take(totals, &mut self.spans, &self.records_chunk[at..])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn totals(&self) -> &Totalling {
+        &self.totals
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+/// Adds a line to the totals; the bytes are added by the caller, a chunk at a time.
+fn take(totals: &mut Totalling, spans: &mut Spans, line: &[u8]) -> io::Result<()> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let facts = Line::split(line, spans).and_then(|line| Facts::of(&line)).map_err(io::Error::other)?;
+    if facts.index != totals.count() {
+        return Err(io::Error::other(format!("record {} in the place of {}", facts.index, totals.count())));
+    }
+    totals.push(&facts);
+    Ok(())
+}

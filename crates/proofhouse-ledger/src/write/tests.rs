@@ -1,0 +1,269 @@
+//! Crashes and broken disks as test categories: whatever happens, what was finished before is kept and the run completes
+//! to the same bytes.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use camino::Utf8PathBuf;
+use proptest::prelude::*;
+
+use super::*;
+use crate::record::{Head, Kind, Probe, Status, output_digest};
+use crate::spine::Spine;
+use crate::{Digest, Json, RecordId, RunId, RunPaths};
+
+fn run_id() -> RunId {
+    RunId::of_identity(b"test")
+}
+
+fn line(index: u64) -> Vec<u8> {
+    let spine = Spine::new(&run_id());
+    let case_id = format!("case-{index}");
+    let output = Json::from("x".repeat(index as usize % 7 * 20));
+    let head = Head {
+        kind: Kind::Probe,
+        run_id: run_id(),
+        record_id: RecordId::of_trial("slot", &case_id, None, 0),
+        index,
+        suite_id: "suite",
+        case_id: &case_id,
+        slot: "slot",
+        variant_id: None,
+        repetition: 0,
+        input_fingerprint: Digest::of(b"in"),
+        status: Status::Success,
+        error_type: None,
+        error: None,
+        output_sha256: output_digest(&output),
+        scores: &[],
+        primary_metric: None,
+        passed: Some(true),
+        started_at: spine.started(index),
+        completed_at: spine.completed(index),
+        latency_ms: None,
+        usage: None,
+    };
+    let mut out = Vec::new();
+    let empty = Json::Object(crate::json::Object::new());
+    Probe { input: "in", output: &output, expected: &Json::Null, judge: &empty, tags: &[] }
+        .push(&mut out, &head);
+    out
+}
+
+fn whole(count: u64) -> Vec<u8> {
+    (0..count).flat_map(line).collect()
+}
+
+/// A disk in memory with so many bytes left before it fails; a failing append leaves a part behind.
+#[derive(Clone)]
+struct Faulty {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    left: Arc<Mutex<usize>>,
+}
+
+impl Faulty {
+    fn logs(budget: usize) -> [Faulty; 3] {
+        let left = Arc::new(Mutex::new(budget));
+        [(); 3].map(|()| Faulty { bytes: Arc::default(), left: Arc::clone(&left) })
+    }
+}
+
+impl Log for Faulty {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut left = self.left.lock().unwrap();
+        let fits = bytes.len().min(*left);
+        *left -= fits;
+        self.bytes.lock().unwrap().extend_from_slice(&bytes[..fits]);
+        if fits < bytes.len() {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        Ok(())
+    }
+    fn sync(&mut self) -> io::Result<()> {
+        match *self.left.lock().unwrap() {
+            0 => Err(io::Error::from_raw_os_error(5)),
+            _ => Ok(()),
+        }
+    }
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        // Half of the disks that fail do not let themselves be cut either: then a torn line stays.
+        if *self.left.lock().unwrap() == 0 && length % 2 == 1 {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        self.bytes.lock().unwrap().truncate(length as usize);
+        Ok(())
+    }
+    fn read_at(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let bytes = self.bytes.lock().unwrap();
+        into.copy_from_slice(&bytes[offset as usize..offset as usize + into.len()]);
+        Ok(())
+    }
+}
+
+struct Dir(tempfile::TempDir);
+
+impl Dir {
+    fn new() -> Self {
+        let dir = Dir(tempfile::tempdir().unwrap());
+        std::fs::create_dir(&dir.paths().dir).unwrap();
+        dir
+    }
+    fn paths(&self) -> RunPaths {
+        RunPaths::new(Utf8PathBuf::from_path_buf(self.0.path().join("run")).unwrap())
+    }
+}
+
+/// Finishes whatever `found` says is missing, in place, and gives the bytes.
+fn complete(paths: &RunPaths, count: u64) -> Vec<u8> {
+    let found = scan(paths, run_id(), |_| Ok(())).unwrap();
+    let todo: Vec<u64> =
+        (found.totals.count()..count).filter(|index| !found.waiting.contains_key(index)).collect();
+    let writer = Writer::open(paths, found, Durability::Group).unwrap();
+    for index in todo.into_iter().rev() {
+        writer.submit(index, &line(index), b"{}\n").unwrap();
+    }
+    let (written, outcome) = writer.finish();
+    outcome.unwrap();
+    assert_eq!((written.totals.count, written.waiting), (count, 0));
+    let bytes = std::fs::read(paths.records()).unwrap();
+    assert_eq!(written.totals.records_sha256, Digest::of(&bytes));
+    assert_eq!(std::fs::metadata(paths.journal()).unwrap().len(), 0, "the journal is empty again");
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_of_finishing_gives_the_same_bytes(
+        order in Just((0..40u64).collect::<Vec<_>>()).prop_shuffle(),
+        trial in any::<bool>(),
+    ) {
+        let dir = Dir::new();
+        let durability = if trial { Durability::Trial } else { Durability::Group };
+        let writer = Writer::open(&dir.paths(), Found::default(), durability).unwrap();
+        for index in &order {
+            writer.submit(*index, &line(*index), b"{}\n").unwrap();
+        }
+        let (written, outcome) = writer.finish();
+        outcome.unwrap();
+        prop_assert_eq!(written.waiting, 0);
+        prop_assert_eq!(std::fs::read(dir.paths().records()).unwrap(), whole(40));
+        prop_assert_eq!(std::fs::read(dir.paths().telemetry()).unwrap(), b"{}\n".repeat(40));
+    }
+
+    /// The disk fails after any number of bytes; the ledger is a valid prefix and completes to the same bytes.
+    #[test]
+    fn a_disk_that_fails_anywhere_leaves_a_prefix(
+        order in Just((0..25u64).collect::<Vec<_>>()).prop_shuffle(),
+        budget in 0usize..45_000,
+        trial in any::<bool>(),
+    ) {
+        let logs = Faulty::logs(budget);
+        let durability = if trial { Durability::Trial } else { Durability::Group };
+        let writer = Writer::with_logs(logs.clone(), Found::default(), durability);
+        for index in &order {
+            if writer.submit(*index, &line(*index), b"").is_err() {
+                break;
+            }
+        }
+        let (written, outcome) = writer.finish();
+        let [records, journal, _] = logs.map(|log| log.bytes.lock().unwrap().clone());
+        let kept = written.totals.count as usize;
+        prop_assert!(records.starts_with(&whole(kept as u64)), "what was acknowledged is there");
+        prop_assert!(whole(25).starts_with(&records), "and nothing else");
+        prop_assert!(outcome.is_err() || kept == 25);
+
+        let dir = Dir::new();
+        std::fs::write(dir.paths().records(), &records).unwrap();
+        std::fs::write(dir.paths().journal(), &journal).unwrap();
+        prop_assert_eq!(complete(&dir.paths(), 25), whole(25));
+    }
+
+    /// Power goes at any byte of the records and the journal.
+    #[test]
+    fn cut_anywhere_and_complete(cut in 0usize..20_000, journal_cut in 0usize..9_000) {
+        let dir = Dir::new();
+        let mut records = whole(12);
+        let mut journal: Vec<u8> = [20u64, 14, 17, 13, 5].into_iter().flat_map(line).collect();
+        records.truncate(cut.min(records.len()));
+        journal.truncate(journal_cut.min(journal.len()));
+        std::fs::write(dir.paths().records(), &records).unwrap();
+        std::fs::write(dir.paths().journal(), &journal).unwrap();
+        std::fs::write(dir.paths().telemetry(), b"{}\n{\"torn").unwrap();
+        prop_assert_eq!(complete(&dir.paths(), 25), whole(25));
+        let telemetry = std::fs::read(dir.paths().telemetry()).unwrap();
+        prop_assert!(telemetry.starts_with(b"{}\n{}\n"), "the torn telemetry line is gone");
+    }
+}
+
+#[test]
+fn damage_in_the_middle_is_no_interruption() {
+    let dir = Dir::new();
+    let mut records = whole(5);
+    let at = line(0).len() + 30;
+    records[at] ^= 1;
+    std::fs::write(dir.paths().records(), &records).unwrap();
+    let error = scan(&dir.paths(), run_id(), |_| Ok(())).err().expect("damage").to_string();
+    assert!(error.contains("line 2"), "{error}");
+    std::fs::write(dir.paths().records(), whole(5)).unwrap();
+    let other = RunId::of_identity(b"other");
+    let error = scan(&dir.paths(), other, |_| Ok(())).err().expect("foreign").to_string();
+    assert!(error.contains("belongs to run"), "{error}");
+}
+
+#[test]
+fn a_second_writer_is_refused_and_told_by_whom() {
+    let dir = Dir::new();
+    let first = RunLock::acquire(&dir.paths(), 4711).unwrap();
+    let error = RunLock::acquire(&dir.paths(), 4712).unwrap_err().to_string();
+    assert!(error.contains("is being written by process 4711"), "{error}");
+    drop(first);
+    assert!(!dir.paths().lock().exists());
+    RunLock::acquire(&dir.paths(), 4712).unwrap();
+}
+
+#[test]
+fn a_stale_lock_file_is_no_obstacle() {
+    let dir = Dir::new();
+    std::fs::write(dir.paths().lock(), "1\n").unwrap();
+    RunLock::acquire(&dir.paths(), 2).unwrap();
+}
+
+#[test]
+fn only_a_run_is_ever_removed() {
+    let dir = Dir::new();
+    std::fs::write(dir.paths().dir.join("thesis.tex"), "years of work").unwrap();
+    assert!(matches!(discard(&dir.paths()), Err(SwapError::NotARun(_))));
+    assert!(dir.paths().dir.join("thesis.tex").exists());
+}
+
+#[test]
+fn an_exchange_cut_off_at_any_step_is_completed() {
+    // 0: nothing moved yet; 1: old one moved away; 2: new one in its place; 3: telemetry moved too.
+    for step in 0..4 {
+        let dir = Dir::new();
+        let paths = dir.paths();
+        std::fs::write(paths.records(), "old").unwrap();
+        std::fs::write(paths.telemetry(), "old").unwrap();
+        let next = paths.next();
+        std::fs::create_dir(&next.dir).unwrap();
+        std::fs::write(next.records(), "new").unwrap();
+        std::fs::write(next.manifest(), "{}").unwrap();
+        std::fs::write(next.telemetry(), "new").unwrap();
+        if step >= 1 {
+            std::fs::rename(&paths.dir, paths.prev().dir).unwrap();
+        }
+        if step >= 2 {
+            std::fs::rename(&next.dir, &paths.dir).unwrap();
+        }
+        if step >= 3 {
+            std::fs::rename(next.telemetry(), paths.telemetry()).unwrap();
+        }
+        assert_eq!(finish_swap(&paths).unwrap(), step >= 1);
+        let expected = if step >= 1 { "new" } else { "old" };
+        assert_eq!(std::fs::read_to_string(paths.records()).unwrap(), expected, "step {step}");
+        assert_eq!(std::fs::read_to_string(paths.telemetry()).unwrap(), expected, "step {step}");
+        assert!(!paths.prev().dir.exists());
+    }
+}

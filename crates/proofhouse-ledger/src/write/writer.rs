@@ -1,0 +1,207 @@
+//! The writer thread: natural group commit. One sync takes whatever finished during the last one.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::log::{FileLog, Log};
+use super::sequence::{Batch, Sequence};
+use super::state::Found;
+use crate::RunPaths;
+use crate::files::{self, FileError};
+use crate::totals::{Totalling, Totals};
+
+/// How soon a finished trial is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Together with whatever else has finished, at the latest 200 ms later.
+    Group,
+    /// Each by itself.
+    Trial,
+}
+
+/// How long the writer waits for company after a sync: far below the promise of 200 ms, far above what a sync costs.
+const LINGER: Duration = Duration::from_millis(25);
+/// With this much waiting, it does not wait for more.
+const FULL_BYTES: usize = 2 << 20;
+/// With this much waiting, whoever submits has to wait.
+const STOP_BYTES: usize = 8 << 20;
+
+/// Why a run directory could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A file could not be opened or made.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The disk refused: full, broken, or gone.
+    #[error("cannot write the records of `{dir}`; what was finished before is kept")]
+    Disk {
+        /// The run directory.
+        dir: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// The writer has stopped on an error, which `finish` tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the writer has stopped")]
+pub struct Stopped;
+
+/// What a finished writer knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// What the records add up to.
+    pub totals: Totals,
+    /// Finished trials that still wait in the journal for an earlier one.
+    pub waiting: u64,
+    /// Syncs made.
+    pub syncs: u64,
+}
+
+#[derive(Default)]
+struct Queue {
+    batch: Batch,
+    closed: bool,
+    failed: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // A panic while holding the lock leaves a queue that is still whole: entries are pushed last.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The handle that trials are submitted to.
+pub struct Writer {
+    shared: Arc<Shared>,
+    thread: JoinHandle<(Totalling, u64, u64, Result<(), io::Error>)>,
+    dir: String,
+}
+
+impl Writer {
+    /// Opens the files of a run for appending behind what `found` says is there.
+    pub fn open(paths: &RunPaths, found: Found, durability: Durability) -> Result<Self, WriteError> {
+        let records = FileLog::open(&paths.records(), found.totals.byte_count())?;
+        let journal = FileLog::open(&paths.journal(), found.journal_bytes)?;
+        let telemetry = FileLog::open(&paths.telemetry(), found.telemetry_bytes)?;
+        files::sync_dir(&paths.dir)?;
+        files::sync_dir(paths.parent())?;
+        let sequence = Sequence::new(records, journal, telemetry, found);
+        Ok(Self::start(sequence, durability, paths.dir.to_string()))
+    }
+
+    /// Starts on any storage: the seam for tests with a disk that fails.
+    pub fn with_logs<L: Log + 'static>(logs: [L; 3], found: Found, durability: Durability) -> Self {
+        let [records, journal, telemetry] = logs;
+        Self::start(Sequence::new(records, journal, telemetry, found), durability, "memory".to_owned())
+    }
+
+    fn start<L: Log + 'static>(sequence: Sequence<L>, durability: Durability, dir: String) -> Self {
+        let shared = Arc::new(Shared::default());
+        let inner = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("writer".to_owned())
+            .spawn(move || work(&inner, sequence, durability))
+            .expect("a process that can run trials can start one thread");
+        Self { shared, thread, dir }
+    }
+
+    /// Hands over a finished record (its line ends with a newline) and its telemetry. Waits while too much is under way.
+    pub fn submit(&self, index: u64, line: &[u8], telemetry: &[u8]) -> Result<(), Stopped> {
+        let mut queue = self.shared.lock();
+        while queue.batch.bytes.len() >= STOP_BYTES && !queue.failed {
+            queue = self.shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        if queue.failed {
+            return Err(Stopped);
+        }
+        let before = queue.batch.bytes.len();
+        let from = before;
+        queue.batch.bytes.extend_from_slice(line);
+        let to = queue.batch.bytes.len();
+        queue.batch.telemetry.extend_from_slice(telemetry);
+        queue.batch.entries.push((index, from..to));
+        let wake = before == 0 || (before < FULL_BYTES && to >= FULL_BYTES);
+        drop(queue);
+        if wake {
+            self.shared.changed.notify_all();
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and ends the thread. On an error the first part says what was kept.
+    pub fn finish(self) -> (Written, Result<(), WriteError>) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        let (totals, waiting, syncs, outcome) = self.thread.join().expect("the writer thread does not panic");
+        let written = Written { totals: totals.finish(), waiting, syncs };
+        (written, outcome.map_err(|source| WriteError::Disk { dir: self.dir, source }))
+    }
+}
+
+fn work<L: Log>(
+    shared: &Shared,
+    mut sequence: Sequence<L>,
+    durability: Durability,
+) -> (Totalling, u64, u64, Result<(), io::Error>) {
+    let mut batch = Batch::default();
+    // A resumed run may have waiting lines whose turn has come already.
+    let mut outcome = sequence.commit(&mut batch);
+    while outcome.is_ok() && next_batch(shared, &mut batch, durability) {
+        outcome = match durability {
+            Durability::Group => sequence.commit(&mut batch),
+            Durability::Trial => one_by_one(&mut sequence, &batch),
+        };
+        batch.clear();
+    }
+    if outcome.is_err() {
+        shared.lock().failed = true;
+        shared.changed.notify_all();
+    }
+    (sequence.totals().clone(), sequence.waiting() as u64, sequence.syncs, outcome)
+}
+
+/// Waits for work and takes all of it; false when there will be no more.
+fn next_batch(shared: &Shared, batch: &mut Batch, durability: Durability) -> bool {
+    let mut queue = shared.lock();
+    while queue.batch.entries.is_empty() {
+        if queue.closed {
+            return false;
+        }
+        queue = shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+    }
+    if durability == Durability::Group {
+        let more = |queue: &mut Queue| !queue.closed && queue.batch.bytes.len() < FULL_BYTES;
+        queue =
+            shared.changed.wait_timeout_while(queue, LINGER, more).unwrap_or_else(PoisonError::into_inner).0;
+    }
+    std::mem::swap(&mut queue.batch, batch);
+    drop(queue);
+    shared.changed.notify_all();
+    true
+}
+
+fn one_by_one<L: Log>(sequence: &mut Sequence<L>, batch: &Batch) -> io::Result<()> {
+    let mut telemetry = batch.telemetry.as_slice();
+    for (index, range) in &batch.entries {
+        let end = memchr::memchr(b'\n', telemetry).map_or(telemetry.len(), |end| end + 1);
+        let mut single = Batch {
+            bytes: batch.bytes[range.clone()].to_vec(),
+            entries: vec![(*index, 0..range.len())],
+            telemetry: telemetry[..end].to_vec(),
+        };
+        telemetry = &telemetry[end..];
+        sequence.commit(&mut single)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `diff`: what changed between two runs.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use proofhouse_ledger::RunPaths;
+
+use super::Terminal;
+use super::exit::Exit;
+use super::failure::Failure;
+use crate::diff::{self, Decision, Demand, Options, Style};
+
+/// Compare two run directories, record by record.
+#[derive(Debug, Args)]
+pub(super) struct Diff {
+    /// The run before.
+    a: Utf8PathBuf,
+
+    /// The run after.
+    b: Utf8PathBuf,
+
+    /// Exit with 5 on any difference in any field that does not follow from the runs' identity.
+    #[arg(long)]
+    fail_on_changes: bool,
+
+    /// Exit with 6 on a regression or a removed trial, with 8 on an incomplete run.
+    #[arg(long)]
+    fail_on_regressions: bool,
+
+    /// Differences in this field are none: a JSON pointer into the record, such as /usage. May be repeated.
+    #[arg(long, value_name = "POINTER")]
+    ignore: Vec<String>,
+
+    /// Scores that differ by no more than this are equal.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    tolerance: f64,
+
+    /// How many changed records to show; the counts are always complete.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For a terminal.
+    Text,
+    /// For programs.
+    Json,
+    /// For a pull-request comment.
+    Markdown,
+    /// Workflow annotations.
+    Github,
+}
+
+impl Diff {
+    pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let paths = |dir: &Utf8PathBuf| RunPaths::new(dir.as_str().trim_end_matches('/'));
+        let options = Options { tolerance: self.tolerance, ignore: self.ignore, limit: self.limit };
+        let report = diff::compare(&paths(&self.a), &paths(&self.b), &options)
+            .map_err(|error| Failure::new(Exit::Usage, &error))?;
+        let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
+        terminal.data(&match self.format {
+            Format::Text => diff::render_text(&report, style),
+            Format::Json => diff::render_json(&report),
+            Format::Markdown => diff::render_markdown(&report),
+            Format::Github => diff::render_github(&report),
+        })?;
+        let demand = Demand { no_changes: self.fail_on_changes, no_regressions: self.fail_on_regressions };
+        Ok(match diff::decide(&report, demand) {
+            Decision::Met => Exit::Ok,
+            Decision::Changes => Exit::ChangesFound,
+            Decision::Regressions => Exit::RegressionsFound,
+            Decision::Incomplete => Exit::Incomplete,
+        })
+    }
+}

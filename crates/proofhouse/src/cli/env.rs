@@ -1,0 +1,31 @@
+//! Every environment variable that the program reads, in one place.
+
+use std::io::IsTerminal as _;
+
+/// `NO_COLOR`: any value turns colour off.
+const NO_COLOR: &str = "NO_COLOR";
+/// `CI`: any value makes progress plain lines.
+const CI: &str = "CI";
+
+fn is_set(name: &str) -> bool {
+    #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// What the surroundings ask of our output.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings {
+    /// Whether standard output may be coloured.
+    pub colour_out: bool,
+    /// Whether standard error is a person's terminal, on which a line can be rewritten.
+    pub live: bool,
+}
+
+/// Looks around.
+pub fn surroundings(no_color: bool) -> Surroundings {
+    let plain = no_color || is_set(NO_COLOR);
+    Surroundings {
+        colour_out: !plain && std::io::stdout().is_terminal(),
+        live: !is_set(CI) && std::io::stderr().is_terminal(),
+    }
+}

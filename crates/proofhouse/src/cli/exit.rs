@@ -1,0 +1,55 @@
+//! Exit codes: documented, distinct, and stable. Scripts may rely on them.
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Everything was done; gates held, nothing to report was found.
+    Ok = 0,
+    /// An error of ours, or of the machine.
+    Internal = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A suite or dataset is wrong; no trial was started.
+    InvalidSuite = 3,
+    /// The run is whole, but a target missed the suite's gate.
+    GateFailed = 4,
+    /// `diff --fail-on-changes` found a difference.
+    ChangesFound = 5,
+    /// `diff --fail-on-regressions` found a regression, a removed trial or an incomplete run.
+    RegressionsFound = 6,
+    /// `verify` found something that does not fit.
+    VerificationFailed = 7,
+    /// The run ended before every planned trial had its record.
+    Incomplete = 8,
+    /// The run is whole, but no trial could be assessed: the targets or their transport failed, not their answers.
+    Infrastructure = 9,
+    /// The sandbox that was asked for cannot be had.
+    SandboxRefused = 10,
+    /// The run directory is taken: by another process, by another run, or by something that is not a run.
+    Refused = 11,
+}
+
+impl Exit {
+    /// Every code with its meaning, for `--help` and the reference.
+    pub const TABLE: [(Exit, &str); 12] = [
+        (Exit::Ok, "done; gates held, nothing found"),
+        (Exit::Internal, "an error of proofhouse or of the machine"),
+        (Exit::Usage, "the command line is wrong"),
+        (Exit::InvalidSuite, "a suite or dataset is wrong; no trial was started"),
+        (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
+        (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
+        (Exit::RegressionsFound, "`diff --fail-on-regressions` found a regression, a removed trial or an incomplete run"),
+        (Exit::VerificationFailed, "`verify` found something that does not fit"),
+        (Exit::Incomplete, "the run ended before every planned trial had its record"),
+        (Exit::Infrastructure, "the run is whole, but no trial could be assessed"),
+        (Exit::SandboxRefused, "the sandbox that was asked for cannot be had"),
+        (Exit::Refused, "the run directory is taken by another process, another run, or something else"),
+    ];
+
+    /// The table as text.
+    pub fn help() -> String {
+        let rows = Self::TABLE.iter().map(|(exit, meaning)| format!("  {:>2}  {meaning}\n", *exit as u8));
+        format!("Exit codes:\n{}", rows.collect::<String>())
+    }
+}

@@ -1,0 +1,127 @@
+//! The face: what was typed becomes what it means, a command runs, and its outcome becomes text and an exit code.
+//!
+//! Data goes to standard output, talk to standard error. A reader that goes away is not an error.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod check;
+mod completions;
+mod diff;
+mod doctor;
+mod env;
+mod exit;
+mod failure;
+mod init;
+mod list;
+mod plan;
+mod progress;
+mod recover;
+mod report;
+mod run;
+mod schema;
+mod table;
+mod verify;
+
+pub use exit::Exit;
+use failure::Failure;
+
+/// Puts AI systems through planned trials, judges each one, and leaves a run directory that anybody can verify.
+#[derive(Debug, Parser)]
+#[command(name = "proofhouse", version, max_term_width = 100, after_long_help = Exit::help())]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Say nothing but errors and the data that was asked for.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+
+    /// No colour (also: the `NO_COLOR` environment variable).
+    #[arg(long, global = true)]
+    no_color: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Init),
+    Check(check::Check),
+    Plan(plan::Plan),
+    Run(run::Run),
+    Report(report::Report),
+    Diff(diff::Diff),
+    Verify(verify::Verify),
+    Recover(recover::Recover),
+    List(list::List),
+    Schema(schema::Schema),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
+}
+
+/// Where a command's words go.
+pub(crate) struct Terminal {
+    quiet: bool,
+    surroundings: env::Surroundings,
+}
+
+impl Terminal {
+    /// Data, to standard output.
+    pub(crate) fn data(&self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    /// Talk, to standard error, unless it was asked to be quiet.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            // Nobody reads it: then nobody misses it.
+            let _ = writeln!(io::stderr().lock(), "{text}");
+        }
+    }
+}
+
+/// Runs the program with the process's arguments.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            return ExitCode::from(exit as u8);
+        }
+    };
+    let terminal = Terminal { quiet: cli.quiet, surroundings: env::surroundings(cli.no_color) };
+    let exit = match dispatch(cli.command, &terminal) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let _ = io::stderr().lock().write_all(failure.render().as_bytes());
+            failure.exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
+    let outcome = match command {
+        Command::Init(command) => command.run(terminal),
+        Command::Check(command) => command.run(terminal),
+        Command::Plan(command) => command.run(terminal),
+        Command::Run(command) => command.run(terminal),
+        Command::Report(command) => command.run(terminal),
+        Command::Diff(command) => command.run(terminal),
+        Command::Verify(command) => command.run(terminal),
+        Command::Recover(command) => command.run(terminal),
+        Command::List(command) => command.run(terminal),
+        Command::Schema(command) => command.run(terminal),
+        Command::Doctor(command) => command.run(terminal),
+        Command::Completions(command) => command.run(terminal),
+    };
+    match outcome {
+        // `proofhouse list | head` has got what it wanted.
+        Err(failure) if failure.is_broken_pipe() => Ok(Exit::Ok),
+        outcome => outcome,
+    }
+}

@@ -1,0 +1,45 @@
+//! `report`: summary and report anew from the ledger.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::write::RunLock;
+
+use super::Terminal;
+use super::exit::Exit;
+use super::failure::Failure;
+use crate::{report, tally};
+
+/// Rebuild summary.json and report.html from the records; the same bytes every time.
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    /// The run directory.
+    run_dir: Utf8PathBuf,
+
+    /// Print a Markdown summary instead of writing report.html.
+    #[arg(long)]
+    markdown: bool,
+}
+
+impl Report {
+    pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        if !paths.manifest().exists() {
+            return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
+                .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
+        }
+        let broken = |error: &dyn std::error::Error| {
+            Failure::new(Exit::Internal, error).hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
+        };
+        if self.markdown {
+            terminal.data(&report::markdown(&paths).map_err(|error| broken(&error))?)?;
+            return Ok(Exit::Ok);
+        }
+        let _lock = RunLock::acquire(&paths, std::process::id())
+            .map_err(|error| Failure::new(Exit::Refused, &error))?;
+        tally::write(&paths).map_err(|error| broken(&error))?;
+        report::write(&paths).map_err(|error| broken(&error))?;
+        terminal.say(&format!("report: {}", paths.report()));
+        Ok(Exit::Ok)
+    }
+}

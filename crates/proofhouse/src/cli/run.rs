@@ -1,0 +1,213 @@
+//! `run`: the whole way of the data on one screen.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use proofhouse_ledger::envelope::ExitStatus;
+use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::write::Durability;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::exit::Exit;
+use super::failure::{self, Failure};
+use super::progress::Live;
+use super::{Terminal, table};
+use crate::run::{self, Options, Stop};
+use crate::suite::{self, Overrides};
+use crate::{report, tally};
+
+/// Run a suite: every planned trial gets exactly one record.
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// The suite file.
+    suite: Utf8PathBuf,
+
+    #[command(flatten)]
+    inputs: Inputs,
+
+    /// The run directory [default: <root>/<suite_id>/<run_id>__<time>].
+    #[arg(long, value_name = "DIR")]
+    run_dir: Option<Utf8PathBuf>,
+
+    /// Where run directories go when none is named.
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    root: Utf8PathBuf,
+
+    /// Trials in flight at most.
+    #[arg(long, short, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    jobs: u64,
+
+    /// Complete an interrupted run; what is finished is not run again.
+    #[arg(long)]
+    resume: bool,
+
+    /// With --resume: run again what ended in an error, a timeout or a rate limit.
+    #[arg(long, requires = "resume")]
+    retry_errors: bool,
+
+    /// Replace the run in --run-dir, which stays until the new one is whole.
+    #[arg(long, requires = "run_dir")]
+    overwrite: bool,
+
+    /// When a finished trial is on the disk: together with others (within 200 ms), or each by itself.
+    #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
+    durability: DurabilityArg,
+
+    /// Stop the run after so many seconds; it can be resumed.
+    #[arg(long, value_name = "SECONDS")]
+    deadline: Option<f64>,
+
+    /// Stop the run when more trials than this timed out; it can be resumed.
+    #[arg(long, value_name = "N")]
+    max_timeouts: Option<u64>,
+
+    /// Leave report.html away; `proofhouse report` writes it later.
+    #[arg(long)]
+    skip_report: bool,
+}
+
+/// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
+#[derive(Debug, Args)]
+pub(super) struct Inputs {
+    /// Take only the first N cases.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+
+    /// The seed, instead of the suite's.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+
+    /// Keep what has no canonical form as text instead of refusing it.
+    #[arg(long)]
+    no_strict_serialization: bool,
+
+    /// Put wall times, host facts and the command line into the run directory.
+    #[arg(long)]
+    no_deterministic_artifacts: bool,
+
+    /// Dataset paths start here and stay below it, instead of the suite's directory.
+    #[arg(long, value_name = "DIR")]
+    data_root: Option<Utf8PathBuf>,
+}
+
+impl Inputs {
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides {
+            seed: self.seed,
+            limit: self.limit,
+            strict_serialization: self.no_strict_serialization.then_some(false),
+            deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
+            data_root: self.data_root.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum DurabilityArg {
+    Group,
+    Trial,
+}
+
+impl Run {
+    pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let loaded = suite::load(&self.suite, &self.inputs.overrides())?;
+        for warning in &loaded.warnings {
+            terminal.say(&format!("warning: {warning}"));
+        }
+        let options = self.options()?;
+        let mut open = run::open(&loaded, &options)?;
+        if open.torn_bytes > 0 {
+            terminal.say(&format!("note: cut a torn last line of {} bytes; its trial runs again", open.torn_bytes));
+        }
+        let stop = stop_on_signals()?;
+        let mut live = Live::new(terminal);
+        let executed = run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress))?;
+        live.clear();
+
+        let totals = &executed.written.totals;
+        let mut summary = None;
+        if totals.count == open.envelope.total_cases_expected {
+            let (tallied, bytes) = tally::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
+            run::write_manifest(&loaded, &open, &options, totals, &bytes)?;
+            if !self.skip_report {
+                report::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
+            }
+            summary = Some(tallied);
+        }
+        let (envelope, paths) = run::seal(open, &options, &executed)?;
+        match summary {
+            Some(summary) if envelope.exit_status == ExitStatus::Normal => {
+                terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
+                Ok(verdict(&summary))
+            }
+            _ => {
+                let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
+                let why = failure::ending(&executed.ending);
+                let waiting = executed.written.waiting;
+                let journal = if waiting > 0 { format!(" ({waiting} more wait in the journal)") } else { String::new() };
+                let again = format!("proofhouse run {} --run-dir {} --resume", self.suite, paths.dir);
+                Err(Failure::say(
+                    Exit::Incomplete,
+                    format!("{why}\n{done} of {expected} trials are recorded in `{}`{journal}", paths.dir),
+                )
+                .hint(format!("`{again}` completes it")))
+            }
+        }
+    }
+
+    fn options(&self) -> Result<Options, Failure> {
+        let deadline = match self.deadline {
+            None => None,
+            Some(seconds) => Some(
+                Duration::try_from_secs_f64(seconds)
+                    .map_err(|_| Failure::say(Exit::Usage, format!("`--deadline {seconds}` is not a time span")))?,
+            ),
+        };
+        Ok(Options {
+            run_dir: self.run_dir.clone(),
+            root: self.root.clone(),
+            jobs: self.jobs as usize,
+            resume: self.resume,
+            retry_errors: self.retry_errors,
+            overwrite: self.overwrite,
+            durability: match self.durability {
+                DurabilityArg::Group => Durability::Group,
+                DurabilityArg::Trial => Durability::Trial,
+            },
+            deadline,
+            max_timeouts: self.max_timeouts,
+            command: std::env::args().collect(),
+        })
+    }
+}
+
+/// The exit code of a whole run.
+fn verdict(summary: &Summary) -> Exit {
+    if summary.assessed == 0 {
+        return Exit::Infrastructure;
+    }
+    match summary.gate.as_ref().map(|gate| gate.held) {
+        Some(Some(false)) => Exit::GateFailed,
+        Some(None) => Exit::Infrastructure,
+        Some(Some(true)) | None => Exit::Ok,
+    }
+}
+
+/// A thread that turns signals into a request to stop; a second signal ends the process at once.
+fn stop_on_signals() -> Result<Stop, Failure> {
+    let stop = Stop::default();
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let asked = stop.clone();
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut first = true;
+        for signal in signals.forever() {
+            if !first {
+                let _ = signal_hook::low_level::emulate_default_handler(signal);
+            }
+            first = false;
+            asked.request(signal);
+        }
+    })?;
+    Ok(stop)
+}

@@ -1,0 +1,141 @@
+//! The end of a run on a terminal: a short table, the most important facts, the report, the next command.
+
+use std::fmt::Write as _;
+
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::summary::{Comparison, Rate, Summary};
+
+use crate::run::Executed;
+
+/// Everything that `run` says when it is done.
+pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, executed: &Executed) -> String {
+    let mut text = format!("{} run {}: {} trials", summary.suite_id, summary.run_id, summary.trials);
+    if executed.reused > 0 {
+        let _ = write!(text, " ({} executed now, {} kept)", executed.executed, executed.reused);
+    }
+    text.push_str("\n\n");
+    text.push_str(&slots(summary));
+    let facts = facts(summary);
+    if !facts.is_empty() {
+        text.push('\n');
+        for fact in facts {
+            let _ = writeln!(text, "- {fact}");
+        }
+    }
+    text.push('\n');
+    if skip_report {
+        let _ = writeln!(text, "run:    {}", paths.dir);
+        let _ = write!(text, "next:   proofhouse report {}", paths.dir);
+    } else {
+        let _ = writeln!(text, "report: {}", paths.report());
+        let _ = write!(text, "next:   proofhouse verify {}", paths.dir);
+    }
+    text
+}
+
+fn slots(summary: &Summary) -> String {
+    let mut rows = vec![["target", "passed", "", "95 % interval", "not assessed", "flaky cases"].map(str::to_owned)];
+    for slot in &summary.slots {
+        let rate = &slot.pass_rate;
+        rows.push([
+            slot.slot.clone(),
+            format!("{}/{}", rate.numerator, rate.denominator),
+            percent(rate.value),
+            interval(rate),
+            (slot.trials - rate.denominator).to_string(),
+            match slot.flaky_cases.denominator {
+                0 => "-".to_owned(),
+                cases => format!("{}/{cases}", slot.flaky_cases.numerator),
+            },
+        ]);
+    }
+    align(&rows)
+}
+
+/// Columns as wide as their widest cell; numbers to the right, the first column to the left.
+pub(super) fn align<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = widths[column] - cell.chars().count();
+            let pad = " ".repeat(gap);
+            if column > 0 {
+                line.push_str("  ");
+                line.push_str(&pad);
+                line.push_str(cell);
+            } else {
+                line.push_str(cell);
+                line.push_str(&pad);
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A share as people read it; nothing when there is nothing to divide by.
+pub(super) fn percent(value: Option<f64>) -> String {
+    value.map_or("not assessed".to_owned(), |value| format!("{:.1} %", value * 100.0))
+}
+
+fn interval(rate: &Rate) -> String {
+    match (rate.low, rate.high) {
+        (Some(low), Some(high)) => format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
+        _ => "-".to_owned(),
+    }
+}
+
+/// At most three: the gate, the largest difference, what could not be assessed.
+fn facts(summary: &Summary) -> Vec<String> {
+    let mut facts = Vec::new();
+    if let Some(gate) = &summary.gate {
+        let asked = format!("{:.1} %", gate.pass_rate * 100.0);
+        facts.push(match gate.held {
+            Some(true) => format!("gate held: every target passes at least {asked}"),
+            Some(false) => format!("gate failed: {} below {asked}", gate.failed_slots.join(", ")),
+            None => format!("gate of {asked} cannot be judged: a target has no assessed trial"),
+        });
+    }
+    let widest = summary.comparisons.iter().max_by(|a, b| {
+        let width = |c: &Comparison| c.difference.unwrap_or(0.0).abs();
+        width(a).total_cmp(&width(b))
+    });
+    facts.extend(widest.and_then(difference));
+    let unassessed = summary.trials - summary.assessed;
+    if unassessed > 0 {
+        let why: Vec<String> = summary
+            .counts
+            .iter()
+            .filter(|(status, count)| *status != "success" && **count > 0)
+            .map(|(status, count)| format!("{count} {status}"))
+            .collect();
+        let why = if why.is_empty() { "judges could not judge".to_owned() } else { why.join(", ") };
+        facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
+    }
+    facts
+}
+
+fn difference(comparison: &Comparison) -> Option<String> {
+    let difference = comparison.difference?;
+    let (low, high, p) = (comparison.low?, comparison.high?, comparison.p_value?);
+    let points = |value: f64| format!("{:+.1}", value * 100.0);
+    let verdict = if p < 0.05 { "more than noise" } else { "could be noise" };
+    Some(format!(
+        "{} against {}: {} points ({} to {}), {verdict} (exact McNemar p = {})",
+        comparison.b,
+        comparison.a,
+        points(difference),
+        points(low),
+        points(high),
+        p_value(p),
+    ))
+}
+
+/// A p-value to two digits, never as zero.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}

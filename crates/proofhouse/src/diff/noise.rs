@@ -1,0 +1,198 @@
+//! Whether the difference in passed trials is more than noise: the same trials on both sides, so the test is paired.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Common trials by what both runs said of them; trials that one of them could not assess are in none.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Table {
+    both: u64,
+    only_a: u64,
+    only_b: u64,
+    neither: u64,
+}
+
+impl Table {
+    pub(super) fn add(&mut self, passed: (Option<bool>, Option<bool>)) {
+        match passed {
+            (Some(true), Some(true)) => self.both += 1,
+            (Some(true), Some(false)) => self.only_a += 1,
+            (Some(false), Some(true)) => self.only_b += 1,
+            (Some(false), Some(false)) => self.neither += 1,
+            (None, _) | (_, None) => {}
+        }
+    }
+}
+
+/// The paired comparison of `passed` over the trials that both runs could assess.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Noise {
+    /// Trials that both runs could assess.
+    pub pairs: u64,
+    /// Passed in both.
+    pub both_passed: u64,
+    /// Passed in A only.
+    pub only_a: u64,
+    /// Passed in B only.
+    pub only_b: u64,
+    /// Passed in neither.
+    pub neither: u64,
+    /// Pass rate of B minus that of A; null without pairs.
+    pub difference: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub high: Option<f64>,
+    /// Exact McNemar, two-sided; null without pairs.
+    pub p_value: Option<f64>,
+    /// Whether `p_value` is below 0.05; null without pairs.
+    pub more_than_noise: Option<bool>,
+    /// All of that in words.
+    pub sentence: String,
+}
+
+/// The level of the test, the usual one.
+const LEVEL: f64 = 0.05;
+
+impl Noise {
+    pub(super) fn of(table: &Table) -> Self {
+        let Table { both, only_a, only_b, neither } = *table;
+        let pairs = both + only_a + only_b + neither;
+        let p_value = (pairs > 0).then(|| stats::mcnemar_exact(only_a, only_b));
+        let interval = stats::paired_difference(both, only_a, only_b, neither);
+        let difference = (pairs > 0).then(|| (only_b as f64 - only_a as f64) / pairs as f64);
+        let mut noise = Self {
+            pairs,
+            both_passed: both,
+            only_a,
+            only_b,
+            neither,
+            difference,
+            low: interval.map(|interval| interval.low),
+            high: interval.map(|interval| interval.high),
+            p_value,
+            more_than_noise: p_value.map(|p| p < LEVEL),
+            sentence: String::new(),
+        };
+        noise.sentence = noise.in_words();
+        noise
+    }
+
+    fn in_words(&self) -> String {
+        let (Some(difference), Some(p)) = (self.difference, self.p_value) else {
+            return "no trial was assessed in both runs, so nothing can be said about the pass rate".to_owned();
+        };
+        let pairs = grouped(self.pairs);
+        let rate = |passed: u64| 100.0 * (self.both_passed + passed) as f64 / self.pairs as f64;
+        let (old, new) = (rate(self.only_a), rate(self.only_b));
+        let trials = if self.pairs == 1 { "trial" } else { "trials" };
+        if self.only_a + self.only_b == 0 {
+            return format!("pass rate {old:.1} % in both, the same verdict on all {pairs} {trials} assessed in both");
+        }
+        let interval = match (self.low, self.high) {
+            (Some(low), Some(high)) => format!(", 95 % interval {:+.1} to {:+.1}", 100.0 * low, 100.0 * high),
+            _ => String::new(),
+        };
+        let verdict = if p < LEVEL { "more than noise" } else { "may be noise" };
+        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
+        let points = 100.0 * difference;
+        format!(
+            "pass rate {old:.1} % → {new:.1} % ({points:+.1} points{interval}) on {pairs} {trials} assessed in \
+             both: {verdict} (exact McNemar {p}; {} newly failed, {} newly passed)",
+            grouped(self.only_a),
+            grouped(self.only_b),
+        )
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+// INTEGRATOR: `crate::tally::stats` has both functions; replace this module by `use crate::tally::stats;`.
+mod stats {
+    use statrs::function::beta::beta_reg;
+
+    #[derive(Debug, Clone, Copy)]
+    pub(super) struct Interval {
+        pub(super) low: f64,
+        pub(super) high: f64,
+    }
+
+    /// Two-sided exact McNemar: the binomial tail at one half over the trials that changed sides.
+    pub(super) fn mcnemar_exact(only_a: u64, only_b: u64) -> f64 {
+        let (fewer, all) = (only_a.min(only_b), only_a + only_b);
+        if fewer * 2 >= all {
+            return 1.0;
+        }
+        let tail = beta_reg((all - fewer) as f64, fewer as f64 + 1.0, 0.5);
+        (2.0 * tail).min(1.0)
+    }
+
+    /// Newcombe's interval for the difference of paired proportions (his method 10), B minus A.
+    pub(super) fn paired_difference(both: u64, only_a: u64, only_b: u64, neither: u64) -> Option<Interval> {
+        let [e, f, g, h] = [both, only_b, only_a, neither].map(|count| count as f64);
+        let n = e + f + g + h;
+        if n == 0.0 {
+            return None;
+        }
+        let (p_new, p_old) = ((e + f) / n, (e + g) / n);
+        let (low_new, high_new) = wilson(p_new, n);
+        let (low_old, high_old) = wilson(p_old, n);
+        let margins = (e + f) * (g + h) * (e + g) * (f + h);
+        let phi = if margins == 0.0 { 0.0 } else { (e * h - f * g) / margins.sqrt() };
+        let reach = |near: f64, far: f64| (near * near - 2.0 * phi * near * far + far * far).max(0.0).sqrt();
+        let difference = p_new - p_old;
+        Some(Interval {
+            low: difference - reach(p_new - low_new, high_old - p_old),
+            high: difference + reach(high_new - p_new, p_old - low_old),
+        })
+    }
+
+    fn wilson(p: f64, n: f64) -> (f64, f64) {
+        let z2 = 1.959_963_984_540_054_f64.powi(2);
+        let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
+        let reach = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
+        (middle - reach, middle + reach)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(both: u64, only_a: u64, only_b: u64, neither: u64) -> Noise {
+        Noise::of(&Table { both, only_a, only_b, neither })
+    }
+
+    #[test]
+    fn published_values() {
+        for (only_a, only_b, p) in [(0, 5, 0.0625), (1, 8, 0.0391), (8, 1, 0.0391), (0, 0, 1.0), (4, 4, 1.0)] {
+            let found = noise(1, only_a, only_b, 0).p_value.unwrap();
+            assert!((found - p).abs() < 5e-5, "{only_a} {only_b}: {found}");
+        }
+        assert!(noise(0, 0, 0, 0).p_value.is_none());
+        assert!(noise(36, 2, 12, 0).low.unwrap() > 0.0);
+        let (there, back) = (noise(36, 2, 12, 7), noise(36, 12, 2, 7));
+        assert!((there.low.unwrap() + back.high.unwrap()).abs() < 1e-12, "the interval has no side");
+        let same = noise(10, 0, 0, 0);
+        assert!(same.low.unwrap() < 0.0 && same.high.unwrap() > 0.0, "never of no width");
+    }
+
+    #[test]
+    fn the_sentence_says_whether_it_is_noise() {
+        insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
+        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"");
+        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"");
+        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"");
+    }
+}

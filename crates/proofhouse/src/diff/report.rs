@@ -1,0 +1,350 @@
+//! The result of a comparison as a value: counts that are always complete, and the worst changes in detail.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::{Digest, RecordId, RunId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Options;
+use super::findings::Findings;
+use super::noise::Noise;
+use super::run::{self, Pairing, Run};
+
+/// The version of the report's JSON.
+pub(super) const SCHEMA_VERSION: &str = "1.0";
+
+/// Which run: the first argument or the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// Before.
+    A,
+    /// After.
+    B,
+}
+
+impl Side {
+    /// `A` or `B`, as the command line shows them.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Side::A => "A",
+            Side::B => "B",
+        }
+    }
+}
+
+/// What kind of change a record saw. The order is the order of reports: worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// `passed` went from true to false.
+    Regression,
+    /// The trial has no record in B.
+    Removed,
+    /// `status` changed.
+    Status,
+    /// `passed` changed to or from null.
+    Verdict,
+    /// One side has the trial more often than the other.
+    Duplicate,
+    /// The record stands elsewhere in relation to the others.
+    Reordered,
+    /// `passed` went from false to true.
+    Improvement,
+    /// A score changed by more than the tolerance.
+    Score,
+    /// The target gave something else.
+    Output,
+    /// The case expects something else.
+    Expected,
+    /// The target received something else.
+    Input,
+    /// Any other field changed, or a stored digest or place is wrong.
+    Metadata,
+    /// The trial has no record in A.
+    Added,
+}
+
+impl Class {
+    /// All of them, worst first.
+    pub const ALL: [Class; 13] = [
+        Class::Regression,
+        Class::Removed,
+        Class::Status,
+        Class::Verdict,
+        Class::Duplicate,
+        Class::Reordered,
+        Class::Improvement,
+        Class::Score,
+        Class::Output,
+        Class::Expected,
+        Class::Input,
+        Class::Metadata,
+        Class::Added,
+    ];
+
+    /// The word in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Class::Regression => "regression",
+            Class::Removed => "removed",
+            Class::Status => "status",
+            Class::Verdict => "verdict",
+            Class::Duplicate => "duplicate",
+            Class::Reordered => "reordered",
+            Class::Improvement => "improvement",
+            Class::Score => "score",
+            Class::Output => "output",
+            Class::Expected => "expected",
+            Class::Input => "input",
+            Class::Metadata => "metadata",
+            Class::Added => "added",
+        }
+    }
+
+    /// How people say `count` of them.
+    pub fn noun(self, count: u64) -> &'static str {
+        let one = count == 1;
+        match self {
+            Class::Regression => if one { "regression" } else { "regressions" },
+            Class::Removed => "removed",
+            Class::Status => if one { "status change" } else { "status changes" },
+            Class::Verdict => if one { "verdict change" } else { "verdict changes" },
+            Class::Duplicate => if one { "duplicate" } else { "duplicates" },
+            Class::Reordered => "reordered",
+            Class::Improvement => if one { "improvement" } else { "improvements" },
+            Class::Score => if one { "score change" } else { "score changes" },
+            Class::Output => if one { "output change" } else { "output changes" },
+            Class::Expected => if one { "expectation change" } else { "expectation changes" },
+            Class::Input => if one { "input change" } else { "input changes" },
+            Class::Metadata => if one { "metadata change" } else { "metadata changes" },
+            Class::Added => "added",
+        }
+    }
+}
+
+/// What a comparison found.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Report {
+    /// The version of this format.
+    pub schema_version: String,
+    /// The run before.
+    pub a: RunFacts,
+    /// The run after.
+    pub b: RunFacts,
+    /// Whether the two have different run ids. What follows from that alone is not a change.
+    pub different_runs: bool,
+    /// What is true of the whole runs and should be known when reading the rest.
+    pub warnings: Vec<String>,
+    /// Trials with a record on both sides.
+    pub common: u64,
+    /// Common trials without any change.
+    pub unchanged: u64,
+    /// Class → records whose worst class it is; every class is listed.
+    pub counts: BTreeMap<String, u64>,
+    /// Class → records that have it, worst or not; every class is listed.
+    pub counts_any: BTreeMap<String, u64>,
+    /// Lines that are not records and have no equal line on the other side.
+    pub unreadable_count: u64,
+    /// The first of them.
+    pub unreadable: Vec<Unreadable>,
+    /// Changed records, worst first, at most as many as the limit.
+    pub changes: Vec<Change>,
+    /// Whether the difference in passed trials is more than noise.
+    pub noise: Noise,
+    /// The tolerance for scores.
+    pub tolerance: f64,
+    /// Pointers that were not compared.
+    pub ignored: Vec<String>,
+}
+
+/// One of the two runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RunFacts {
+    /// The directory, as it was given.
+    pub dir: String,
+    /// From the manifest, else from the first record.
+    pub run_id: Option<RunId>,
+    /// The suite.
+    pub suite_id: Option<String>,
+    /// Whole lines in `records.jsonl`.
+    pub lines: u64,
+    /// Why the run is not whole; empty when it is.
+    pub incomplete: Vec<String>,
+    /// A last line without its end.
+    pub torn: Option<Torn>,
+    /// Records of different runs that do not stand on the line that their index says.
+    pub misplaced: u64,
+    /// The first such line.
+    pub first_misplaced_line: Option<u64>,
+}
+
+/// A last line without its newline: cut off by a crash, and not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Torn {
+    /// Its number, from 1.
+    pub line: u64,
+    /// How much of it there is.
+    pub size_bytes: u64,
+    /// Of what there is.
+    pub sha256: Digest,
+}
+
+/// A line that is not a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unreadable {
+    /// In which run.
+    pub side: Side,
+    /// Its number, from 1.
+    pub line: u64,
+    /// Why.
+    pub what: String,
+}
+
+/// A changed record.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Change {
+    /// The worst of its classes.
+    pub class: Class,
+    /// All of its classes, worst first.
+    pub classes: Vec<Class>,
+    /// The trial.
+    pub trial: Trial,
+    /// Where it stands in A.
+    pub a: Option<Place>,
+    /// Where it stands in B.
+    pub b: Option<Place>,
+    /// What differs between the two, the most important first.
+    pub fields: Vec<FieldChange>,
+    /// How many further fields differ.
+    pub more_fields: u64,
+    /// What is wrong within one side.
+    pub flaws: Vec<Flaw>,
+}
+
+/// Which trial a record is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Trial {
+    /// From slot, case, variant and repetition.
+    pub record_id: Option<RecordId>,
+    /// The case.
+    pub case_id: String,
+    /// The target's name in the suite.
+    pub slot: String,
+    /// The variant, if there is one.
+    pub variant_id: Option<String>,
+    /// Which repetition, from 0.
+    pub repetition: u64,
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Place {
+    /// Its line, from 1.
+    pub line: u64,
+    /// Its stored `index`.
+    pub index: Option<u64>,
+    /// Its `status`, as stored.
+    pub status: Option<String>,
+    /// Its `passed`.
+    pub passed: Option<bool>,
+}
+
+/// One difference within a record.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FieldChange {
+    /// RFC 6901 pointer into the record.
+    pub pointer: String,
+    /// In A; null where it is not there.
+    pub old: Option<Excerpt>,
+    /// In B; null where it is not there.
+    pub new: Option<Excerpt>,
+}
+
+/// A value, shortened around the difference when it is long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Excerpt {
+    /// `string`, `number`, `boolean`, `null`, `array` or `object`.
+    pub kind: String,
+    /// Text as it is; anything else as canonical JSON.
+    pub text: String,
+    /// Characters left out in front.
+    pub cut_before: u64,
+    /// Characters left out behind.
+    pub cut_after: u64,
+}
+
+/// Something that does not follow from the rest of the line or from the run, as it should.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Flaw {
+    /// In which run.
+    pub side: Side,
+    /// Which field.
+    pub pointer: String,
+    /// What is wrong.
+    pub what: String,
+    /// What the line says.
+    pub stored: String,
+    /// What it should say, where that is known.
+    pub right: Option<String>,
+}
+
+impl Report {
+    pub(super) fn new(pairing: &Pairing, findings: Findings, options: &Options) -> Self {
+        let (a, b) = (&pairing.a, &pairing.b);
+        let facts = |run: &Run, walked: &super::findings::Walked| RunFacts {
+            dir: run.paths.dir.to_string(),
+            run_id: run.identity.run_id,
+            suite_id: run.manifest.as_ref().map(|manifest| manifest.suite_id.clone()),
+            lines: walked.lines,
+            incomplete: run.incomplete(walked),
+            torn: walked.torn.clone(),
+            misplaced: walked.misplaced,
+            first_misplaced_line: walked.first_misplaced_line,
+        };
+        let changed: u64 = findings.changed_pairs;
+        Self {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            a: facts(a, &findings.walked_a),
+            b: facts(b, &findings.walked_b),
+            different_runs: !pairing.same_run,
+            warnings: run::warnings(a, b),
+            common: findings.common,
+            unchanged: findings.common - changed,
+            counts: by_class(&findings.worst),
+            counts_any: by_class(&findings.any),
+            unreadable_count: findings.unreadable_count,
+            noise: Noise::of(&findings.table),
+            tolerance: options.tolerance,
+            ignored: options.ignore.clone(),
+            unreadable: findings.unreadable,
+            changes: findings.kept.into_values().flatten().take(options.limit).collect(),
+        }
+    }
+
+    /// How many records have `class` as their worst.
+    pub fn count(&self, class: Class) -> u64 {
+        self.counts.get(class.as_str()).copied().unwrap_or(0)
+    }
+
+    /// How many records have any change, removed and added ones included.
+    pub fn changed(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Whether anything differs that does not follow from the runs' identity alone.
+    pub fn differs(&self) -> bool {
+        self.changed() > 0
+            || self.unreadable_count > 0
+            || self.a.torn != self.b.torn
+            || self.a.misplaced + self.b.misplaced > 0
+    }
+}
+
+fn by_class(counts: &BTreeMap<Class, u64>) -> BTreeMap<String, u64> {
+    Class::ALL
+        .iter()
+        .map(|class| (class.as_str().to_owned(), counts.get(class).copied().unwrap_or(0)))
+        .collect()
+}

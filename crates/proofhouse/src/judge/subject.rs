@@ -1,0 +1,107 @@
+//! What goes into a judge and what comes out: a subject and a verdict.
+
+use std::borrow::Cow;
+
+use proofhouse_ledger::Json;
+
+/// The longest reason or error of a verdict, in characters.
+pub const MAX_REASON_CHARS: usize = 300;
+
+/// One answer and what a judge may know about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// What the target was given.
+    pub input: &'a str,
+    /// What the target gave: text, or a structure.
+    pub output: &'a Json,
+    /// What the case expects; null when it expects nothing in particular.
+    pub expected: &'a Json,
+}
+
+impl<'a> Subject<'a> {
+    /// The answer as text: null is the empty text, a structure is its canonical JSON.
+    pub fn text(&self) -> Cow<'a, str> {
+        match self.output {
+            Json::String(text) => Cow::Borrowed(text),
+            Json::Null => Cow::Borrowed(""),
+            structure => Cow::Owned(structure.to_string()),
+        }
+    }
+}
+
+/// What one judge said about one answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// From 0 (wrong) to 1 (right); none when this judge could not judge.
+    pub score: Option<f64>,
+    /// Why the score is not 1, at most [`MAX_REASON_CHARS`] characters.
+    pub reason: Option<String>,
+    /// Why there is no score; set exactly when there is none.
+    pub error: Option<String>,
+}
+
+impl Verdict {
+    /// The answer is right.
+    pub fn right() -> Self {
+        Verdict { score: Some(1.0), reason: None, error: None }
+    }
+
+    /// The answer is wrong.
+    pub fn wrong(reason: impl Into<String>) -> Self {
+        Verdict { score: Some(0.0), reason: Some(bounded(reason.into())), error: None }
+    }
+
+    /// The answer is right to a degree.
+    ///
+    /// # Panics
+    /// When the score is not within 0..=1.
+    pub fn graded(score: f64, reason: impl FnOnce() -> String) -> Self {
+        assert!((0.0..=1.0).contains(&score), "a score is within 0..=1");
+        let reason = (score < 1.0).then(|| bounded(reason()));
+        Verdict { score: Some(score), reason, error: None }
+    }
+
+    /// The judge could not judge: its settings, the case or the size of the answer do not allow it.
+    pub fn unjudged(error: impl Into<String>) -> Self {
+        Verdict { score: None, reason: None, error: Some(bounded(error.into())) }
+    }
+
+    /// Right or wrong.
+    pub(super) fn of(right: bool, reason: impl FnOnce() -> String) -> Self {
+        if right { Self::right() } else { Self::wrong(reason()) }
+    }
+
+    /// Why the score is not 1 or why there is none.
+    pub fn explanation(&self) -> Option<&str> {
+        self.error.as_deref().or(self.reason.as_deref())
+    }
+}
+
+fn bounded(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_REASON_CHARS) {
+        let (keep, _) = text[..end].char_indices().next_back().expect("the limit is above zero");
+        text.truncate(keep);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_has_a_limit_in_characters() {
+        let exact = "é".repeat(MAX_REASON_CHARS);
+        assert_eq!(Verdict::wrong(exact.clone()).reason, Some(exact.clone()));
+        let cut = Verdict::unjudged(exact + "é").error.unwrap();
+        assert_eq!(cut.chars().count(), MAX_REASON_CHARS);
+        assert!(cut.ends_with("é…"));
+    }
+
+    #[test]
+    fn a_full_score_needs_no_reason() {
+        assert_eq!(Verdict::graded(1.0, || unreachable!()), Verdict::right());
+        assert_eq!(Verdict::graded(0.5, || "half".into()).explanation(), Some("half"));
+    }
+}

@@ -1,0 +1,231 @@
+//! Table-wide tests: what holds for every judge, and the helpers that make a judge's own tests one line each.
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::{Strictness, parse};
+use proptest::prelude::*;
+
+use super::*;
+
+fn config(yaml: &str) -> JudgeConfig {
+    serde_saphyr::from_str(yaml).unwrap_or_else(|error| panic!("{yaml}: {error}"))
+}
+
+/// JSON where it is JSON, else text.
+fn value(text: &str) -> Json {
+    parse(text.as_bytes(), Strictness::Strict).unwrap_or_else(|_| Json::from(text))
+}
+
+fn verdict(yaml: &str, expected: &str, output: &str) -> Verdict {
+    let judge = config(yaml).compile().unwrap_or_else(|error| panic!("{yaml}: {error}"));
+    judge.judge(&Subject { input: "", output: &Json::from(output), expected: &value(expected) })
+}
+
+/// The judge gives this score to a text; `expected` is JSON where it parses as such.
+#[track_caller]
+pub(super) fn check(yaml: &str, expected: &str, output: &str, score: f64) {
+    let verdict = verdict(yaml, expected, output);
+    assert_eq!(verdict.score, Some(score), "{yaml}: {verdict:?}");
+    assert_eq!(verdict.reason.is_some(), score < 1.0, "{yaml}: {verdict:?}");
+}
+
+/// The judge cannot judge and says so.
+#[track_caller]
+pub(super) fn unjudged(yaml: &str, expected: &str, output: &str, why: &str) {
+    let verdict = verdict(yaml, expected, output);
+    assert_eq!(verdict.score, None, "{yaml}: {verdict:?}");
+    let error = verdict.error.expect("an error comes with a missing score");
+    assert!(error.contains(why), "{yaml}: {error}");
+}
+
+/// The settings are refused before any answer is judged.
+#[track_caller]
+pub(super) fn refused(yaml: &str, why: &str) {
+    let error = config(yaml).check().expect_err(yaml);
+    assert!(error.contains(why), "{yaml}: {error}");
+}
+
+/// Why the answer is wrong.
+#[track_caller]
+pub(super) fn reason(yaml: &str, expected: &str, output: &str) -> String {
+    verdict(yaml, expected, output).reason.expect("a wrong answer has a reason")
+}
+
+/// One working spelling of every judge, with a value of its own.
+const SAMPLES: &[&str] = &[
+    "equals: {value: abc, ignore_case: true, collapse_whitespace: true, ignore_punctuation: true}",
+    "contains: {value: [abc, d], require: all, ignore_case: true, whole_words: true}",
+    "regex: {pattern: '(\\w+)\\s*=\\s*(\\w+)', group: 2, value: abc}",
+    "json-schema: {schema: {type: object, required: [a]}}",
+    "json-equals: {value: {a: [1, 2]}, ignore_order: true}",
+    "numeric: {value: 42, percent: true}",
+    "choice: {value: A}",
+    "levenshtein: {value: abcabc, min_similarity: 0.1, ignore_punctuation: true}",
+    "not: {contains: {value: abc}}",
+];
+
+#[test]
+fn every_judge_has_a_sample_here() {
+    let names: Vec<&str> = SAMPLES.iter().map(|yaml| config(yaml).name()).collect();
+    assert_eq!(names, JudgeConfig::NAMES);
+}
+
+#[test]
+fn every_page_is_complete_and_its_example_works() {
+    for page in JudgeConfig::pages() {
+        let example = page.example().unwrap_or_else(|| panic!("`{}` has no example", page.name));
+        let shown = config(example);
+        assert_eq!(shown.name(), page.name);
+        shown.check().expect(example);
+        assert!(page.text.contains("Guarantee: "), "{}", page.name);
+        assert!(!page.summary.is_empty() && !page.summary.contains('\n'), "{}", page.summary);
+        assert!(page.parameters.iter().all(|parameter| !parameter.text.is_empty()), "{page:?}");
+        assert_eq!(page.parameters.is_empty(), page.name == "not");
+    }
+}
+
+#[test]
+fn settings_survive_a_round_trip() {
+    for yaml in SAMPLES {
+        let config = config(yaml);
+        let json = proofhouse_ledger::json::to_json(&config).expect(yaml);
+        assert_eq!(serde_json::from_str::<JudgeConfig>(&json.to_string()).expect(yaml), config);
+    }
+}
+
+#[test]
+fn unknown_settings_and_judges_are_refused() {
+    for name in JudgeConfig::NAMES {
+        let faulty = format!("{name}: {{ignore_cse: true}}");
+        let error = serde_saphyr::from_str::<JudgeConfig>(&faulty).expect_err(&faulty).to_string();
+        assert!(error.contains("ignore_cse"), "{error}");
+    }
+    assert!(serde_saphyr::from_str::<JudgeConfig>("equal: {}").is_err());
+}
+
+#[test]
+fn a_judge_without_a_value_needs_an_expected_one() {
+    for name in
+        ["equals", "contains", "regex", "json-schema", "json-equals", "numeric", "choice", "levenshtein"]
+    {
+        let bare = config(&format!("{name}: {{}}"));
+        assert!(bare.needs_expected(), "{name}");
+        assert!(JudgeConfig::Not(Not(Box::new(bare))).needs_expected(), "not {name}");
+        unjudged(&format!("{name}: {{}}"), "null", "x", "no `expected`");
+    }
+    assert!(SAMPLES.iter().all(|yaml| !config(yaml).needs_expected()));
+}
+
+/// Answers that have broken evaluation tools: huge, repetitive, half-open, not quite text.
+fn hostile() -> Vec<String> {
+    const SIZE: usize = 1_000_000;
+    let units = [
+        "a",
+        "A ",
+        "ab",
+        " ",
+        "\n",
+        "{",
+        "[",
+        "\"",
+        "{\"a\":",
+        "[1,",
+        "```\n",
+        "1",
+        "1,",
+        "-",
+        ".",
+        "1e",
+        "9,999",
+        "(",
+        "*",
+        "answer",
+        "answer: ",
+        "the answer is A or ",
+        "é",
+        "\u{202e}",
+        "\u{0}",
+        "𝄞",
+        "=",
+        "a=",
+        "$",
+        "% ",
+        "\\boxed{",
+        "I choose ",
+    ];
+    let mut answers: Vec<String> = units.iter().map(|unit| unit.repeat(SIZE / unit.len())).collect();
+    answers.push(format!("answer{}", " ".repeat(SIZE)));
+    answers.push(format!("1{}%", " ".repeat(SIZE)));
+    answers.push("1e".to_owned() + &"9".repeat(SIZE));
+    answers.push("[".repeat(SIZE / 2) + &"]".repeat(SIZE / 2));
+    answers
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "that a judge does not hang shows only on a clock")]
+fn hostile_answers_neither_panic_nor_hang() {
+    let judges: Vec<_> = SAMPLES.iter().map(|yaml| (yaml, config(yaml).compile().unwrap())).collect();
+    for answer in hostile().into_iter().map(Json::from) {
+        for (yaml, judge) in &judges {
+            let start = std::time::Instant::now();
+            let verdict = judge.judge(&Subject { input: "", output: &answer, expected: &Json::Null });
+            let excerpt: String = answer.to_text().chars().take(20).collect();
+            assert!(start.elapsed().as_secs() < 10, "{yaml} took {:?} on {excerpt:?}", start.elapsed());
+            assert_sound(yaml, &verdict);
+        }
+    }
+}
+
+#[track_caller]
+fn assert_sound(yaml: &str, verdict: &Verdict) {
+    assert_eq!(verdict.score.is_none(), verdict.error.is_some(), "{yaml}: {verdict:?}");
+    if let Some(score) = verdict.score {
+        assert!((0.0..=1.0).contains(&score), "{yaml}: {verdict:?}");
+        assert_eq!(verdict.reason.is_some(), score < 1.0, "{yaml}: {verdict:?}");
+    }
+    let length = verdict.explanation().map_or(0, |text| text.chars().count());
+    assert!(length <= MAX_REASON_CHARS, "{yaml}: {verdict:?}");
+}
+
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        (-1e6..1e6).prop_map(Json::Number),
+        any::<String>().prop_map(Json::String),
+        "[A-D1-9a-c .,:(){}\\[\\]\"]{0,30}".prop_map(Json::String),
+        Just(Json::from("The answer is A = abc")),
+    ];
+    leaf.prop_recursive(2, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Json::Array),
+            prop::collection::vec(("[abc]", inner), 0..3)
+                .prop_map(|pairs| Json::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_answer_gets_a_sound_verdict_and_not_inverts_it(output in any_json(), expected in any_json()) {
+        for name in &JudgeConfig::NAMES[..JudgeConfig::NAMES.len() - 1] {
+            let bare = config(&format!("{name}: {{}}"));
+            let not = JudgeConfig::Not(Not(Box::new(bare.clone()))).compile().unwrap();
+            let subject = Subject { input: "", output: &output, expected: &expected };
+            let verdict = bare.compile().unwrap().judge(&subject);
+            assert_sound(name, &verdict);
+            let inverse = not.judge(&subject);
+            assert_sound(name, &inverse);
+            prop_assert_eq!(inverse.score, verdict.score.map(|score| 1.0 - score));
+        }
+    }
+
+    #[test]
+    fn a_text_satisfies_the_judges_that_expect_it(text in "[ -~é日]{1,40}") {
+        let output = Json::from(text.as_str());
+        let subject = Subject { input: "", output: &output, expected: &output };
+        for name in ["equals", "contains", "levenshtein"] {
+            let verdict = config(&format!("{name}: {{}}")).compile().unwrap().judge(&subject);
+            prop_assert_eq!(verdict.score, Some(1.0), "{}", name);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Small charts as inline SVG. Horizontal places are percentages of the chart's width, so that a chart fits a phone, a
+//! screen and a sheet of paper without its strokes and dots being stretched.
+
+use proofhouse_ledger::summary::{Mean, Rate};
+
+use super::html::Html;
+use super::words;
+
+fn place(share: f64) -> String {
+    format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
+}
+
+/// The scale above a column of intervals, 0 to 100 %.
+pub(super) fn axis(html: &mut Html) {
+    html.put(r#"<svg class="axis" height="16" aria-hidden="true">"#, &[]);
+    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")] {
+        html.put(
+            r#"<text x="{}" y="12" text-anchor="{}">{}</text>"#,
+            &[&place(share), &anchor, &format!("{:.0}%", share * 100.0)],
+        );
+    }
+    html.put("</svg>", &[]);
+}
+
+/// A share with its interval; the wider interval over cases below it, and the gate across it where there is one.
+pub(super) fn interval(html: &mut Html, rate: &Rate, clustered: Option<&Mean>, gate: Option<f64>) {
+    let (Some(value), Some(low), Some(high)) = (rate.value, rate.low, rate.high) else {
+        html.put(r#"<svg class="interval" height="26" role="img" aria-label="not assessed">"#, &[]);
+        grid(html);
+        html.put(r#"<line class="empty" x1="0%" x2="100%" y1="13" y2="13"/></svg>"#, &[]);
+        return;
+    };
+    let spoken = words::interval(Some(low), Some(high)).unwrap_or_default();
+    html.put(
+        r#"<svg class="interval" height="26" role="img" aria-label="{}, 95 % interval {}">"#,
+        &[&words::percent(value), &spoken],
+    );
+    grid(html);
+    if let Some(gate) = gate {
+        let x = place(gate);
+        html.put(r#"<line class="gate" x1="{}" x2="{}" y1="0" y2="26"/>"#, &[&x, &x]);
+    }
+    if let Some((low, high)) = clustered.and_then(|mean| Some((mean.low?, mean.high?))) {
+        let (low, high) = (place(low), place(high));
+        html.put(r#"<line class="clustered" x1="{}" x2="{}" y1="21" y2="21"/>"#, &[&low, &high]);
+    }
+    let (low, high) = (place(low), place(high));
+    html.put(r#"<line class="range" x1="{}" x2="{}" y1="13" y2="13"/>"#, &[&low, &high]);
+    for end in [&low, &high] {
+        html.put(r#"<line class="range" x1="{}" x2="{}" y1="8" y2="18"/>"#, &[end, end]);
+    }
+    html.put(r#"<circle class="point" cx="{}" cy="13" r="5"/></svg>"#, &[&place(value)]);
+}
+
+fn grid(html: &mut Html) {
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let x = place(share);
+        html.put(r#"<line class="grid" x1="{}" x2="{}" y1="0" y2="26"/>"#, &[&x, &x]);
+    }
+}
+
+/// A difference of two shares with its interval, −100 to +100 points around a line at 0.
+pub(super) fn difference(html: &mut Html, value: Option<f64>, low: Option<f64>, high: Option<f64>) {
+    let middle = |difference: f64| place((difference + 1.0) / 2.0);
+    html.put(r#"<svg class="interval" height="26" aria-hidden="true">"#, &[]);
+    html.put(r#"<line class="grid" x1="0%" x2="100%" y1="13" y2="13"/>"#, &[]);
+    html.put(r#"<line class="gate" x1="50%" x2="50%" y1="0" y2="26"/>"#, &[]);
+    if let (Some(low), Some(high)) = (low, high) {
+        let (low, high) = (middle(low), middle(high));
+        html.put(r#"<line class="range" x1="{}" x2="{}" y1="13" y2="13"/>"#, &[&low, &high]);
+        for end in [&low, &high] {
+            html.put(r#"<line class="range" x1="{}" x2="{}" y1="8" y2="18"/>"#, &[end, end]);
+        }
+    }
+    if let Some(value) = value {
+        html.put(r#"<circle class="point" cx="{}" cy="13" r="5"/>"#, &[&middle(value)]);
+    }
+    html.put("</svg>", &[]);
+}
+
+/// Parts of a whole, side by side: a class and a count each.
+pub(super) fn stacked(html: &mut Html, label: &str, parts: &[(&'static str, u64)]) {
+    let total: u64 = parts.iter().map(|(_, count)| count).sum();
+    html.put(r#"<svg class="stacked" height="22" role="img" aria-label="{}">"#, &[&label]);
+    let mut from = 0;
+    for (class, count) in parts.iter().filter(|(_, count)| *count > 0) {
+        let (x, width) = (from as f64 / total as f64, *count as f64 / total as f64);
+        html.put(
+            r#"<rect class="part {}" x="{}" width="{}" y="1" height="20"/>"#,
+            &[class, &place(x), &place(width)],
+        );
+        from += count;
+    }
+    html.put("</svg>", &[]);
+}
+
+/// One bar from the left.
+pub(super) fn bar(html: &mut Html, class: &'static str, share: f64) {
+    html.put(r#"<svg class="stacked" height="16" aria-hidden="true">"#, &[]);
+    html.put(r#"<rect class="part {}" x="0%" width="{}" y="2" height="12"/></svg>"#, &[&class, &place(share)]);
+}

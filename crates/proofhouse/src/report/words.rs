@@ -1,0 +1,171 @@
+//! Numbers as people read them, without rounding anything into a claim: 99.99 % is never printed as 100 %.
+
+use proofhouse_ledger::summary::{Comparison, Rate};
+
+/// Between a number and its unit.
+const NBSP: char = '\u{a0}';
+
+/// A share as a percentage with one decimal.
+pub(super) fn percent(share: f64) -> String {
+    format!("{}{NBSP}%", percent_digits(share))
+}
+
+fn percent_digits(share: f64) -> String {
+    let digits = format!("{:.1}", share * 100.0);
+    match digits.as_str() {
+        "100.0" if share < 1.0 => ">99.9".to_owned(),
+        "0.0" | "-0.0" if share > 0.0 => "<0.1".to_owned(),
+        "100.0" => "100".to_owned(),
+        "0.0" | "-0.0" => "0".to_owned(),
+        _ => digits,
+    }
+}
+
+/// `84.4–95.7 %`, or nothing where there is no interval.
+pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
+    Some(format!("{}–{}{NBSP}%", percent_digits(low?), percent_digits(high?)))
+}
+
+/// A rate in words: its value, or that there is none.
+pub(super) fn rate(rate: &Rate) -> String {
+    rate.value.map_or_else(|| "not assessed".to_owned(), percent)
+}
+
+/// `12,345`
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 trial`, `2 trials`
+pub(super) fn plural(number: u64, one: &str, many: &str) -> String {
+    format!("{}{NBSP}{}", count(number), if number == 1 { one } else { many })
+}
+
+/// A difference of two shares in percentage points, with its sign.
+pub(super) fn points(difference: f64) -> String {
+    let digits = format!("{:.1}", (difference * 100.0).abs());
+    match digits.as_str() {
+        "0.0" => "0".to_owned(),
+        _ if difference < 0.0 => format!("−{digits}"),
+        _ => format!("+{digits}"),
+    }
+}
+
+/// `p = 0.035`; very small values are bounded, not rounded to 0.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 0.001 { format!("p{NBSP}<{NBSP}0.001") } else { format!("p{NBSP}={NBSP}{p:.3}") }
+}
+
+/// How often chance alone would do this.
+fn chance(p: f64) -> String {
+    if p >= 0.995 {
+        "practically always".to_owned()
+    } else if p >= 0.1 {
+        format!("in about {:.0} of 100 such runs", p * 100.0)
+    } else if p >= 0.000_001 {
+        format!("in about 1 of {} such runs", count((1.0 / p).round() as u64))
+    } else {
+        "in fewer than 1 of 1,000,000 such runs".to_owned()
+    }
+}
+
+/// What a comparison of two targets says, in sentences.
+pub(super) fn comparison(pair: &Comparison) -> String {
+    let (Some(difference), Some(p)) = (pair.difference, pair.p_value) else {
+        return format!("{} and {} share no trial on which both were assessed: nothing can be compared.", pair.a, pair.b);
+    };
+    let trials = plural(pair.pairs, "trial", "trials");
+    let split = pair.only_a + pair.only_b;
+    if split == 0 {
+        return format!(
+            "{} and {} agreed on every one of {trials} on which both were assessed: no difference was seen.",
+            pair.a, pair.b
+        );
+    }
+    let (more, less, only_more, only_less) = if difference < 0.0 {
+        (&pair.a, &pair.b, pair.only_a, pair.only_b)
+    } else {
+        (&pair.b, &pair.a, pair.only_b, pair.only_a)
+    };
+    let lead = if only_more == only_less {
+        format!("{more} and {less} passed equally often on the same {trials}")
+    } else {
+        format!("{more} passed more often than {less} on the same {trials}")
+    };
+    let strength = match p {
+        p if p < 0.01 => "That is strong evidence of a difference",
+        p if p < 0.05 => "That is some evidence of a difference",
+        _ => "That is no sufficient evidence of a difference, nor evidence that there is none",
+    };
+    format!(
+        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, a split at least this \
+         uneven would happen {} ({}).",
+        count(only_more),
+        count(only_less),
+        chance(p),
+        p_value(p)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_rounded_into_certainty() {
+        let table = [(1.0, "100"), (0.9999, ">99.9"), (0.0, "0"), (0.0001, "<0.1"), (0.9167, "91.7"), (0.5, "50.0")];
+        for (share, expected) in table {
+            assert_eq!(percent(share), format!("{expected}\u{a0}%"));
+        }
+        assert_eq!(interval(Some(0.844), Some(1.0)).unwrap(), "84.4–100\u{a0}%");
+        assert_eq!(interval(None, Some(1.0)), None);
+        assert_eq!(p_value(0.0), "p\u{a0}<\u{a0}0.001");
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(number), expected);
+        }
+        assert_eq!(points(-0.125), "−12.5");
+        assert_eq!(points(0.0001), "0");
+    }
+
+    fn pair(only_a: u64, only_b: u64, p_value: Option<f64>) -> Comparison {
+        let pairs = 10 + only_a + only_b;
+        Comparison {
+            a: "old".to_owned(),
+            b: "new".to_owned(),
+            pairs,
+            both_passed: 10,
+            only_a,
+            only_b,
+            neither: 0,
+            difference: p_value.map(|_| (only_b as f64 - only_a as f64) / pairs as f64),
+            low: None,
+            high: None,
+            p_value,
+        }
+    }
+
+    #[test]
+    fn a_comparison_says_who_and_how_sure() {
+        let text = comparison(&pair(8, 1, Some(0.0390625)));
+        assert!(text.starts_with("old passed more often than new on the same 19\u{a0}trials: 8 passed by old alone, 1"), "{text}");
+        assert!(text.contains("some evidence"), "{text}");
+        assert!(text.contains("in about 1 of 26 such runs"), "{text}");
+        let text = comparison(&pair(0, 5, Some(0.0625)));
+        assert!(text.contains("no sufficient evidence of a difference, nor evidence that there is none"), "{text}");
+        assert!(comparison(&pair(2, 2, Some(1.0))).contains("passed equally often"));
+        assert!(comparison(&pair(0, 0, Some(1.0))).contains("agreed on every one"));
+        assert!(comparison(&pair(0, 0, None)).contains("nothing can be compared"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Facts about the machine and the source tree, for envelope and telemetry only.
+
+use std::io::Read as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::Digest;
+use proofhouse_ledger::digest::Hasher;
+
+/// The machine's name.
+pub fn name() -> Option<String> {
+    rustix::system::uname().nodename().to_str().ok().map(str::to_owned)
+}
+
+/// Operating system and architecture.
+pub fn platform() -> String {
+    format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// The boot of this machine, where the system tells.
+pub fn boot_id() -> Option<String> {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|text| text.trim().to_owned())
+}
+
+/// CPU time of this process, all threads, in milliseconds.
+pub fn cpu_ms() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Of the running executable.
+pub fn tool_sha256() -> Option<Digest> {
+    let mut file = std::fs::File::open(std::env::current_exe().ok()?).ok()?;
+    let mut hasher = Hasher::default();
+    let mut buffer = vec![0; 1 << 17];
+    loop {
+        match file.read(&mut buffer).ok()? {
+            0 => return Some(hasher.finish()),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+/// The state of the git repository around a file, read from its files: nothing is executed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Git {
+    /// Short commit hash.
+    pub commit: Option<String>,
+    /// Whether there are changes that are not committed; null where that cannot be told.
+    pub dirty: Option<bool>,
+}
+
+/// Finds the commit that a file's repository is at.
+pub fn git(around: &Utf8Path) -> Git {
+    let Some(dir) = git_dir(around) else { return Git::default() };
+    let commit = head_commit(&dir).map(|hash| hash.chars().take(12).collect());
+    Git { commit, dirty: None }
+}
+
+fn git_dir(around: &Utf8Path) -> Option<Utf8PathBuf> {
+    let start = around.canonicalize_utf8().ok()?;
+    start.ancestors().skip(1).find_map(|dir| {
+        let candidate = dir.join(".git");
+        if candidate.is_dir() {
+            return Some(candidate);
+        }
+        // A worktree or submodule has a file that points at the real directory.
+        let text = std::fs::read_to_string(&candidate).ok()?;
+        Some(dir.join(text.strip_prefix("gitdir:")?.trim()))
+    })
+}
+
+fn head_commit(dir: &Utf8Path) -> Option<String> {
+    let head = std::fs::read_to_string(dir.join("HEAD")).ok()?;
+    let Some(reference) = head.trim().strip_prefix("ref: ") else {
+        return is_hash(head.trim()).then(|| head.trim().to_owned());
+    };
+    let common = std::fs::read_to_string(dir.join("commondir")).ok();
+    let common = common.map_or(dir.to_owned(), |path| dir.join(path.trim()));
+    for base in [dir, &common] {
+        if let Ok(text) = std::fs::read_to_string(base.join(reference)) {
+            return is_hash(text.trim()).then(|| text.trim().to_owned());
+        }
+    }
+    let packed = std::fs::read_to_string(common.join("packed-refs")).ok()?;
+    packed.lines().find_map(|line| {
+        let (hash, name) = line.split_once(' ')?;
+        (name == reference && is_hash(hash)).then(|| hash.to_owned())
+    })
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() >= 40 && text.bytes().all(|b| b.is_ascii_hexdigit())
+}

@@ -1,0 +1,278 @@
+//! The tally of a `probe` run, one record after the other.
+//!
+//! All trials of a case are neighbours in plan order, so cases are clusters that can be closed as they pass: memory
+//! grows with slots, judges and tags, never with records.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::record::{Damage, Kind, Line, Status};
+use proofhouse_ledger::summary::{self, Comparison, Gate, Mean, Rate, Slot, Summary};
+use proofhouse_ledger::{Json, RunId};
+
+use super::cluster::Clusters;
+use super::stats;
+
+/// A tally under way.
+#[derive(Default)]
+pub struct Tally {
+    run_id: Option<RunId>,
+    suite_id: String,
+    gate: Option<f64>,
+    trials: u64,
+    assessed: u64,
+    counts: [u64; Status::ALL.len()],
+    error_types: BTreeMap<String, u64>,
+    slots: Vec<SlotTally>,
+    /// `pairs[a][b]` for `a < b`: both, only a, only b, neither.
+    pairs: BTreeMap<(usize, usize), [u64; 4]>,
+    /// The case whose trials are passing by, as raw bytes.
+    case: Vec<u8>,
+}
+
+#[derive(Default)]
+struct SlotTally {
+    /// As raw JSON, to be recognised without parsing.
+    raw: Vec<u8>,
+    name: String,
+    trials: u64,
+    counts: [u64; Status::ALL.len()],
+    passed: u64,
+    assessed: u64,
+    pass_clusters: Clusters,
+    scores: BTreeMap<String, Clusters>,
+    tags: BTreeMap<String, (u64, u64)>,
+    flaky: u64,
+    repeated: u64,
+    /// This case's verdicts: repetition and passed.
+    verdicts: Vec<(u64, bool)>,
+    /// The last tags seen, raw and parsed: neighbours share them.
+    last_tags: (Vec<u8>, Vec<String>),
+}
+
+impl Tally {
+    /// A tally of the run with this resolved configuration.
+    pub fn new(config: &Json) -> Self {
+        let gate = config.pointer("/gate/pass_rate").and_then(Json::as_f64);
+        Self { gate, ..Self::default() }
+    }
+
+    /// Takes the next record.
+    pub fn push(&mut self, line: &Line<'_>) -> Result<(), Damage> {
+        if self.run_id.is_none() {
+            self.run_id = Some(line.run_id()?);
+            self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
+        }
+        let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
+        if case != self.case {
+            self.close_case();
+            self.case.clear();
+            self.case.extend_from_slice(case);
+        }
+        let status = line.status()?;
+        let passed = line.boolean("passed")?;
+        self.trials += 1;
+        self.assessed += u64::from(passed.is_some());
+        self.counts[status as usize] += 1;
+        if let Some(error_type) = line.text("error_type") {
+            *self.error_types.entry(error_type.into_owned()).or_default() += 1;
+        }
+        let at = self.slot(line)?;
+        self.slots[at].push(line, status, passed)
+    }
+
+    fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
+        let raw = line.raw("slot").ok_or(Damage::Field("slot"))?;
+        if let Some(at) = self.slots.iter().position(|slot| slot.raw == raw) {
+            return Ok(at);
+        }
+        let name = line.text("slot").ok_or(Damage::Field("slot"))?.into_owned();
+        self.slots.push(SlotTally { raw: raw.to_vec(), name, ..SlotTally::default() });
+        Ok(self.slots.len() - 1)
+    }
+
+    /// All trials of a case have passed by.
+    fn close_case(&mut self) {
+        for b in 1..self.slots.len() {
+            for a in 0..b {
+                let table = self.pairs.entry((a, b)).or_default();
+                count_pairs(&self.slots[a].verdicts, &self.slots[b].verdicts, table);
+            }
+        }
+        for slot in &mut self.slots {
+            slot.close_case();
+        }
+    }
+
+    /// The summary.
+    pub fn finish(mut self) -> Option<Summary> {
+        self.close_case();
+        let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
+        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
+        let comparisons = self.pairs.iter().map(|((a, b), table)| {
+            let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
+            compare(a, b, table)
+        });
+        Some(Summary {
+            schema_version: summary::SCHEMA_VERSION.to_owned(),
+            kind: Kind::Probe,
+            run_id: self.run_id?,
+            suite_id: self.suite_id.clone(),
+            trials: self.trials,
+            assessed: self.assessed,
+            counts: by_status(&self.counts),
+            error_types: self.error_types.clone(),
+            comparisons: comparisons.collect(),
+            slots,
+            gate,
+        })
+    }
+}
+
+impl SlotTally {
+    fn push(&mut self, line: &Line<'_>, status: Status, passed: Option<bool>) -> Result<(), Damage> {
+        self.trials += 1;
+        self.counts[status as usize] += 1;
+        if let Some(Json::Object(scores)) = line.json("scores") {
+            for (name, score) in scores.iter() {
+                let Some(score) = score.as_f64() else { continue };
+                if let Some(clusters) = self.scores.get_mut(name) {
+                    clusters.push(score);
+                } else {
+                    self.scores.entry(name.to_owned()).or_default().push(score);
+                }
+            }
+        }
+        let Some(passed) = passed else { return Ok(()) };
+        self.assessed += 1;
+        self.passed += u64::from(passed);
+        self.pass_clusters.push(f64::from(u8::from(passed)));
+        self.verdicts.push((line.integer("repetition")?, passed));
+        let tags = line.raw("tags").unwrap_or(b"[]");
+        if self.last_tags.0 != tags {
+            let parsed = match line.json("tags") {
+                Some(Json::Array(list)) => list.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+                _ => Vec::new(),
+            };
+            self.last_tags = (tags.to_vec(), parsed);
+        }
+        for tag in &self.last_tags.1 {
+            if !self.tags.contains_key(tag) {
+                self.tags.insert(tag.clone(), (0, 0));
+            }
+            let (numerator, denominator) = self.tags.get_mut(tag).expect("inserted just above");
+            *numerator += u64::from(passed);
+            *denominator += 1;
+        }
+        Ok(())
+    }
+
+    fn close_case(&mut self) {
+        if self.verdicts.len() > 1 {
+            self.repeated += 1;
+            let first = self.verdicts[0].1;
+            self.flaky += u64::from(self.verdicts.iter().any(|(_, passed)| *passed != first));
+        }
+        self.verdicts.clear();
+        self.pass_clusters.close();
+        self.scores.values_mut().for_each(Clusters::close);
+    }
+
+    fn summarise(&self) -> Slot {
+        let slot = &self.name;
+        let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
+        let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
+            let records = of_slot("passed = true of passed is not null").to_string() + &format!(" and tags has {tag:?}");
+            (tag.clone(), rate(*numerator, *denominator, records))
+        });
+        Slot {
+            slot: slot.clone(),
+            trials: self.trials,
+            counts: by_status(&self.counts),
+            pass_rate: rate(self.passed, self.assessed, of_slot("passed = true of passed is not null")),
+            pass_rate_all: rate(self.passed, self.trials, of_slot("passed = true of all")),
+            pass_rate_clustered: (self.pass_clusters.clusters() > 1).then(|| mean(&self.pass_clusters)),
+            scores: self.scores.iter().map(|(name, clusters)| (name.clone(), mean(clusters))).collect(),
+            tags: tags.collect(),
+            flaky_cases: rate(self.flaky, self.repeated, of_slot("case_id with both verdicts of case_id repeated")),
+        }
+    }
+}
+
+fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
+    Status::ALL.iter().map(|status| (status.as_str().to_owned(), counts[*status as usize])).collect()
+}
+
+/// A rate with its Wilson interval; null when empty.
+pub fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+    let interval = stats::wilson(numerator, denominator);
+    let value = (denominator > 0).then(|| stats::round_sig(numerator as f64 / denominator as f64, 12));
+    Rate {
+        numerator,
+        denominator,
+        value,
+        low: interval.map(|interval| stats::round_sig(interval.low, 12)),
+        high: interval.map(|interval| stats::round_sig(interval.high, 12)),
+        records,
+    }
+}
+
+fn mean(clusters: &Clusters) -> Mean {
+    let round = |value: f64| stats::round_sig(value, 12);
+    let interval = clusters.interval();
+    Mean {
+        count: clusters.count(),
+        clusters: clusters.clusters(),
+        value: clusters.mean().map(round),
+        standard_error: clusters.standard_error().map(round),
+        low: interval.map(|(low, _)| round(low)),
+        high: interval.map(|(_, high)| round(high)),
+    }
+}
+
+fn judge_gate(pass_rate: f64, slots: &[Slot]) -> Gate {
+    let below = |slot: &&Slot| slot.pass_rate.value.is_some_and(|value| value < pass_rate);
+    let failed_slots: Vec<String> = slots.iter().filter(below).map(|slot| slot.slot.clone()).collect();
+    let unassessed = slots.iter().any(|slot| slot.pass_rate.value.is_none());
+    let held = match (failed_slots.is_empty(), unassessed) {
+        (false, _) => Some(false),
+        (true, true) => None,
+        (true, false) => Some(true),
+    };
+    Gate { pass_rate, held, failed_slots }
+}
+
+/// Both lists are in the order of repetitions.
+fn count_pairs(a: &[(u64, bool)], b: &[(u64, bool)], table: &mut [u64; 4]) {
+    let mut b = b.iter().peekable();
+    for (repetition, passed_a) in a {
+        while b.next_if(|(other, _)| other < repetition).is_some() {}
+        let Some((_, passed_b)) = b.next_if(|(other, _)| other == repetition) else { continue };
+        let cell = match (passed_a, passed_b) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (false, false) => 3,
+        };
+        table[cell] += 1;
+    }
+}
+
+fn compare(a: &str, b: &str, table: &[u64; 4]) -> Comparison {
+    let [both_passed, only_a, only_b, neither] = *table;
+    let pairs = table.iter().sum::<u64>();
+    let round = |value: f64| stats::round_sig(value, 12);
+    let interval = stats::paired_difference(both_passed, only_a, only_b, neither);
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        pairs,
+        both_passed,
+        only_a,
+        only_b,
+        neither,
+        difference: (pairs > 0).then(|| round((only_b as f64 - only_a as f64) / pairs as f64)),
+        low: interval.map(|interval| round(interval.low)),
+        high: interval.map(|interval| round(interval.high)),
+        p_value: (pairs > 0).then(|| round(stats::mcnemar_exact(only_a, only_b))),
+    }
+}

@@ -1,0 +1,6 @@
+//! The one integration binary.
+
+mod browser;
+mod report;
+mod sample_run;
+mod webdriver;
