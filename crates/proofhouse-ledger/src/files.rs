@@ -171,8 +171,11 @@ pub fn sorted_dir(dir: &Utf8Path) -> Result<Vec<String>, FileError> {
 
 /// Writes over a file where it lies: for a disk that has no room for a second copy. Not atomic.
 pub fn write_synced_in_place(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file =
-        fs::OpenOptions::new().write(true).truncate(false).open(path).map_err(FileError::new("open", path))?;
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .truncate(false)
+        .open(path)
+        .map_err(FileError::new("open", path))?;
     file.write_all(bytes).map_err(FileError::new("write", path))?;
     file.set_len(bytes.len() as u64).map_err(FileError::new("cut", path))?;
     file.sync_all().map_err(FileError::new("sync", path))

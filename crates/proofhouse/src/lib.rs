@@ -8,15 +8,15 @@
 
 pub mod page;
 
-pub mod target;
 pub mod judge;
+pub mod target;
 
-pub mod suite;
 pub mod plan;
 pub mod run;
+pub mod suite;
 
-pub mod tally;
 pub mod diff;
 pub mod report;
+pub mod tally;
 
 pub mod cli;

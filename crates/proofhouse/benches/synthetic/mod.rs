@@ -68,5 +68,6 @@ pub fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64) {
     };
     let tags = ["arithmetic".to_owned(), "addition".to_owned()];
     let judge = Json::Object(judge);
-    Probe { input: &input, output: &output, expected: &expected, judge: &judge, tags: &tags }.push(out, &head);
+    Probe { input: &input, output: &output, expected: &expected, judge: &judge, tags: &tags }
+        .push(out, &head);
 }

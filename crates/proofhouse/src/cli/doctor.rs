@@ -28,8 +28,12 @@ impl Doctor {
         let disk = check_disk(&self.root);
         let healthy = disk.is_ok();
         rows.push(match disk {
-            Ok(milliseconds) => row("disk", "ok", &format!("`{}`: one sync takes {milliseconds:.1} ms", self.root)),
-            Err(error) => row("disk", "FAILED", &Failure::new(Exit::Internal, &error).message.replace('\n', "")),
+            Ok(milliseconds) => {
+                row("disk", "ok", &format!("`{}`: one sync takes {milliseconds:.1} ms", self.root))
+            }
+            Err(error) => {
+                row("disk", "FAILED", &Failure::new(Exit::Internal, &error).message.replace('\n', ""))
+            }
         });
         terminal.data(&table::align(&rows))?;
         Ok(if healthy { Exit::Ok } else { Exit::Infrastructure })

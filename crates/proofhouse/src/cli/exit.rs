@@ -39,7 +39,10 @@ impl Exit {
         (Exit::InvalidSuite, "a suite or dataset is wrong; no trial was started"),
         (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
         (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
-        (Exit::RegressionsFound, "`diff --fail-on-regressions` found a regression, a removed trial or an incomplete run"),
+        (
+            Exit::RegressionsFound,
+            "`diff --fail-on-regressions` found a regression, a removed trial or an incomplete run",
+        ),
         (Exit::VerificationFailed, "`verify` found something that does not fit"),
         (Exit::Incomplete, "the run ended before every planned trial had its record"),
         (Exit::Infrastructure, "the run is whole, but no trial could be assessed"),

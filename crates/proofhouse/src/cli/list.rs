@@ -42,7 +42,8 @@ impl List {
         if let Some(name) = &self.name {
             let page = pages.iter().find(|page| page.name == name.as_str()).ok_or_else(|| {
                 let names: Vec<&str> = pages.iter().map(|page| page.name).collect();
-                Failure::say(Exit::Usage, format!("there is no `{name}`")).hint(format!("there are {}", names.join(", ")))
+                Failure::say(Exit::Usage, format!("there is no `{name}`"))
+                    .hint(format!("there are {}", names.join(", ")))
             })?;
             terminal.data(&page.render())?;
             return Ok(Exit::Ok);

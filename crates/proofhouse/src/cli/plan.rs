@@ -49,7 +49,12 @@ impl Plan {
             text.push_str(&format!("judge:       {name} ({})\n", judge.name()));
         }
         for dataset in &loaded.datasets {
-            text.push_str(&format!("dataset:     {} ({} rows, {})\n", dataset.path, dataset.rows, dataset.sha256.prefixed()));
+            text.push_str(&format!(
+                "dataset:     {} ({} rows, {})\n",
+                dataset.path,
+                dataset.rows,
+                dataset.sha256.prefixed()
+            ));
         }
         terminal.data(&text)?;
         Ok(Exit::Ok)
@@ -61,7 +66,11 @@ fn list(loaded: &suite::Loaded) -> Result<Exit, Failure> {
     for trial in plan::trials(loaded)? {
         let trial = trial?;
         let slot = &loaded.suite.targets[trial.slot].0;
-        writeln!(out, "{}\t{}\t{slot}\t{}\t{}", trial.index, trial.record_id, trial.case.id, trial.repetition)?;
+        writeln!(
+            out,
+            "{}\t{}\t{slot}\t{}\t{}",
+            trial.index, trial.record_id, trial.case.id, trial.repetition
+        )?;
     }
     out.flush()?;
     Ok(Exit::Ok)

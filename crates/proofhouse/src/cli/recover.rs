@@ -35,7 +35,10 @@ impl Recover {
         let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
         terminal.data(&format!("{}: {done} of {expected} trials recorded\n", paths.envelope()))?;
         if envelope.exit_status != ExitStatus::Normal {
-            terminal.say(&format!("hint: `proofhouse run SUITE --run-dir {} --resume` completes the run", paths.dir));
+            terminal.say(&format!(
+                "hint: `proofhouse run SUITE --run-dir {} --resume` completes the run",
+                paths.dir
+            ));
         }
         Ok(Exit::Ok)
     }

@@ -29,7 +29,8 @@ impl Report {
                 .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
         }
         let broken = |error: &dyn std::error::Error| {
-            Failure::new(Exit::Internal, error).hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
+            Failure::new(Exit::Internal, error)
+                .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
         };
         if self.markdown {
             terminal.data(&report::markdown(&paths).map_err(|error| broken(&error))?)?;

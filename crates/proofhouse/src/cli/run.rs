@@ -118,17 +118,22 @@ impl Run {
         let options = self.options()?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
-            terminal.say(&format!("note: cut a torn last line of {} bytes; its trial runs again", open.torn_bytes));
+            terminal.say(&format!(
+                "note: cut a torn last line of {} bytes; its trial runs again",
+                open.torn_bytes
+            ));
         }
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
-        let executed = run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress))?;
+        let executed =
+            run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress))?;
         live.clear();
 
         let totals = &executed.written.totals;
         let mut summary = None;
         if totals.count == open.envelope.total_cases_expected {
-            let (tallied, bytes) = tally::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
+            let (tallied, bytes) =
+                tally::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
             run::write_manifest(&loaded, &open, &options, totals, &bytes)?;
             if !self.skip_report {
                 report::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
@@ -145,7 +150,11 @@ impl Run {
                 let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
                 let why = failure::ending(&executed.ending);
                 let waiting = executed.written.waiting;
-                let journal = if waiting > 0 { format!(" ({waiting} more wait in the journal)") } else { String::new() };
+                let journal = if waiting > 0 {
+                    format!(" ({waiting} more wait in the journal)")
+                } else {
+                    String::new()
+                };
                 let again = format!("proofhouse run {} --run-dir {} --resume", self.suite, paths.dir);
                 Err(Failure::say(
                     Exit::Incomplete,
@@ -159,10 +168,9 @@ impl Run {
     fn options(&self) -> Result<Options, Failure> {
         let deadline = match self.deadline {
             None => None,
-            Some(seconds) => Some(
-                Duration::try_from_secs_f64(seconds)
-                    .map_err(|_| Failure::say(Exit::Usage, format!("`--deadline {seconds}` is not a time span")))?,
-            ),
+            Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
+                Failure::say(Exit::Usage, format!("`--deadline {seconds}` is not a time span"))
+            })?),
         };
         Ok(Options {
             run_dir: self.run_dir.clone(),

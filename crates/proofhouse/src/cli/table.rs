@@ -34,7 +34,8 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
 }
 
 fn slots(summary: &Summary) -> String {
-    let mut rows = vec![["target", "passed", "", "95 % interval", "not assessed", "flaky cases"].map(str::to_owned)];
+    let mut rows =
+        vec![["target", "passed", "", "95 % interval", "not assessed", "flaky cases"].map(str::to_owned)];
     for slot in &summary.slots {
         let rate = &slot.pass_rate;
         rows.push([

@@ -84,7 +84,9 @@ fn check_summary(paths: &RunPaths, tally: Option<Tally>, verified: &mut Verified
         (Some(derived), Ok(stored)) if derived == stored => {}
         (None, _) => verified.findings.file("summary.json", "cannot be derived: the records cannot be read"),
         (Some(_), Ok(_)) => verified.findings.file("summary.json", "is not what the records add up to"),
-        (Some(_), Err(error)) => verified.findings.file("summary.json", format!("cannot be read: {}", error.source)),
+        (Some(_), Err(error)) => {
+            verified.findings.file("summary.json", format!("cannot be read: {}", error.source))
+        }
     }
 }
 
@@ -116,7 +118,9 @@ fn check_origin(paths: &RunPaths, verified: &mut Verified) {
     match envelope.git_dirty {
         Some(false) => {}
         Some(true) => findings.file(&name, "`git_dirty`: the suite was run with uncommitted changes"),
-        None => findings.file(&name, "`git_dirty` is null: whether there were uncommitted changes is unknown"),
+        None => {
+            findings.file(&name, "`git_dirty` is null: whether there were uncommitted changes is unknown")
+        }
     }
     if envelope.tool_sha256.is_none() {
         findings.file(&name, "`tool_sha256` is null: the program that ran it is unknown");

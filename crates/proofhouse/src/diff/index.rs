@@ -116,7 +116,9 @@ impl Pairs {
     fn new(a: &[Entry], b: &[Entry]) -> Self {
         let mut pairs = Self { of_a: vec![NONE; a.len()], lone_a: Vec::new(), lone_b: Vec::new() };
         let (mut rest_a, mut rest_b) = (a, b);
-        while let Some(id) = [rest_a.first(), rest_b.first()].into_iter().flatten().map(|entry| entry.id).min() {
+        while let Some(id) =
+            [rest_a.first(), rest_b.first()].into_iter().flatten().map(|entry| entry.id).min()
+        {
             let (same_a, same_b) = (take_id(&mut rest_a, id), take_id(&mut rest_b, id));
             for (a, b) in same_a.iter().zip(same_b) {
                 pairs.of_a[a.number as usize] = b.number;

@@ -208,14 +208,15 @@ impl Inspection<'_> {
             (old, new) => {
                 findings.pair((None, None));
                 findings.changed_pairs += 1;
-                for (side, number, error) in [(Side::A, self.a.number, old.err()), (Side::B, self.b.number, new.err())] {
+                for (side, number, error) in
+                    [(Side::A, self.a.number, old.err()), (Side::B, self.b.number, new.err())]
+                {
                     error.into_iter().for_each(|error| findings.unreadable(side, number, error.to_string()));
                 }
                 return;
             }
         };
-        let passed =
-            [&self.line_a, &self.line_b].map(|line| line.boolean("passed").unwrap_or_default());
+        let passed = [&self.line_a, &self.line_b].map(|line| line.boolean("passed").unwrap_or_default());
         findings.pair((passed[0], passed[1]));
         if !self.pairing.same_run {
             for (side, line, number) in
@@ -344,7 +345,11 @@ fn flaws(identity: &Identity, seen: Seen<'_>, line: &Line<'_>, record: &Json) ->
         if let Some(right) = content_digest(record, of)
             && !digest_right(key, &right)
         {
-            flaw(key, DIGEST_WRONG, Some(right.map_or_else(|| "null".to_owned(), |digest| digest.to_string())));
+            flaw(
+                key,
+                DIGEST_WRONG,
+                Some(right.map_or_else(|| "null".to_owned(), |digest| digest.to_string())),
+            );
         }
     }
     let id = record_id_of(record);

@@ -56,7 +56,11 @@ pub(super) fn data_bytes(line: &Line<'_>, bound: usize) -> u64 {
 }
 
 /// Writes the data blocks of every chosen record.
-pub(super) fn write_records(out: &mut dyn Write, path: &Utf8Path, facts: &Facts<'_>) -> Result<(), ReportError> {
+pub(super) fn write_records(
+    out: &mut dyn Write,
+    path: &Utf8Path,
+    facts: &Facts<'_>,
+) -> Result<(), ReportError> {
     let survey = facts.survey;
     write_block(out, "id=\"meta\"", &meta(facts)).map_err(ReportError::Output)?;
     if survey.chosen.is_empty() {
@@ -106,7 +110,8 @@ fn meta(facts: &Facts<'_>) -> Vec<u8> {
 /// `[index, record_id, case, slot, variant, repetition, status, passed, error_type, score, tags]`
 fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>) -> Result<(), Damage> {
     let slot = line.text("slot").ok_or(Damage::Field("slot"))?;
-    let slot = facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(Damage::Field("slot"))?;
+    let slot =
+        facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(Damage::Field("slot"))?;
     let score = line.text("primary_metric").and_then(|name| line.json("scores")?.get(&name)?.as_f64());
     out.push(b'[');
     push_integer(out, line.index()?);

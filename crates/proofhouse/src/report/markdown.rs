@@ -21,8 +21,11 @@ pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
     if !summary.error_types.is_empty() {
         let mut types: Vec<_> = summary.error_types.iter().collect();
         types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        let types: Vec<String> =
-            types.iter().take(10).map(|(name, count)| format!("{} × {}", words::count(**count), escape(name))).collect();
+        let types: Vec<String> = types
+            .iter()
+            .take(10)
+            .map(|(name, count)| format!("{} × {}", words::count(**count), escape(name)))
+            .collect();
         line(&mut out, format_args!("Error types: {}\n", types.join(", ")));
     }
     line(
@@ -48,7 +51,9 @@ fn headline(out: &mut String, summary: &Summary) {
     let verdict = match &summary.gate {
         _ if summary.trials == 0 => "nothing was planned".to_owned(),
         _ if summary.assessed == 0 => "nothing could be assessed".to_owned(),
-        Some(gate @ Gate { held: Some(true), .. }) => format!("✅ the gate of {} held", words::percent(gate.pass_rate)),
+        Some(gate @ Gate { held: Some(true), .. }) => {
+            format!("✅ the gate of {} held", words::percent(gate.pass_rate))
+        }
         Some(gate @ Gate { held: Some(false), .. }) => format!(
             "❌ the gate of {} did not hold: {}",
             words::percent(gate.pass_rate),
@@ -64,7 +69,10 @@ fn slots(out: &mut String, summary: &Summary) {
     if summary.slots.is_empty() {
         return;
     }
-    line(out, format_args!("| target | passed | 95 % interval | passed of assessed | not assessed | flaky cases |"));
+    line(
+        out,
+        format_args!("| target | passed | 95 % interval | passed of assessed | not assessed | flaky cases |"),
+    );
     line(out, format_args!("|---|--:|--:|--:|--:|--:|"));
     for slot in &summary.slots {
         let rate = &slot.pass_rate;

@@ -34,7 +34,9 @@ pub enum ReportError {
     #[error(transparent)]
     File(#[from] FileError),
     /// `manifest.json` or `summary.json` is not what this version reads.
-    #[error("`{file}` cannot be understood\n\nhint: `proofhouse verify` says what is wrong with a run directory")]
+    #[error(
+        "`{file}` cannot be understood\n\nhint: `proofhouse verify` says what is wrong with a run directory"
+    )]
     Format {
         /// The file's name in the run directory.
         file: &'static str,
@@ -43,7 +45,9 @@ pub enum ReportError {
         source: serde_json::Error,
     },
     /// A line of `records.jsonl` is not a record.
-    #[error("line {line} of `records.jsonl` is not a record\n\nhint: `proofhouse verify` names what was altered")]
+    #[error(
+        "line {line} of `records.jsonl` is not a record\n\nhint: `proofhouse verify` names what was altered"
+    )]
     Record {
         /// From 1, as editors and `sed` count.
         line: u64,
@@ -52,7 +56,9 @@ pub enum ReportError {
         source: Damage,
     },
     /// The three files do not belong together.
-    #[error("the files of this run directory contradict each other: {0}\n\nhint: `proofhouse verify` names what was altered")]
+    #[error(
+        "the files of this run directory contradict each other: {0}\n\nhint: `proofhouse verify` names what was altered"
+    )]
     Contradiction(String),
     /// The page could not be written.
     #[error("cannot write the report")]
@@ -79,6 +85,9 @@ pub fn render(run: &RunPaths, out: &mut dyn Write) -> Result<(), ReportError> {
     page::write_end(out).map_err(ReportError::Output)
 }
 
-fn read<T: serde::de::DeserializeOwned>(path: &camino::Utf8Path, file: &'static str) -> Result<T, ReportError> {
+fn read<T: serde::de::DeserializeOwned>(
+    path: &camino::Utf8Path,
+    file: &'static str,
+) -> Result<T, ReportError> {
     serde_json::from_slice(&files::read(path)?).map_err(|source| ReportError::Format { file, source })
 }

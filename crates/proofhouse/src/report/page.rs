@@ -41,18 +41,31 @@ pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()
 
 fn body(facts: &Facts<'_>) -> Html {
     let (manifest, summary) = (facts.manifest, facts.summary);
-    let parts: Vec<_> = sections::ALL.iter().filter_map(|section| Some((section, (section.body)(facts)?))).collect();
+    let parts: Vec<_> =
+        sections::ALL.iter().filter_map(|section| Some((section, (section.body)(facts)?))).collect();
     let mut html = Html::new();
     html.put("<a class=\"skip\" href=\"#records\">Skip to the records</a>\n<header class=\"top\">\n", &[]);
     html.put("<p class=\"brand\">Proofhouse <span>report</span></p>", &[]);
-    html.put("<button type=\"button\" id=\"theme\" hidden>Theme</button>\n<h1><bdi>{}</bdi></h1>\n", &[&manifest.suite_id]);
-    html.put("<p class=\"lede\">{} suite, run <code>{}</code>: ", &[&manifest.kind.as_str(), &manifest.run_id]);
-    html.put("{}, {} assessed", &[&words::plural(summary.trials, "trial", "trials"), &words::count(summary.assessed)]);
+    html.put(
+        "<button type=\"button\" id=\"theme\" hidden>Theme</button>\n<h1><bdi>{}</bdi></h1>\n",
+        &[&manifest.suite_id],
+    );
+    html.put(
+        "<p class=\"lede\">{} suite, run <code>{}</code>: ",
+        &[&manifest.kind.as_str(), &manifest.run_id],
+    );
+    html.put(
+        "{}, {} assessed",
+        &[&words::plural(summary.trials, "trial", "trials"), &words::count(summary.assessed)],
+    );
     let unassessed = summary.trials - summary.assessed.min(summary.trials);
     if unassessed > 0 {
         html.put(", <strong>{} not assessed</strong>", &[&words::count(unassessed)]);
     }
-    html.put("; {}.</p>\n<nav class=\"contents\" aria-label=\"Contents\">", &[&words::plural(summary.slots.len() as u64, "target", "targets")]);
+    html.put(
+        "; {}.</p>\n<nav class=\"contents\" aria-label=\"Contents\">",
+        &[&words::plural(summary.slots.len() as u64, "target", "targets")],
+    );
     for (section, _) in &parts {
         html.put("<a href=\"#{}\">{}</a> ", &[&section.id, &section.title]);
     }

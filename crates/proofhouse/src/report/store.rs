@@ -32,7 +32,8 @@ fn write_draft(run: &RunPaths, draft: &Utf8PathBuf) -> Result<(), ReportError> {
 pub fn matches(run: &RunPaths) -> Result<bool, ReportError> {
     let path = run.report();
     let file = File::open(&path).map_err(FileError::new("open", &path))?;
-    let mut compare = Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
+    let mut compare =
+        Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
     render(run, &mut compare)?;
     let mut rest = [0; 1];
     let ended = compare.stored.read(&mut rest).map_err(FileError::new("read", &path))? == 0;

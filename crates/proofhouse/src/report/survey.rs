@@ -117,7 +117,13 @@ impl Cell {
 
 impl Heat {
     /// Adds a record; `None` when the map has become too large to draw.
-    fn add(mut self, line: &Line<'_>, slot: usize, slots: usize, passed: Option<bool>) -> Result<Option<Self>, Damage> {
+    fn add(
+        mut self,
+        line: &Line<'_>,
+        slot: usize,
+        slots: usize,
+        passed: Option<bool>,
+    ) -> Result<Option<Self>, Damage> {
         let key = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         let row = match self.places.get(key) {
             Some(row) => *row,
@@ -166,7 +172,8 @@ pub(super) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, Repor
         .enumerate()
         .map(|(at, slot)| (proofhouse_ledger::Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
         .collect();
-    let mut reading = Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
+    let mut reading =
+        Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
     let mut reader = LineReader::open(path)?;
     let mut spans = Spans::default();
     let mut place = Place { offset: 0, length: 0, line: 0 };

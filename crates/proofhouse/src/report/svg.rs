@@ -13,7 +13,8 @@ fn place(share: f64) -> String {
 /// The scale above a column of intervals, 0 to 100 %.
 pub(super) fn axis(html: &mut Html) {
     html.put(r#"<svg class="axis" height="16" aria-hidden="true">"#, &[]);
-    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")] {
+    for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
+    {
         html.put(
             r#"<text x="{}" y="12" text-anchor="{}">{}</text>"#,
             &[&place(share), &anchor, &format!("{:.0}%", share * 100.0)],
@@ -97,5 +98,8 @@ pub(super) fn stacked(html: &mut Html, label: &str, parts: &[(&'static str, u64)
 /// One bar from the left.
 pub(super) fn bar(html: &mut Html, class: &'static str, share: f64) {
     html.put(r#"<svg class="stacked" height="16" aria-hidden="true">"#, &[]);
-    html.put(r#"<rect class="part {}" x="0%" width="{}" y="2" height="12"/></svg>"#, &[&class, &place(share)]);
+    html.put(
+        r#"<rect class="part {}" x="0%" width="{}" y="2" height="12"/></svg>"#,
+        &[&class, &place(share)],
+    );
 }

@@ -80,7 +80,10 @@ fn chance(p: f64) -> String {
 /// What a comparison of two targets says, in sentences.
 pub(super) fn comparison(pair: &Comparison) -> String {
     let (Some(difference), Some(p)) = (pair.difference, pair.p_value) else {
-        return format!("{} and {} share no trial on which both were assessed: nothing can be compared.", pair.a, pair.b);
+        return format!(
+            "{} and {} share no trial on which both were assessed: nothing can be compared.",
+            pair.a, pair.b
+        );
     };
     let trials = plural(pair.pairs, "trial", "trials");
     let split = pair.only_a + pair.only_b;
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn nothing_is_rounded_into_certainty() {
-        let table = [(1.0, "100"), (0.9999, ">99.9"), (0.0, "0"), (0.0001, "<0.1"), (0.9167, "91.7"), (0.5, "50.0")];
+        let table =
+            [(1.0, "100"), (0.9999, ">99.9"), (0.0, "0"), (0.0001, "<0.1"), (0.9167, "91.7"), (0.5, "50.0")];
         for (share, expected) in table {
             assert_eq!(percent(share), format!("{expected}\u{a0}%"));
         }
@@ -159,11 +163,19 @@ mod tests {
     #[test]
     fn a_comparison_says_who_and_how_sure() {
         let text = comparison(&pair(8, 1, Some(0.0390625)));
-        assert!(text.starts_with("old passed more often than new on the same 19\u{a0}trials: 8 passed by old alone, 1"), "{text}");
+        assert!(
+            text.starts_with(
+                "old passed more often than new on the same 19\u{a0}trials: 8 passed by old alone, 1"
+            ),
+            "{text}"
+        );
         assert!(text.contains("some evidence"), "{text}");
         assert!(text.contains("in about 1 of 26 such runs"), "{text}");
         let text = comparison(&pair(0, 5, Some(0.0625)));
-        assert!(text.contains("no sufficient evidence of a difference, nor evidence that there is none"), "{text}");
+        assert!(
+            text.contains("no sufficient evidence of a difference, nor evidence that there is none"),
+            "{text}"
+        );
         assert!(comparison(&pair(2, 2, Some(1.0))).contains("passed equally often"));
         assert!(comparison(&pair(0, 0, Some(1.0))).contains("agreed on every one"));
         assert!(comparison(&pair(0, 0, None)).contains("nothing can be compared"));

@@ -18,7 +18,7 @@ mod recover;
 mod reuse;
 mod seal;
 
-pub use execute::{Ending, Executed, ExecuteError, Stop, execute};
+pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{RecoverError, Recovered, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};

@@ -65,7 +65,9 @@ impl OpenError {
     /// The command or flag that helps.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            OpenError::Lock(LockError::Held { .. }) => "wait for it, or choose another `--run-dir`".to_owned(),
+            OpenError::Lock(LockError::Held { .. }) => {
+                "wait for it, or choose another `--run-dir`".to_owned()
+            }
             OpenError::Exists(_) => {
                 "`--resume` completes it, `--overwrite` replaces it once the new run is whole".to_owned()
             }
@@ -75,7 +77,9 @@ impl OpenError {
             OpenError::NothingToResume { .. } => {
                 "leave `--resume` away to start a new run, or name the directory with `--run-dir`".to_owned()
             }
-            OpenError::Mismatch { .. } => "run into a new directory, and compare with `proofhouse diff`".to_owned(),
+            OpenError::Mismatch { .. } => {
+                "run into a new directory, and compare with `proofhouse diff`".to_owned()
+            }
             OpenError::Damaged { dir, .. } => format!("`proofhouse verify {dir}` names every damaged record"),
             _ => return None,
         })
@@ -148,7 +152,10 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
     envelope.receipt_path = receipt_path(&paths);
     envelope.resumed_from = earlier_starts(if going_on { &work } else { &paths }, options.resume);
     envelope.total_cases_completed = found.totals.count();
-    files::write_atomic(&work.envelope_tmp(), &canonical::to_file(&envelope).expect("an envelope is plain data"))?;
+    files::write_atomic(
+        &work.envelope_tmp(),
+        &canonical::to_file(&envelope).expect("an envelope is plain data"),
+    )?;
     std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
     if !going_on || !work.config().exists() {
         files::write_atomic(&work.config(), &config)?;
@@ -229,7 +236,12 @@ fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
 }
 
 /// Reads what is there against the plan, changing nothing.
-fn check_resumable(loaded: &Loaded, work: &RunPaths, run_id: RunId, config: &[u8]) -> Result<Found, OpenError> {
+fn check_resumable(
+    loaded: &Loaded,
+    work: &RunPaths,
+    run_id: RunId,
+    config: &[u8],
+) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));
     if let Some(theirs) = recorded.map(|envelope| envelope.run_id).filter(|theirs| *theirs != run_id) {

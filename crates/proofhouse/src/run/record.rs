@@ -119,7 +119,9 @@ fn describe(outcome: &Outcome) -> (Status, Option<&str>, Option<&str>) {
         Outcome::Answered => (Status::Success, None, None),
         Outcome::Empty | Outcome::Refused => (Status::Success, Some(outcome.name()), None),
         Outcome::Failed { error_type, error } => (Status::Error, Some(error_type), Some(error)),
-        Outcome::TimedOut => (Status::Timeout, Some("timeout"), Some("no answer within the trial's deadline")),
+        Outcome::TimedOut => {
+            (Status::Timeout, Some("timeout"), Some("no answer within the trial's deadline"))
+        }
         Outcome::RateLimited { .. } => {
             (Status::RateLimited, Some("rate_limited"), Some("the target asked for fewer requests"))
         }

@@ -8,9 +8,9 @@ use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::write::{self, FileLog, Found, LockError, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
+use super::clock;
 use super::open::{read_envelope, receipt_path};
 use super::seal::{fill_totals, write_envelope_tmp};
-use super::clock;
 use crate::target::TargetConfig;
 
 /// Why an envelope could not be recovered.
@@ -22,8 +22,8 @@ pub enum RecoverError {
     /// There is no run.
     #[error("`{0}` is not a run directory")]
     NotARun(String),
-    /// The run ended in order.
-    #[error("`{0}` ended in order; there is nothing to recover")]
+    /// The envelope is final.
+    #[error("`{0}` has its envelope; there is nothing to recover")]
     Ended(String),
     /// Neither manifest nor envelope nor a record tells which run this is.
     #[error("nothing in `{0}` tells which run it is")]
@@ -126,8 +126,7 @@ fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
 /// Every field that the run directory determines; the others are null.
 fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, found: &Found) -> Envelope {
     let config_bytes = files::read(&paths.config()).unwrap_or_default();
-    let config: Json =
-        serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
+    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
     let number = |key: &str| config.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
     let text = |key: &str| config.get(key).and_then(Json::as_str).map(str::to_owned);
     let targets = manifest.map(|manifest| manifest.targets.as_slice()).unwrap_or_default();
@@ -187,4 +186,3 @@ fn instance_of(paths: &RunPaths, run_id: RunId) -> Option<String> {
     let name = paths.dir.file_name()?;
     name.strip_prefix(&format!("{run_id}__")).map(str::to_owned)
 }
-

@@ -45,7 +45,8 @@ impl Reuse {
     /// The old telemetry stays with the records that are taken over.
     pub fn copy_telemetry(&self, to: &RunPaths) -> Result<(), FileError> {
         if self.telemetry.exists() {
-            std::fs::copy(&self.telemetry, to.telemetry()).map_err(FileError::new("copy", &self.telemetry))?;
+            std::fs::copy(&self.telemetry, to.telemetry())
+                .map_err(FileError::new("copy", &self.telemetry))?;
         }
         Ok(())
     }

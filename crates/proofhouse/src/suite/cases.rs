@@ -34,6 +34,8 @@ pub struct Case {
 pub(crate) struct CaseRules {
     pub(crate) prompt: Template,
     pub(crate) judges: Vec<String>,
+    /// For each judge, whether a case without `expected` cannot be judged by it.
+    pub(crate) needs_expected: Vec<bool>,
 }
 
 /// Why a row is not a case.
@@ -104,7 +106,28 @@ impl CaseRules {
             None => None,
         };
         let expected = row.remove(fields.column("expected")).unwrap_or_default();
+        if expected == Json::Null {
+            self.check_without_expected(judges.as_deref(), fields.column("expected"))?;
+        }
         Ok(Case { id, input, expected, tags, judges })
+    }
+
+    /// A judge that compares with nothing would leave every trial of the case without a verdict.
+    fn check_without_expected(&self, judges: Option<&[usize]>, column: &str) -> Result<(), RowFault> {
+        let mut asked = (0..self.judges.len()).filter(|at| judges.is_none_or(|judges| judges.contains(at)));
+        match asked.find(|at| self.needs_expected[*at]) {
+            None => Ok(()),
+            Some(at) => Err(RowFault {
+                code: Code::MissingKey,
+                field: None,
+                what: format!(
+                    "judge `{}` needs {}, which this case does not have",
+                    self.judges[at],
+                    quoted(column)
+                ),
+                hint: format!("add `{column}`, or let `judges` name the judges that do without it"),
+            }),
+        }
     }
 
     fn judges(&self, names: &[String], column: &str) -> Result<Vec<usize>, RowFault> {
@@ -253,7 +276,7 @@ impl CaseStream {
                 Some(rows) => rows,
                 None => self.rows.insert(Rows::open(&checked.dataset)?),
             };
-            let row = if self.left > 0 { rows.next().map_err(|bad| bad.problem)? } else { None };
+            let row = if self.left > 0 { rows.next().map_err(|bad| *bad.problem)? } else { None };
             if let Some(row) = row {
                 let case = inputs.rules.case(row, &checked.fields, Some(checked.dataset.format));
                 self.left -= 1;

@@ -150,7 +150,13 @@ impl Checker<'_> {
                     Some("choose another name".to_owned());
             }
             if let Err(what) = config.check() {
-                self.complain(Code::BadValue, &[Step::Key("judges"), Step::Key(name)], what);
+                // A judge gives a fragment, a blank line and a hint.
+                let (what, hint) = match what.split_once("\n\nhint: ") {
+                    Some((what, hint)) => (what, Some(hint.to_owned())),
+                    None => (what.as_str(), None),
+                };
+                let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
+                self.complain(Code::BadValue, &steps, what).hint = hint;
             }
         }
     }

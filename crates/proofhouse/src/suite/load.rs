@@ -108,6 +108,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
     let rules = CaseRules {
         prompt: suite.prompt_template.clone(),
         judges: suite.judges.iter().map(|(name, _)| name.clone()).collect(),
+        needs_expected: suite.judges.iter().map(|(_, judge)| judge.needs_expected()).collect(),
     };
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =

@@ -7,6 +7,7 @@
 mod bounds;
 mod cases;
 mod check;
+mod compose;
 mod dataset;
 mod de;
 mod file;
@@ -15,6 +16,7 @@ mod load;
 mod model;
 mod paths;
 mod problem;
+mod scalar;
 mod scan;
 mod schema;
 #[cfg(test)]

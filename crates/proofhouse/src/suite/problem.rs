@@ -115,7 +115,7 @@ pub struct Problem {
     /// Its class.
     pub code: Code,
     /// Where it is.
-    pub place: Place,
+    pub place: Box<Place>,
     /// What is wrong: a lowercase fragment, the subject in backticks.
     pub what: String,
     /// The path of keys that leads to it, empty for the file as a whole.
@@ -125,14 +125,14 @@ pub struct Problem {
     /// Facts to compare, one per line.
     pub notes: Vec<String>,
     /// Another place that belongs to it, and why.
-    pub also: Option<(String, Place)>,
+    pub also: Option<Box<(String, Place)>>,
 }
 
 impl Problem {
     pub(crate) fn new(code: Code, place: Place, what: impl Into<String>) -> Self {
         Problem {
             code,
-            place,
+            place: Box::new(place),
             what: what.into(),
             path: String::new(),
             hint: None,
@@ -152,7 +152,7 @@ impl Problem {
     }
 
     pub(crate) fn also(mut self, why: impl Into<String>, place: Place) -> Self {
-        self.also = Some((why.into(), place));
+        self.also = Some(Box::new((why.into(), place)));
         self
     }
 }
@@ -163,10 +163,9 @@ impl fmt::Display for Problem {
         if !self.path.is_empty() && self.place.text.is_none() {
             write!(f, " in `{}`", Safe(&self.path))?;
         }
-        let gutter =
-            self.place.line.max(self.also.as_ref().map_or(0, |(_, place)| place.line)).to_string().len();
+        let gutter = self.place.line.max(self.also.as_ref().map_or(0, |also| also.1.line)).to_string().len();
         excerpt(f, &self.place, gutter, &self.path)?;
-        if let Some((why, place)) = &self.also {
+        if let Some((why, place)) = self.also.as_deref() {
             if place.file != self.place.file {
                 write!(f, "\n{:gutter$}::: {place}", "")?;
             }
@@ -280,7 +279,7 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
 }
 
 /// The hint for a name that is not known: the nearest one, or all there are.
-pub(crate) fn did_you_mean<'a>(wrong: &str, known: &[&'a str], what: &str) -> String {
+pub(crate) fn did_you_mean(wrong: &str, known: &[&str], what: &str) -> String {
     match nearest(wrong, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None if known.is_empty() => format!("there are no {what} here"),

@@ -106,10 +106,10 @@ impl Scan<'_> {
                     Err(fault) => fault.into_problem(|steps| rows.place(steps)),
                 },
                 Err(bad) if bad.last => {
-                    found.problems.push(bad.problem);
+                    found.problems.push(*bad.problem);
                     return None;
                 }
-                Err(bad) => bad.problem,
+                Err(bad) => *bad.problem,
             };
             count += 1;
             found.problems.push(problem);

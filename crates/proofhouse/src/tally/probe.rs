@@ -181,7 +181,8 @@ impl SlotTally {
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
-            let records = of_slot("passed = true of passed is not null").to_string() + &format!(" and tags has {tag:?}");
+            let records = of_slot("passed = true of passed is not null").to_string()
+                + &format!(" and tags has {tag:?}");
             (tag.clone(), rate(*numerator, *denominator, records))
         });
         Slot {
@@ -193,7 +194,11 @@ impl SlotTally {
             pass_rate_clustered: (self.pass_clusters.clusters() > 1).then(|| mean(&self.pass_clusters)),
             scores: self.scores.iter().map(|(name, clusters)| (name.clone(), mean(clusters))).collect(),
             tags: tags.collect(),
-            flaky_cases: rate(self.flaky, self.repeated, of_slot("case_id with both verdicts of case_id repeated")),
+            flaky_cases: rate(
+                self.flaky,
+                self.repeated,
+                of_slot("case_id with both verdicts of case_id repeated"),
+            ),
         }
     }
 }

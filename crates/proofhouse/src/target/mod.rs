@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::page::Page;
 
 mod scripted;
+
+mod shape;
 mod template;
 #[cfg(test)]
 mod tests;

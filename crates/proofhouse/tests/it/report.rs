@@ -52,9 +52,14 @@ fn the_policy_allows_exactly_what_is_in_the_page() {
     let html = sample().html();
     let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
     assert!(policy.starts_with("default-src 'none';"), "{policy}");
-    for (open, close, directive) in [("<style>", "</style>", "style-src"), ("\n<script>", "</script>", "script-src")] {
+    for (open, close, directive) in
+        [("<style>", "</style>", "style-src"), ("\n<script>", "</script>", "script-src")]
+    {
         let digest = Digest::of(between(&html, open, close).as_bytes());
-        assert!(policy.contains(&format!("{directive} 'sha256-{}'", base64(&digest.0))), "{directive} in {policy}");
+        assert!(
+            policy.contains(&format!("{directive} 'sha256-{}'", base64(&digest.0))),
+            "{directive} in {policy}"
+        );
     }
     assert!(!policy.contains("unsafe"));
 }
@@ -77,13 +82,21 @@ fn base64(bytes: &[u8]) -> String {
 fn hostile_text_is_never_markup() {
     let mut trials = sample_trials();
     for (_, text) in HOSTILE {
-        let error = Trial::answered("careful", text, "x", "y").unanswered(Status::Error, "<script>alert(1)</script>", text);
+        let error = Trial::answered("careful", text, "x", "y").unanswered(
+            Status::Error,
+            "<script>alert(1)</script>",
+            text,
+        );
         trials.push(error.tagged(&[text]));
     }
     let html = SampleRun::new(&["careful", "hasty"], None, trials).html();
     let scripts = html.matches("<script").count();
     assert_eq!(scripts, html.matches("</script>").count());
-    assert_eq!(scripts, html.matches("<script type=\"application/json\"").count() + 1, "one script that runs");
+    assert_eq!(
+        scripts,
+        html.matches("<script type=\"application/json\"").count() + 1,
+        "one script that runs"
+    );
     for (name, text) in HOSTILE {
         if text.contains(['<', '"']) {
             assert!(!html.contains(text), "{name}");
@@ -100,11 +113,15 @@ fn data_blocks_hold_every_record_as_it_is() {
     let run = sample();
     let html = run.html();
     let records = std::fs::read_to_string(run.paths.records()).unwrap();
-    let lines: Vec<serde_json::Value> = records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let blocks = |class: &str| -> Vec<serde_json::Value> {
         html.split(&format!("<script type=\"application/json\" class=\"{class}\">"))
             .skip(1)
-            .flat_map(|part| serde_json::from_str::<Vec<serde_json::Value>>(part.split("</script>").next().unwrap()).unwrap())
+            .flat_map(|part| {
+                serde_json::from_str::<Vec<serde_json::Value>>(part.split("</script>").next().unwrap())
+                    .unwrap()
+            })
             .collect()
     };
     let (rows, texts) = (blocks("rows"), blocks("texts"));
@@ -135,10 +152,14 @@ fn rates_are_those_of_the_summary() {
     for slot in run.summary().slots {
         let percent = format!("{:.1}\u{a0}%", slot.pass_rate.value.unwrap() * 100.0);
         assert!(html.contains(&format!("<td class=\"num big\">{percent}</td>")), "{percent}");
-        let interval = format!("{:.1}–{:.1}", slot.pass_rate.low.unwrap() * 100.0, slot.pass_rate.high.unwrap() * 100.0);
+        let interval =
+            format!("{:.1}–{:.1}", slot.pass_rate.low.unwrap() * 100.0, slot.pass_rate.high.unwrap() * 100.0);
         assert!(html.contains(&interval), "{interval}");
         let unassessed = slot.trials - slot.pass_rate.denominator;
-        assert!(unassessed > 0 && html.contains(&format!("verdict=unassessed\">{unassessed}</a> of {}", slot.trials)));
+        assert!(
+            unassessed > 0
+                && html.contains(&format!("verdict=unassessed\">{unassessed}</a> of {}", slot.trials))
+        );
     }
     assert!(html.contains("The gate did not hold"));
     let manifest = run.manifest();
@@ -148,7 +169,11 @@ fn rates_are_those_of_the_summary() {
 #[test]
 fn what_was_not_assessed_has_no_rate() {
     let trials = (0..4).map(|at| {
-        Trial::answered("only", &format!("case {at}"), "x", "y").unanswered(Status::Timeout, "timeout", "too late")
+        Trial::answered("only", &format!("case {at}"), "x", "y").unanswered(
+            Status::Timeout,
+            "timeout",
+            "too late",
+        )
     });
     let run = SampleRun::new(&["only"], Some(0.5), trials);
     let html = run.html();
@@ -197,7 +222,8 @@ fn more_records_than_fit_are_chosen_by_verdict_and_counted() {
 fn a_damaged_ledger_is_refused_with_the_line() {
     let run = sample();
     let records = std::fs::read_to_string(run.paths.records()).unwrap();
-    std::fs::write(run.paths.records(), records.replacen("\"status\":\"timeout\"", "\"status\":\"late\"", 1)).unwrap();
+    std::fs::write(run.paths.records(), records.replacen("\"status\":\"timeout\"", "\"status\":\"late\"", 1))
+        .unwrap();
     let line = 1 + records.lines().position(|line| line.contains("\"status\":\"timeout\"")).unwrap() as u64;
     let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
     assert!(matches!(error, ReportError::Record { line: at, .. } if at == line), "{error}");

@@ -146,7 +146,8 @@ pub fn sample_trials() -> Vec<Trial> {
                 let case = format!("arithmetic/{number:02}");
                 let mut trial = Trial::answered(slot, &case, &right.to_string(), &given.to_string());
                 trial.repetition = repetition;
-                trial.input = format!("What is {} times {}? Answer with the number only.", 17 + number, 3 + number);
+                trial.input =
+                    format!("What is {} times {}? Answer with the number only.", 17 + number, 3 + number);
                 if slot == "hasty" && number == 7 {
                     trial = trial.unanswered(Status::Timeout, "timeout", "no answer within 30000 ms");
                 }
@@ -163,8 +164,10 @@ pub fn sample_trials() -> Vec<Trial> {
         long.passed = Some(false);
         trials.push(long.tagged(&["limits"]));
         let mut structure = Trial::answered(slot, "structured", "", "");
-        structure.expected = serde_json::from_str(r#"{"city":"Bern","population":134000,"tags":["capital","old"]}"#).unwrap();
-        structure.output = serde_json::from_str(r#"{"city":"Bern","population":133000,"tags":["capital"]}"#).unwrap();
+        structure.expected =
+            serde_json::from_str(r#"{"city":"Bern","population":134000,"tags":["capital","old"]}"#).unwrap();
+        structure.output =
+            serde_json::from_str(r#"{"city":"Bern","population":133000,"tags":["capital"]}"#).unwrap();
         structure.passed = Some(false);
         trials.push(structure.tagged(&["json"]));
     }
@@ -173,8 +176,15 @@ pub fn sample_trials() -> Vec<Trial> {
 
 fn capital_trial(slot: &'static str, name: &str, capital: &str, repetition: u32, roll: usize) -> Trial {
     let sentence = format!("The capital of {name} is {capital}, which lies in the middle of the country.");
-    let right = Trial { expected: sentence.as_str().into(), ..Trial::answered(slot, &format!("capital/{name}"), &sentence, &sentence) };
-    let trial = Trial { repetition, input: format!("What is the capital of {name}? Answer in one sentence."), ..right };
+    let right = Trial {
+        expected: sentence.as_str().into(),
+        ..Trial::answered(slot, &format!("capital/{name}"), &sentence, &sentence)
+    };
+    let trial = Trial {
+        repetition,
+        input: format!("What is the capital of {name}? Answer in one sentence."),
+        ..right
+    };
     let trial = trial.tagged(&["capital", "geography"]);
     match (slot, roll) {
         ("hasty", 0..4) => Trial {
@@ -246,7 +256,10 @@ impl Tallies {
         }
         self.cases.entry((trial.slot, trial.case_id.clone())).or_default().add(trial.passed);
         if let Some(passed) = trial.passed {
-            self.verdicts.entry((trial.case_id.clone(), trial.repetition)).or_default().insert(trial.slot, passed);
+            self.verdicts
+                .entry((trial.case_id.clone(), trial.repetition))
+                .or_default()
+                .insert(trial.slot, passed);
         }
         if let Some((error_type, _)) = &trial.error {
             *self.error_types.entry((*error_type).to_owned()).or_default() += 1;
@@ -254,22 +267,34 @@ impl Tallies {
     }
 
     fn slot(&self, slot: &'static str) -> Slot {
-        let (tally, by_status) = self.slots.get(slot).cloned().unwrap_or_else(|| (Tally::default(), counts()));
-        let cases: Vec<&Tally> = self.cases.iter().filter(|(key, _)| key.0 == slot).map(|(_, tally)| tally).collect();
+        let (tally, by_status) =
+            self.slots.get(slot).cloned().unwrap_or_else(|| (Tally::default(), counts()));
+        let cases: Vec<&Tally> =
+            self.cases.iter().filter(|(key, _)| key.0 == slot).map(|(_, tally)| tally).collect();
         let repeated = cases.iter().filter(|case| case.assessed > 1).count() as u64;
         let flaky = cases.iter().filter(|case| case.passed > 0 && case.passed < case.assessed).count() as u64;
         let tags = self.tags.iter().filter(|(key, _)| key.0 == slot);
-        let pass_rate = rate(tally.passed, tally.assessed, &format!("slot = {slot} and passed = true over passed is not null"));
+        let pass_rate = rate(
+            tally.passed,
+            tally.assessed,
+            &format!("slot = {slot} and passed = true over passed is not null"),
+        );
         let mean = mean_over_cases(&cases);
         Slot {
             slot: slot.to_owned(),
             trials: tally.trials,
             counts: by_status,
-            pass_rate_all: rate(tally.passed, tally.trials, &format!("slot = {slot} and passed = true over all")),
+            pass_rate_all: rate(
+                tally.passed,
+                tally.trials,
+                &format!("slot = {slot} and passed = true over all"),
+            ),
             pass_rate,
             scores: BTreeMap::from([("equals".to_owned(), mean.clone())]),
             pass_rate_clustered: Some(mean),
-            tags: tags.map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag"))).collect(),
+            tags: tags
+                .map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag")))
+                .collect(),
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
         }
     }
@@ -314,7 +339,8 @@ fn mcnemar(a: u64, b: u64) -> f64 {
 }
 
 fn mean_over_cases(cases: &[&Tally]) -> Mean {
-    let shares: Vec<f64> = cases.iter().filter(|c| c.assessed > 0).map(|c| c.passed as f64 / c.assessed as f64).collect();
+    let shares: Vec<f64> =
+        cases.iter().filter(|c| c.assessed > 0).map(|c| c.passed as f64 / c.assessed as f64).collect();
     let n = shares.len() as f64;
     let mean = shares.iter().sum::<f64>() / n;
     let error = (shares.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * (n - 1.0))).sqrt();
@@ -330,12 +356,18 @@ fn mean_over_cases(cases: &[&Tally]) -> Mean {
 }
 
 /// Writes the three files; records stream, so that many are no matter.
-pub fn write_run(dir: &Utf8Path, slots: &[&'static str], gate: Option<f64>, trials: impl IntoIterator<Item = Trial>) {
+pub fn write_run(
+    dir: &Utf8Path,
+    slots: &[&'static str],
+    gate: Option<f64>,
+    trials: impl IntoIterator<Item = Trial>,
+) {
     fs::create_dir_all(dir).unwrap();
     let run = RunPaths::new(dir);
     let run_id = RunId::of_identity(b"sample");
     let spine = Spine::new(&run_id);
-    let (mut hasher, mut merkle, mut plan, mut count) = (Hasher::default(), Merkle::default(), Hasher::default(), 0u64);
+    let (mut hasher, mut merkle, mut plan, mut count) =
+        (Hasher::default(), Merkle::default(), Hasher::default(), 0u64);
     let mut tallies = Tallies::default();
     let mut file = std::io::BufWriter::new(fs::File::create(run.records()).unwrap());
     let mut line = Vec::new();
@@ -388,7 +420,8 @@ pub fn write_run(dir: &Utf8Path, slots: &[&'static str], gate: Option<f64>, tria
 }
 
 fn target(slot: &str) -> Target {
-    let config = Object::from_iter([("temperature", Json::from(0u32)), ("model", Json::from("scripted/<sample>"))]);
+    let config =
+        Object::from_iter([("temperature", Json::from(0u32)), ("model", Json::from("scripted/<sample>"))]);
     Target { slot: slot.to_owned(), kind: "scripted".to_owned(), config: config.into() }
 }
 
@@ -422,11 +455,22 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
         judge.set("equals", "the output is not the expected text <b>at all</b>");
     }
     let judge = Json::from(judge);
-    Probe { input: &trial.input, output: &trial.output, expected: &trial.expected, judge: &judge, tags: &trial.tags }
-        .push(out, &head)
+    Probe {
+        input: &trial.input,
+        output: &trial.output,
+        expected: &trial.expected,
+        judge: &judge,
+        tags: &trial.tags,
+    }
+    .push(out, &head)
 }
 
-fn summarise(tallies: &Tallies, slots: &[&'static str], gate: Option<f64>, (run_id, trials): (RunId, u64)) -> Summary {
+fn summarise(
+    tallies: &Tallies,
+    slots: &[&'static str],
+    gate: Option<f64>,
+    (run_id, trials): (RunId, u64),
+) -> Summary {
     let rows: Vec<Slot> = slots.iter().map(|slot| tallies.slot(slot)).collect();
     let mut all = counts();
     for (name, count) in rows.iter().flat_map(|slot| &slot.counts) {

@@ -41,7 +41,9 @@ fn level(class: Class) -> &'static str {
 
 fn message(change: &Change) -> String {
     let mut lines = vec![whereabouts(change)];
-    lines.extend(change.fields.iter().map(|field| format!("{}  {}", visible(&field.pointer), mixed_plain(field))));
+    lines.extend(
+        change.fields.iter().map(|field| format!("{}  {}", visible(&field.pointer), mixed_plain(field))),
+    );
     lines.extend(change.flaws.iter().map(flaw_line));
     lines.join("\n")
 }

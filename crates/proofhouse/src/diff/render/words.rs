@@ -167,8 +167,14 @@ mod tests {
     use super::*;
 
     fn plain(old: &str, new: &str) -> String {
-        let excerpt = |text: &str| Excerpt { kind: "string".to_owned(), text: text.to_owned(), cut_before: 0, cut_after: 0 };
-        let change = FieldChange { pointer: "/output".to_owned(), old: Some(excerpt(old)), new: Some(excerpt(new)) };
+        let excerpt = |text: &str| Excerpt {
+            kind: "string".to_owned(),
+            text: text.to_owned(),
+            cut_before: 0,
+            cut_after: 0,
+        };
+        let change =
+            FieldChange { pointer: "/output".to_owned(), old: Some(excerpt(old)), new: Some(excerpt(new)) };
         match reading(&change) {
             Reading::Apart(old, new) => format!("{old} → {new}"),
             Reading::Mixed(pieces) => pieces

@@ -32,7 +32,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         html.put(r#"<li><span class="cells">"#, &[]);
         for (slot, cell) in slots.iter().zip(cells) {
             let spoken = format!("{}: {}", slot.slot, spoken(cell));
-            html.put(r#"<span class="cell {}" role="img" aria-label="{}" title="{}">{}</span>"#, &[&class(cell), &spoken, &spoken, &shown(cell)]);
+            html.put(
+                r#"<span class="cell {}" role="img" aria-label="{}" title="{}">{}</span>"#,
+                &[&class(cell), &spoken, &spoken, &shown(cell)],
+            );
         }
         html.put(r##"</span><a href="#case={}"><bdi>{}</bdi></a></li>"##, &[&fragment(case), &clipped(case)]);
     }
@@ -43,7 +46,14 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 fn flaky_rates(html: &mut Html, facts: &Facts<'_>) {
     for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
         let flaky = &slot.flaky_cases;
-        html.put(r#"<p class="finding"><bdi>{}</bdi>: the repetitions of {} of {}"#, &[&slot.slot, &words::count(flaky.numerator), &words::plural(flaky.denominator, "repeated case", "repeated cases")]);
+        html.put(
+            r#"<p class="finding"><bdi>{}</bdi>: the repetitions of {} of {}"#,
+            &[
+                &slot.slot,
+                &words::count(flaky.numerator),
+                &words::plural(flaky.denominator, "repeated case", "repeated cases"),
+            ],
+        );
         html.put(" did not agree ({}", &[&words::rate(flaky)]);
         if let Some(interval) = words::interval(flaky.low, flaky.high) {
             html.put(", 95 % interval {}", &[&interval]);

@@ -43,10 +43,14 @@ fn row(html: &mut Html, pair: &Comparison) {
         _ => dash(),
     };
     html.put(r#"<tr><th scope="row"><bdi>{}</bdi> − <bdi>{}</bdi></th>"#, &[&pair.b, &pair.a]);
-    html.put(r#"<td class="num big">{}</td><td class="chart">"#, &[&pair.difference.map_or_else(dash, words::points)]);
+    html.put(
+        r#"<td class="num big">{}</td><td class="chart">"#,
+        &[&pair.difference.map_or_else(dash, words::points)],
+    );
     svg::difference(html, pair.difference, pair.low, pair.high);
     html.put("</td>", &[]);
-    let p = pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
+    let p =
+        pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
     let cells = [
         ("95 % interval", interval),
         ("p", p),
@@ -73,7 +77,10 @@ fn caveats(html: &mut Html, facts: &Facts<'_>) {
     }
     let repeated = summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
     if repeated {
-        html.put(" Cases were repeated, and repetitions of one case are not independent: the true p is larger.", &[]);
+        html.put(
+            " Cases were repeated, and repetitions of one case are not independent: the true p is larger.",
+            &[],
+        );
     }
     html.put("</p>", &[]);
 }

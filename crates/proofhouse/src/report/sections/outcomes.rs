@@ -19,7 +19,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     }
     let mut html = Html::new();
     html.put(r#"<div class="scroll"><table class="rates outcomes"><caption class="quiet">Trials of each target by outcome</caption><thead><tr>"#, &[]);
-    html.put(r#"<th scope="col">Target</th><th scope="col" class="chart">Share of all planned trials</th>"#, &[]);
+    html.put(
+        r#"<th scope="col">Target</th><th scope="col" class="chart">Share of all planned trials</th>"#,
+        &[],
+    );
     let shown = shown_parts(&facts.survey.outcomes);
     for (class, title) in &shown {
         html.put(r#"<th scope="col" class="num"><span class="swatch {}"></span>{}</th>"#, &[class, title]);
@@ -27,8 +30,11 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     html.put("</tr></thead><tbody>", &[]);
     for (slot, outcomes) in summary.slots.iter().zip(&facts.survey.outcomes) {
         let parts = parts(outcomes);
-        let spoken: Vec<String> =
-            parts.iter().filter(|part| part.2 > 0).map(|(_, title, count)| format!("{title} {count}")).collect();
+        let spoken: Vec<String> = parts
+            .iter()
+            .filter(|part| part.2 > 0)
+            .map(|(_, title, count)| format!("{title} {count}"))
+            .collect();
         html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th><td class="chart">"#, &[&slot.slot]);
         svg::stacked(&mut html, &spoken.join(", "), &parts.map(|(class, _, count)| (class, count)));
         html.put("</td>", &[]);
@@ -79,7 +85,10 @@ fn error_types(html: &mut Html, facts: &Facts<'_>) {
     html.put(r#"<h3>Error types</h3><table class="rates errors"><caption class="quiet">Records by error type</caption>"#, &[]);
     html.put(r#"<thead class="quiet"><tr><th scope="col">Error type</th><th scope="col">Records</th><th scope="col">Share of the largest</th></tr></thead><tbody>"#, &[]);
     for (name, count) in types.iter().take(MAX_ERROR_TYPES) {
-        html.put(r##"<tr><th scope="row"><a href="#error={}"><bdi>{}</bdi></a></th>"##, &[&fragment(name), name]);
+        html.put(
+            r##"<tr><th scope="row"><a href="#error={}"><bdi>{}</bdi></a></th>"##,
+            &[&fragment(name), name],
+        );
         html.put(r#"<td class="num">{}</td><td class="chart">"#, &[&words::count(*count)]);
         svg::bar(html, "error", *count as f64 / most as f64);
         html.put("</td></tr>", &[]);
@@ -87,6 +96,9 @@ fn error_types(html: &mut Html, facts: &Facts<'_>) {
     html.put("</tbody></table>", &[]);
     if let Some(rest) = types.get(MAX_ERROR_TYPES..).filter(|rest| !rest.is_empty()) {
         let records: u64 = rest.iter().map(|(_, count)| count).sum();
-        html.put(r#"<p class="note">{} more error types with {} in all.</p>"#, &[&rest.len(), &words::plural(records, "record", "records")]);
+        html.put(
+            r#"<p class="note">{} more error types with {} in all.</p>"#,
+            &[&rest.len(), &words::plural(records, "record", "records")],
+        );
     }
 }

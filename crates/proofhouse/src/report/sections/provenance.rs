@@ -35,7 +35,11 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     for (tool, version) in &manifest.toolchains {
         fact(&mut html, tool, version.clone());
     }
-    fact(&mut html, "Platform", manifest.platform.clone().unwrap_or_else(|| "not recorded (deterministic)".to_owned()));
+    fact(
+        &mut html,
+        "Platform",
+        manifest.platform.clone().unwrap_or_else(|| "not recorded (deterministic)".to_owned()),
+    );
     let command = manifest.command.as_ref().map(|words| words.join(" "));
     fact(&mut html, "Command", command.unwrap_or_else(|| "not recorded (deterministic)".to_owned()));
     if manifest.sandbox != Json::Null {
@@ -56,7 +60,10 @@ fn time(html: &mut Html, facts: &Facts<'_>) {
     let manifest = facts.manifest;
     let mode = manifest.determinism;
     let on = |on: bool| if on { "on" } else { "off" };
-    html.put(r#"<p class="note">Strict serialization is {}, deterministic artefacts are {}."#, &[&on(mode.strict_serialization), &on(mode.deterministic_artifacts)]);
+    html.put(
+        r#"<p class="note">Strict serialization is {}, deterministic artefacts are {}."#,
+        &[&on(mode.strict_serialization), &on(mode.deterministic_artifacts)],
+    );
     if mode.deterministic_artifacts {
         html.put(
             " Timestamps ({} to {}) are the <em>time spine</em>: derived from the run id and each trial’s place in the plan, \
@@ -78,7 +85,10 @@ fn datasets(html: &mut Html, facts: &Facts<'_>) {
     html.put(r#"<th scope="col" class="num">Rows</th><th scope="col">Hash</th></tr></thead><tbody>"#, &[]);
     for dataset in &facts.manifest.datasets {
         html.put(r#"<tr><td><bdi>{}</bdi></td><td>{}</td>"#, &[&dataset.path, &dataset.format]);
-        html.put(r#"<td class="num">{}</td><td><code>{}</code></td></tr>"#, &[&words::count(dataset.rows), &dataset.dataset_hash]);
+        html.put(
+            r#"<td class="num">{}</td><td><code>{}</code></td></tr>"#,
+            &[&words::count(dataset.rows), &dataset.dataset_hash],
+        );
     }
     html.put("</tbody></table></div>", &[]);
 }
@@ -89,9 +99,13 @@ fn targets(html: &mut Html, facts: &Facts<'_>) {
     }
     html.put("<h3>Targets</h3>", &[]);
     for target in &facts.manifest.targets {
-        let config = serde_json::to_string_pretty(&target.config).unwrap_or_else(|_| target.config.to_string());
+        let config =
+            serde_json::to_string_pretty(&target.config).unwrap_or_else(|_| target.config.to_string());
         let shown: String = config.chars().take(MAX_CONFIG_CHARS).collect();
-        html.put(r#"<details><summary><bdi>{}</bdi> <small>{}</small></summary><pre>{}"#, &[&target.slot, &target.kind, &shown]);
+        html.put(
+            r#"<details><summary><bdi>{}</bdi> <small>{}</small></summary><pre>{}"#,
+            &[&target.slot, &target.kind, &shown],
+        );
         if shown.len() < config.len() {
             html.put("\n… cut here; the whole is in manifest.json", &[]);
         }

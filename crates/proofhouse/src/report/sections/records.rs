@@ -12,7 +12,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     let survey = facts.survey;
     let mut html = Html::new();
     let (embedded, all) = (survey.chosen.len() as u64, survey.records);
-    html.put(r#"<p class="note">{} of {} embedded in this page"#, &[&words::count(embedded), &words::plural(all, "record", "records")]);
+    html.put(
+        r#"<p class="note">{} of {} embedded in this page"#,
+        &[&words::count(embedded), &words::plural(all, "record", "records")],
+    );
     if embedded < all {
         html.put(
             ": those that did not pass first, in plan order, then passed ones. <strong>The other {} are only in <code>records.jsonl</code>.</strong>",
@@ -23,7 +26,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     }
     html.put(" A text is kept up to {} bytes of its JSON form", &[&words::count(survey.clip_bytes as u64)]);
     if survey.clip_bytes < CLIP_BYTES[0] {
-        html.put(" (less than the usual {}, because this run’s texts are long)", &[&words::count(CLIP_BYTES[0] as u64)]);
+        html.put(
+            " (less than the usual {}, because this run’s texts are long)",
+            &[&words::count(CLIP_BYTES[0] as u64)],
+        );
     }
     html.put("; where more was cut, the record says so.</p>", &[]);
     html.put(CONTROLS, &[]);

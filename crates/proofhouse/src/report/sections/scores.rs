@@ -15,7 +15,8 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     html.put(r#"<div class="scroll"><table class="plain"><caption class="quiet">Mean score of each judge</caption><thead><tr><th scope="col">Judge</th>"#, &[]);
     html.put(r#"<th scope="col">Target</th><th scope="col" class="num">Mean score</th><th scope="col" class="num">95 % interval</th>"#, &[]);
     html.put(r#"<th scope="col" class="num">Scores</th><th scope="col" class="num">Cases</th></tr></thead><tbody>"#, &[]);
-    let judges: std::collections::BTreeSet<&String> = slots.iter().flat_map(|slot| slot.scores.keys()).collect();
+    let judges: std::collections::BTreeSet<&String> =
+        slots.iter().flat_map(|slot| slot.scores.keys()).collect();
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
     for judge in judges {
         for slot in slots {
@@ -23,7 +24,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
             html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th><td><bdi>{}</bdi></td>"#, &[judge, &slot.slot]);
             html.put(r#"<td class="num">{}</td>"#, &[&number(mean.value)]);
             html.put(r#"<td class="num">{}–{}</td>"#, &[&number(mean.low), &number(mean.high)]);
-            html.put(r#"<td class="num">{}</td><td class="num">{}</td></tr>"#, &[&words::count(mean.count), &words::count(mean.clusters)]);
+            html.put(
+                r#"<td class="num">{}</td><td class="num">{}</td></tr>"#,
+                &[&words::count(mean.count), &words::count(mean.clusters)],
+            );
         }
     }
     html.put("</tbody></table></div>", &[]);

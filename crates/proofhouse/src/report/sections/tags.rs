@@ -28,21 +28,33 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         for (at, (slot, rate)) in rows.iter().enumerate() {
             html.put("<tr>", &[]);
             if at == 0 {
-                html.put(r##"<th scope="rowgroup" rowspan="{}"><a href="#tag={}"><bdi>{}</bdi></a></th>"##, &[&rows.len(), &fragment(tag), tag]);
+                html.put(
+                    r##"<th scope="rowgroup" rowspan="{}"><a href="#tag={}"><bdi>{}</bdi></a></th>"##,
+                    &[&rows.len(), &fragment(tag), tag],
+                );
             }
             let class = if rate.value.is_some() { "num" } else { "num missing" };
-            html.put(r#"<td class="slot"><bdi>{}</bdi></td><td class="{}">{}</td>"#, &[&slot.slot, &class, &words::rate(rate)]);
+            html.put(
+                r#"<td class="slot"><bdi>{}</bdi></td><td class="{}">{}</td>"#,
+                &[&slot.slot, &class, &words::rate(rate)],
+            );
             html.put(r#"<td class="chart">"#, &[]);
             svg::interval(&mut html, rate, None, None);
             let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
             html.put(r#"</td><td class="num" data-label="95 % interval">{}</td>"#, &[&interval]);
-            html.put(r#"<td class="num" data-label="Passed of assessed">{} of {}</td></tr>"#, &[&words::count(rate.numerator), &words::count(rate.denominator)]);
+            html.put(
+                r#"<td class="num" data-label="Passed of assessed">{} of {}</td></tr>"#,
+                &[&words::count(rate.numerator), &words::count(rate.denominator)],
+            );
         }
         html.put("</tbody>", &[]);
     }
     html.put("</table>", &[]);
     if tags.len() > MAX_TAGS {
-        html.put(r#"<p class="note">The first {} of {} tags; all are in <code>summary.json</code>.</p>"#, &[&MAX_TAGS, &tags.len()]);
+        html.put(
+            r#"<p class="note">The first {} of {} tags; all are in <code>summary.json</code>.</p>"#,
+            &[&MAX_TAGS, &tags.len()],
+        );
     }
     html.put(r#"<p class="note">A case with several tags counts under each. Many small groups: some will look bad by chance.</p>"#, &[]);
     Some(html)

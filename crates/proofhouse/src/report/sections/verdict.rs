@@ -19,7 +19,9 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 fn headline(html: &mut Html, facts: &Facts<'_>) {
     let summary = facts.summary;
     let (class, mark, title, text) = match &summary.gate {
-        _ if summary.trials == 0 => ("open", "○", "Nothing was planned", "This run has no trials.".to_owned()),
+        _ if summary.trials == 0 => {
+            ("open", "○", "Nothing was planned", "This run has no trials.".to_owned())
+        }
         _ if summary.assessed == 0 => (
             "open",
             "○",
@@ -29,9 +31,12 @@ fn headline(html: &mut Html, facts: &Facts<'_>) {
                 words::plural(summary.trials, "trial", "trials")
             ),
         ),
-        Some(gate @ Gate { held: Some(true), .. }) => {
-            ("held", "✓", "The gate held", format!("Every target reached {}.", words::percent(gate.pass_rate)))
-        }
+        Some(gate @ Gate { held: Some(true), .. }) => (
+            "held",
+            "✓",
+            "The gate held",
+            format!("Every target reached {}.", words::percent(gate.pass_rate)),
+        ),
         Some(gate @ Gate { held: Some(false), .. }) => {
             ("failed", "✗", "The gate did not hold", format!("{}.", failed_slots(gate)))
         }
@@ -55,8 +60,14 @@ fn rates(html: &mut Html, facts: &Facts<'_>) {
     if facts.summary.slots.is_empty() {
         return;
     }
-    html.put(r#"<table class="rates"><caption class="quiet">Pass rate of each target</caption><thead><tr>"#, &[]);
-    html.put(r#"<th scope="col">Target</th><th scope="col" class="num">Passed</th><th scope="col" class="chart">"#, &[]);
+    html.put(
+        r#"<table class="rates"><caption class="quiet">Pass rate of each target</caption><thead><tr>"#,
+        &[],
+    );
+    html.put(
+        r#"<th scope="col">Target</th><th scope="col" class="num">Passed</th><th scope="col" class="chart">"#,
+        &[],
+    );
     svg::axis(html);
     html.put(r#"</th><th scope="col" class="num">95 % interval</th><th scope="col" class="num">Passed of assessed</th>"#, &[]);
     html.put(r#"<th scope="col" class="num">Not assessed</th></tr></thead><tbody>"#, &[]);
@@ -76,7 +87,9 @@ fn slot_row(html: &mut Html, slot: &Slot, gate: Option<f64>) {
     svg::interval(html, rate, slot.pass_rate_clustered.as_ref(), gate);
     let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
     html.put(r#"</td><td class="num" data-label="95 % interval">{}"#, &[&interval]);
-    if let Some(clustered) = slot.pass_rate_clustered.as_ref().and_then(|mean| words::interval(mean.low, mean.high)) {
+    if let Some(clustered) =
+        slot.pass_rate_clustered.as_ref().and_then(|mean| words::interval(mean.low, mean.high))
+    {
         html.put(r#"<br><small>{} over cases</small>"#, &[&clustered]);
     }
     html.put(r##"</td><td class="num" data-label="Passed of assessed"><a href="#slot={}&amp;verdict=passed">{}</a>"##, &[&link, &words::count(rate.numerator)]);
@@ -96,7 +109,10 @@ fn slot_row(html: &mut Html, slot: &Slot, gate: Option<f64>) {
 
 fn reading_help(html: &mut Html, facts: &Facts<'_>) {
     let slots = &facts.summary.slots;
-    html.put(r#"<details class="help"><summary>How to read this, and which records are behind it</summary>"#, &[]);
+    html.put(
+        r#"<details class="help"><summary>How to read this, and which records are behind it</summary>"#,
+        &[],
+    );
     html.put(
         "<p>The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes the trials as \
          independent. The lighter bar below it takes all trials of one case as one cluster: where cases are repeated, \
@@ -109,8 +125,11 @@ fn reading_help(html: &mut Html, facts: &Facts<'_>) {
     }
     html.put(r#"<table class="plain"><thead><tr><th scope="col">Target</th><th scope="col">Rate</th><th scope="col">Numerator / denominator</th><th scope="col">Records</th></tr></thead><tbody>"#, &[]);
     for slot in slots {
-        let rates =
-            [("passed of assessed", &slot.pass_rate), ("passed of all", &slot.pass_rate_all), ("flaky cases", &slot.flaky_cases)];
+        let rates = [
+            ("passed of assessed", &slot.pass_rate),
+            ("passed of all", &slot.pass_rate_all),
+            ("flaky cases", &slot.flaky_cases),
+        ];
         for (name, rate) in rates {
             html.put("<tr><td><bdi>{}</bdi></td><td>{}</td>", &[&slot.slot, &name]);
             html.put("<td>{} / {}</td>", &[&words::count(rate.numerator), &words::count(rate.denominator)]);

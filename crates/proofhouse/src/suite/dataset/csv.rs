@@ -74,10 +74,10 @@ impl Csv {
                     problem.path = self.header.get(err.field()).cloned().unwrap_or_default();
                 }
                 if problem.code == Code::TooLarge {
-                    problem.place = dataset.place(line, 0, 1);
+                    *problem.place = dataset.place(line, 0, 1);
                     problem.hint = Some("check that every double quote has its other half".to_owned());
                 }
-                return Err(BadRow { problem, last });
+                return Err(BadRow { problem: Box::new(problem), last });
             }
         }
         let fields =

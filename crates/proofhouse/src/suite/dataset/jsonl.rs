@@ -32,7 +32,7 @@ impl Jsonl {
                 Err(error) => {
                     let mut problem = dataset.io_problem(&error);
                     if !self.line.is_empty() {
-                        problem.place = Place::in_line(dataset.name.as_str(), self.number, &self.line, 0, 1);
+                        *problem.place = Place::in_line(dataset.name.as_str(), self.number, &self.line, 0, 1);
                     }
                     return Err(BadRow::last(problem));
                 }

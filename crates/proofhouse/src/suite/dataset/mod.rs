@@ -71,17 +71,17 @@ impl Dataset {
 /// A row that is not a case.
 #[derive(Debug)]
 pub(crate) struct BadRow {
-    pub(crate) problem: Problem,
+    pub(crate) problem: Box<Problem>,
     /// Whether nothing sensible can follow.
     pub(crate) last: bool,
 }
 
 impl BadRow {
     fn skip(problem: Problem) -> Self {
-        BadRow { problem, last: false }
+        BadRow { problem: Box::new(problem), last: false }
     }
     fn last(problem: Problem) -> Self {
-        BadRow { problem, last: true }
+        BadRow { problem: Box::new(problem), last: true }
     }
 }
 

@@ -100,7 +100,8 @@ fn content_is_equal_for_other_line_ends_comments_and_orders() {
 #[test]
 fn resolved_configuration() {
     let suite = format!("{GOOD}datasets: [{{path: d.jsonl, fields: {{id: name}}}}]\ntitle: A demo\n");
-    let loaded = Lab::new(&suite).file("d.jsonl", "{\"name\":\"a\",\"input\":\"1\"}\n").loaded();
+    let loaded =
+        Lab::new(&suite).file("d.jsonl", "{\"name\":\"a\",\"input\":\"1\",\"expected\":2}\n").loaded();
     insta::assert_snapshot!(yaml::emit(&loaded.resolved()), @r#"
     case_count: 2
     cases:
@@ -113,7 +114,7 @@ fn resolved_configuration() {
         format: "jsonl"
         path: "d.jsonl"
         rows: 1
-        sha256: "sha256:333102a4221f3079fa0121d786c1b1ff67474e8a91a14c859b9c56a92f987cef"
+        sha256: "sha256:a33fc48e614e8f981d9faddd59df6ebd5dbff534bf895525c44d615483691596"
     description: null
     determinism:
       deterministic_artifacts: true
@@ -121,7 +122,11 @@ fn resolved_configuration() {
     gate: null
     judges:
       - equals:
+          collapse_whitespace: false
           ignore_case: false
+          ignore_punctuation: false
+          trim: true
+          value: null
         name: "exact"
     kind: "probe"
     limit: null
@@ -164,7 +169,11 @@ fn identity_in_full() {
     identity_version: 1
     judges:
       - equals:
+          collapse_whitespace: false
           ignore_case: false
+          ignore_punctuation: false
+          trim: true
+          value: "4"
         name: "exact"
     kind: "probe"
     prompt: "{input}"

@@ -160,7 +160,7 @@ fn misspelt_judge_kind() {
 #[test]
 fn two_kinds_in_one_judge() {
     insta::assert_snapshot!(refused(&GOOD.replace("{equals: {}}", "{equals: {}, contains: {value: x}}")), @r"
-    suite.yaml:7:3: expected one key, one of `equals`, `contains`, found 2 keys
+    suite.yaml:7:3: expected one key, found 2: `equals`, `contains`
       |
     7 |   exact: {equals: {}, contains: {value: x}}
       |   ^^^^^ judges.exact
@@ -490,10 +490,12 @@ fn settings_that_cannot_work() {
 #[test]
 fn judge_that_cannot_work() {
     insta::assert_snapshot!(refused(&GOOD.replace("{equals: {}}", "{contains: {value: \"\"}}")), @r#"
-    suite.yaml:7:3: `value` is empty, which every answer contains
+    suite.yaml:7:11: an expected text is empty, and every answer contains it
       |
     7 |   exact: {contains: {value: ""}}
-      |   ^^^^^ judges.exact
+      |           ^^^^^^^^ judges.exact.contains
+
+    hint: remove the empty text from `value`
     "#);
 }
 
@@ -715,6 +717,7 @@ fn ids_missing_empty_and_odd() {
 #[test]
 fn duplicate_ids_inline_and_in_a_file() {
     let suite = format!("{GOOD}  - {{id: \"7\", input: x}}\ndatasets: [{{path: d.jsonl}}]\n");
+    let suite = suite.replace("equals: {}", "equals: {value: x}");
     let rows =
         "{\"id\":\"b\",\"input\":\"1\"}\n{\"id\": 7, \"input\":\"2\"}\n{\"id\":\"b\",\"input\":\"3\"}\n";
     insta::assert_snapshot!(Lab::new(&suite).file("d.jsonl", rows).refused(), @r#"
@@ -741,6 +744,50 @@ fn duplicate_ids_inline_and_in_a_file() {
 
     2 problems
     "#);
+}
+
+#[test]
+fn judge_without_anything_to_compare_with() {
+    let rows = "{\"id\":\"a\",\"input\":\"1\"}\n{\"id\":\"b\",\"input\":\"2\",\"judges\":[\"exact\"],\"expected\":null}\n";
+    let suite = format!(
+        "{GOOD}  - {{id: c, input: x}}\ndatasets: [{{path: d.jsonl, fields: {{expected: answer}}}}]\n"
+    );
+    insta::assert_snapshot!(Lab::new(&suite).file("d.jsonl", rows).refused(), @r#"
+    suite.yaml:10:5: judge `exact` needs `expected`, which this case does not have
+       |
+    10 |   - {id: c, input: x}
+       |     ^ cases[1]
+
+    hint: add `expected`, or let `judges` name the judges that do without it
+
+    d.jsonl:1:1: judge `exact` needs `answer`, which this case does not have
+      |
+    1 | {"id":"a","input":"1"}
+      | ^
+
+    hint: add `answer`, or let `judges` name the judges that do without it
+
+    d.jsonl:2:1: judge `exact` needs `answer`, which this case does not have
+      |
+    2 | {"id":"b","input":"2","judges":["exact"],"expected":null}
+      | ^
+
+    hint: add `answer`, or let `judges` name the judges that do without it
+
+    3 problems
+    "#);
+}
+
+#[test]
+fn judge_that_is_an_empty_map() {
+    insta::assert_snapshot!(refused(&GOOD.replace("{equals: {}}", "{}")), @r"
+    suite.yaml:7:3: expected one key, found none
+      |
+    7 |   exact: {}
+      |   ^^^^^ judges.exact
+
+    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `not`
+    ");
 }
 
 #[test]

@@ -29,7 +29,7 @@ targets:
   steady:
     scripted: {otherwise: {reply: "4"}}
 judges:
-  exact: {equals: {}}
+  exact: {equals: {value: "4"}}
 datasets:
   - path: data/x.jsonl
 "#;

@@ -89,6 +89,7 @@ fn block_scalars_are_kept_as_yaml_says() {
         "  - {id: add-1, input: \"2 + 2\", expected: \"4\"}\n",
         "  - id: a\n    input: |\n      two\n      lines\n  - id: b\n    input: >\n      one\n      line\n  - id: c\n    input: |-\n      bare\n",
     );
+    let suite = suite.replace("equals: {}", "equals: {value: x}");
     for suite in [suite.clone(), suite.replace('\n', "\r\n")] {
         let inputs: Vec<_> = Lab::new(&suite).cases().into_iter().map(|case| case.input).collect();
         assert_eq!(inputs, ["two\nlines\n", "one line\n", "bare"]);
@@ -255,5 +256,5 @@ fn colliding_fingerprints_would_be_looked_at_twice() {
         data("x.jsonl", format!("{rows}{{\"id\":\"case-17\",\"input\":\"x\"}}\n")).load().unwrap_err();
     let problem = problems.iter().next().unwrap();
     assert_eq!((problem.code, problem.place.line), (Code::DuplicateCase, 5001));
-    assert_eq!(problem.also.as_ref().map(|(_, place)| place.line), Some(18));
+    assert_eq!(problem.also.as_ref().map(|also| also.1.line), Some(18));
 }

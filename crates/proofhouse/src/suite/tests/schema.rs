@@ -1,7 +1,7 @@
 //! The schema for editors: in step with the structs, and of one mind with the loader.
 
 use super::super::schema;
-use super::{GOOD, Lab, WITH_DATA};
+use super::{GOOD, Lab, Overrides, WITH_DATA, load};
 
 const FULL: &str = include_str!("full.yaml");
 
@@ -29,6 +29,23 @@ fn good_suites_are_valid() {
     }
     let row = "{\"task_id\":\"t\",\"question\":\"q\",\"answer\":\"a\"}\n";
     Lab::new(FULL).file("data/x.jsonl", row).loaded();
+}
+
+/// The suites that we ship load, and an editor finds nothing to mark in them.
+#[test]
+fn shipped_suites_are_good() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let folder = camino::Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    for name in ["quickstart.yaml", "quickstart-next.yaml"] {
+        let path = folder.join(name);
+        let errors: Vec<String> = validator
+            .iter_errors(&as_json(&std::fs::read_to_string(&path).unwrap()))
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, Vec::<String>::new(), "{name}");
+        let loaded = load(&path, &Overrides::default()).unwrap_or_else(|problems| panic!("{problems}"));
+        assert_eq!(loaded.cases().unwrap().filter(Result::is_ok).count() as u64, loaded.case_count, "{name}");
+    }
 }
 
 #[test]
