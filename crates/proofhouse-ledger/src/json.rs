@@ -234,6 +234,9 @@ impl Serialize for Json {
         match self {
             Json::Null => serializer.serialize_unit(),
             Json::Bool(value) => serializer.serialize_bool(*value),
+            Json::Number(number) if number.fract() == 0.0 && number.abs() <= MAX_SAFE_INTEGER as f64 => {
+                serializer.serialize_i64(*number as i64)
+            }
             Json::Number(number) => serializer.serialize_f64(*number),
             Json::String(text) => serializer.serialize_str(text),
             Json::Array(list) => {

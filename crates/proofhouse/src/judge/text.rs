@@ -148,7 +148,8 @@ fn fold_scalar<'t>(item: &'t Json, folding: &Folding) -> Result<Cow<'t, str>, St
 
 /// A short, one-line view of a text in backticks, for a reason that a person reads.
 pub(super) fn excerpt(text: &str) -> String {
-    let mut out = String::from("`");
+    let mut out = String::with_capacity(text.len().min(EXCERPT_CHARS) + 5);
+    out.push('`');
     let mut chars = text.chars();
     for c in chars.by_ref().take(EXCERPT_CHARS) {
         out.push(if c.is_whitespace() {

@@ -60,10 +60,10 @@ impl Clusters {
         Some((spread.max(0.0) * clusters / (clusters - 1.0)).sqrt() / self.size)
     }
 
-    /// The 95 % interval by the normal approximation.
+    /// The 95 % interval by the normal approximation, within the range that scores have.
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
         let (mean, error) = (self.mean()?, self.standard_error()?);
-        Some((mean - Z * error, mean + Z * error))
+        Some(((mean - Z * error).max(0.0), (mean + Z * error).min(1.0)))
     }
 }
 

@@ -1,0 +1,140 @@
+//! `verify` names the record for each way in which somebody could have touched a run.
+
+use crate::lab::Lab;
+
+fn run(lab: &Lab) {
+    lab.small_suite();
+    lab.run("run small.yaml --run-dir run --quiet").exits(0);
+    lab.run("verify run").exits(0).says("sound, 16 records");
+}
+
+/// Changes the records and expects `verify` to fail with these words.
+#[track_caller]
+fn tampered(change: impl FnOnce(&mut Vec<String>), words: &[&str]) {
+    let lab = Lab::new();
+    run(&lab);
+    let mut lines: Vec<String> = lab.read("run/records.jsonl").lines().map(str::to_owned).collect();
+    change(&mut lines);
+    lab.write("run/records.jsonl", lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+    let outcome = lab.run("verify run").exits(7);
+    for word in words {
+        assert!(outcome.stdout.contains(word), "expected {word:?} in:\n{}", outcome.stdout);
+    }
+}
+
+#[test]
+fn a_flipped_bit_names_its_record() {
+    tampered(
+        |lines| lines[5] = lines[5].replacen("\"output\":\"beta\"", "\"output\":\"bet`\"", 1),
+        &["records.jsonl:6", "(index 5, one / b #1)", "altered"],
+    );
+}
+
+#[test]
+fn a_removed_line_names_its_index() {
+    tampered(|lines| drop(lines.remove(7)), &["record index 7", "missing"]);
+}
+
+#[test]
+fn an_added_line_is_named() {
+    let extra = |lines: &mut Vec<String>| lines.push(lines[3].replace("\"index\":3", "\"index\":16"));
+    tampered(extra, &["records.jsonl:17", "added: index 16"]);
+}
+
+#[test]
+fn a_duplicated_line_is_named() {
+    tampered(|lines| lines.insert(4, lines[3].clone()), &["records.jsonl:5", "duplicated: index 3"]);
+}
+
+#[test]
+fn reordered_lines_are_named() {
+    tampered(|lines| lines.swap(2, 9), &["reordered: index 2"]);
+}
+
+#[test]
+fn a_file_cut_at_a_line_end_names_what_is_missing() {
+    tampered(|lines| lines.truncate(12), &["record indexes 12 to 15", "missing"]);
+}
+
+#[test]
+fn a_foreign_run_id_is_named() {
+    tampered(
+        |lines| {
+            let at = lines[1].find("\"run_id\":\"").unwrap() + 10;
+            lines[1].replace_range(at..at + 12, "0123456789ab");
+        },
+        &["records.jsonl:2", "belongs to run 0123456789ab"],
+    );
+}
+
+#[test]
+fn garbage_is_named() {
+    tampered(|lines| lines[8] = "{\"nonsense\":1}".to_owned(), &["records.jsonl:9"]);
+    tampered(
+        |lines| lines[8] = "\u{0}\u{1}garbage".to_owned(),
+        &["records.jsonl:9", "not a canonical JSON object"],
+    );
+}
+
+#[test]
+fn a_record_rewritten_together_with_its_digest_is_noticed() {
+    tampered(
+        |lines| {
+            let mut value: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+            value["passed"] = false.into();
+            value.as_object_mut().unwrap().remove("record_sha256");
+            let bare = proofhouse_ledger::canonical::to_vec(&value).unwrap();
+            value["record_sha256"] = proofhouse_ledger::Digest::of(&bare).to_string().into();
+            lines[0] = String::from_utf8(proofhouse_ledger::canonical::to_vec(&value).unwrap()).unwrap();
+        },
+        &["records_sha256", "records_merkle_root", "summary.json"],
+    );
+}
+
+/// Changes one other file and expects `verify` to fail with these words.
+#[track_caller]
+fn edited(name: &str, from: &str, to: &str, words: &str) {
+    let lab = Lab::new();
+    run(&lab);
+    let text = lab.read(name);
+    assert!(text.contains(from), "{name} has no {from:?}: {text}");
+    lab.write(name, text.replacen(from, to, 1));
+    lab.run("verify run").exits(7).says(words);
+}
+
+#[test]
+fn edited_files_are_noticed() {
+    edited(
+        "run/summary.json",
+        "\"assessed\":12",
+        "\"assessed\":13",
+        "summary.json: is not what the records add up to",
+    );
+    edited("run/manifest.json", "\"record_count\":16", "\"record_count\":15", "`record_count` is 15");
+    edited("run/manifest.json", "\"error\":4", "\"error\":3", "`counts`");
+    edited("run/config.resolved.yaml", "repetitions: 2", "repetitions: 3", "config_sha256");
+    edited("run/report.html", "small", "tall", "report.html: is not the report that the ledger gives");
+    edited(
+        "run.run.json",
+        "\"total_cases_completed\":16",
+        "\"total_cases_completed\":15",
+        "total_cases_completed",
+    );
+    edited("run.run.json", "\"normal\"", "\"timeout\"", "exit_status");
+    edited("run/manifest.json", "{", "{ ", "canonical form");
+}
+
+#[test]
+fn a_foreign_file_is_noticed() {
+    let lab = Lab::new();
+    run(&lab);
+    lab.write("run/notes.txt", "hello");
+    lab.run("verify run").exits(7).says("notes.txt: does not belong");
+}
+
+#[test]
+fn strict_wants_to_know_the_origin() {
+    let lab = Lab::new();
+    run(&lab);
+    lab.run("verify run --strict").exits(7).says("git_commit");
+}
