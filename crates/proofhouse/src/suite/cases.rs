@@ -34,6 +34,8 @@ pub struct Case {
 pub(crate) struct CaseRules {
     pub(crate) prompt: Template,
     pub(crate) judges: Vec<String>,
+    /// For each judge, whether a case without `expected` cannot be judged by it.
+    pub(crate) needs_expected: Vec<bool>,
 }
 
 /// Why a row is not a case.
@@ -49,7 +51,12 @@ impl RowFault {
     /// The problem, at the place that `place` finds for a field.
     pub(crate) fn into_problem(self, place: impl FnOnce(&[Step<'_>]) -> Place) -> Problem {
         let steps: Vec<Step<'_>> = self.field.iter().map(|field| Step::Key(field)).collect();
-        Problem::new(self.code, place(&steps), self.what)
+        let mut place = place(&steps);
+        if steps.is_empty() {
+            // The row as a whole: pointing at its begin is enough.
+            place.width = 1;
+        }
+        Problem::new(self.code, place, self.what)
             .at_path(self.field.clone().unwrap_or_default())
             .hint(self.hint)
     }
@@ -63,7 +70,7 @@ impl CaseRules {
         fields: &Fields,
         format: Option<Format>,
     ) -> Result<Case, RowFault> {
-        let id = id(&row, fields.column("id"))?;
+        let id = id(&row, fields.column("id"), format.is_none())?;
         let mut input = String::new();
         let rendered = self.prompt.render(&mut input, |name, out| match row.get(fields.column(name)) {
             None | Some(Json::Null) => false,
@@ -99,7 +106,28 @@ impl CaseRules {
             None => None,
         };
         let expected = row.remove(fields.column("expected")).unwrap_or_default();
+        if expected == Json::Null {
+            self.check_without_expected(judges.as_deref(), fields.column("expected"))?;
+        }
         Ok(Case { id, input, expected, tags, judges })
+    }
+
+    /// A judge that compares with nothing would leave every trial of the case without a verdict.
+    fn check_without_expected(&self, judges: Option<&[usize]>, column: &str) -> Result<(), RowFault> {
+        let mut asked = (0..self.judges.len()).filter(|at| judges.is_none_or(|judges| judges.contains(at)));
+        match asked.find(|at| self.needs_expected[*at]) {
+            None => Ok(()),
+            Some(at) => Err(RowFault {
+                code: Code::MissingKey,
+                field: None,
+                what: format!(
+                    "judge `{}` needs {}, which this case does not have",
+                    self.judges[at],
+                    quoted(column)
+                ),
+                hint: format!("add `{column}`, or let `judges` name the judges that do without it"),
+            }),
+        }
     }
 
     fn judges(&self, names: &[String], column: &str) -> Result<Vec<usize>, RowFault> {
@@ -131,17 +159,23 @@ impl CaseRules {
     }
 }
 
-fn id(row: &Object, column: &str) -> Result<String, RowFault> {
+fn id(row: &Object, column: &str, inline: bool) -> Result<String, RowFault> {
     let fault =
         |code, what: String, hint: String| RowFault { code, field: Some(column.to_owned()), what, hint };
     let example = "an id is text or a whole number, unique in the suite".to_owned();
     match row.get(column) {
         None | Some(Json::Null) => {
             let what = format!("the case has no {}", quoted(column));
-            let hint = format!(
-                "the row's fields are {}; name another one with `fields: {{id: …}}`",
-                row_fields(row)
-            );
+            let likely = row.iter().map(|(key, _)| key).find(|key| key.to_ascii_lowercase().ends_with("id"));
+            let hint = match (inline, likely) {
+                (true, _) => "add `id: …`, unique in the suite".to_owned(),
+                (false, Some(key)) => {
+                    format!("did you mean `fields: {{id: {key}}}` in the suite's `datasets`?")
+                }
+                (false, None) => {
+                    format!("the row's fields are {}; `fields: {{id: …}}` names another one", row_fields(row))
+                }
+            };
             Err(RowFault { field: None, ..fault(Code::MissingKey, what, hint) })
         }
         Some(Json::String(text)) if text.trim().is_empty() => {
@@ -183,7 +217,7 @@ fn missing_field(row: &Object, fields: &Fields, name: &str) -> RowFault {
     let renamed = if column == name { String::new() } else { format!(" (field `{column}`)") };
     let known: Vec<&str> = row.iter().map(|(key, _)| key).collect();
     let near = super::problem::nearest(column, known.iter().copied());
-    let near = near.map_or_else(String::new, |near| format!("did you mean `{{{near}}}`? "));
+    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
     RowFault {
         code: Code::Template,
         field: None,
@@ -242,7 +276,7 @@ impl CaseStream {
                 Some(rows) => rows,
                 None => self.rows.insert(Rows::open(&checked.dataset)?),
             };
-            let row = if self.left > 0 { rows.next().map_err(|bad| bad.problem)? } else { None };
+            let row = if self.left > 0 { rows.next().map_err(|bad| *bad.problem)? } else { None };
             if let Some(row) = row {
                 let case = inputs.rules.case(row, &checked.fields, Some(checked.dataset.format));
                 self.left -= 1;

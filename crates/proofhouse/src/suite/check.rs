@@ -5,7 +5,7 @@ use proofhouse_ledger::id::check_name;
 use super::file::{Kind, ProbeFile, ScoringFile};
 use super::model::{Determinism, Primary, Scoring, Suite};
 use super::problem::{Code, Problem, did_you_mean, listed, quoted};
-use super::tree::{Kind as Node, Step, Tree, path_text};
+use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
 use crate::target::{At, Template};
 
 /// The name that means the weighted mean, and so no judge.
@@ -48,14 +48,21 @@ impl Checker<'_> {
         self.complain_at(code, place, steps, what)
     }
 
-    /// As `complain`, but at the key instead of its value.
-    fn complain_of_key(&mut self, code: Code, map: &str, key: &str, what: impl Into<String>) -> &mut Problem {
-        let entry = self.tree.entry(self.tree.root, map).and_then(|entry| self.tree.entry(entry.value, key));
+    /// As `complain`, but at the key that the last step names instead of its value.
+    fn complain_of_key(&mut self, code: Code, steps: &[Step<'_>], what: impl Into<String>) -> &mut Problem {
+        let mut entry = None;
+        for step in steps {
+            let map = entry.map_or(self.tree.root, |entry: &Entry| entry.value);
+            entry = match step {
+                Step::Key(key) => self.tree.entry(map, key),
+                Step::Index(_) => None,
+            };
+        }
         let place = match entry {
             Some(entry) => self.tree.source.place(entry.key_mark),
-            None => self.tree.place(self.tree.root, &[Step::Key(map)]),
+            None => self.tree.place(self.tree.root, steps),
         };
-        self.complain_at(code, place, &[Step::Key(map)], what)
+        self.complain_at(code, place, steps, what)
     }
 
     fn complain_at(
@@ -139,19 +146,25 @@ impl Checker<'_> {
             self.name("judges", name);
             if name == WEIGHTED_MEAN {
                 let what = format!("`{WEIGHTED_MEAN}` is the name of the mean of all judges");
-                self.complain_of_key(Code::BadValue, "judges", name, what).hint =
+                self.complain_of_key(Code::BadValue, &[Step::Key("judges"), Step::Key(name)], what).hint =
                     Some("choose another name".to_owned());
             }
             if let Err(what) = config.check() {
-                self.complain(Code::BadValue, &[Step::Key("judges"), Step::Key(name)], what);
+                // A judge gives a fragment, a blank line and a hint.
+                let (what, hint) = match what.split_once("\n\nhint: ") {
+                    Some((what, hint)) => (what, Some(hint.to_owned())),
+                    None => (what.as_str(), None),
+                };
+                let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
+                self.complain(Code::BadValue, &steps, what).hint = hint;
             }
         }
     }
 
     fn name(&mut self, map: &str, name: &str) {
         if let Err(error) = check_name(name) {
-            self.complain_of_key(Code::BadValue, map, name, error.to_string()).hint =
-                Some(format!("for example `{}`", as_name(name)));
+            self.complain_of_key(Code::BadValue, &[Step::Key(map), Step::Key(name)], error.to_string())
+                .hint = Some(format!("for example `{}`", as_name(name)));
         }
     }
 
@@ -163,13 +176,9 @@ impl Checker<'_> {
                 Some(at) => weights[at] = weight.0,
                 None => {
                     let steps = [Step::Key("scoring"), Step::Key("weights"), Step::Key(name)];
-                    let hint = did_you_mean(name, &names, "judges");
-                    self.complain(
-                        Code::UnknownJudge,
-                        &steps,
-                        format!("no judge is named {}", quoted(name)),
-                    )
-                    .hint = Some(hint);
+                    let what = format!("no judge is named {}", quoted(name));
+                    self.complain_of_key(Code::UnknownJudge, &steps, what).hint =
+                        Some(did_you_mean(name, &names, "judges"));
                 }
             }
         }

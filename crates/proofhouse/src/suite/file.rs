@@ -24,6 +24,7 @@ pub(crate) struct ProbeFile {
     /// What the suite asks.
     pub(crate) kind: Kind,
     /// The suite's name in run directories: letters, digits, `.`, `_`, `-`.
+    #[schemars(regex(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$"))]
     pub(crate) suite_id: String,
     /// A line for people; no part of the run's identity.
     #[serde(default)]
@@ -44,6 +45,7 @@ pub(crate) struct ProbeFile {
     #[serde(default)]
     pub(crate) determinism: DeterminismFile,
     /// The systems under test by the name of their slot, in the order in which they run.
+    #[schemars(extend("minProperties" = 1))]
     pub(crate) targets: Ordered<TargetConfig>,
     /// What a target is asked: a template over the case's fields, `{{` and `}}` for braces.
     #[serde(default = "input_field")]
@@ -55,6 +57,7 @@ pub(crate) struct ProbeFile {
     #[serde(default)]
     pub(crate) cases: Vec<InlineCase>,
     /// How answers are judged, by name.
+    #[schemars(extend("minProperties" = 1))]
     pub(crate) judges: Ordered<JudgeConfig>,
     /// How judges' scores become one verdict.
     #[serde(default)]

@@ -108,6 +108,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
     let rules = CaseRules {
         prompt: suite.prompt_template.clone(),
         judges: suite.judges.iter().map(|(name, _)| name.clone()).collect(),
+        needs_expected: suite.judges.iter().map(|(_, judge)| judge.needs_expected()).collect(),
     };
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
@@ -149,11 +150,14 @@ fn in_order(mut problems: Vec<Problem>) -> Problems {
 fn read_file(path: &Utf8Path) -> Result<Vec<u8>, Problem> {
     let whole = || Place::whole(path.as_str());
     let unreadable = |error: std::io::Error| {
-        let problem = Problem::new(Code::Unreadable, whole(), format!("the suite cannot be read: {error}"));
+        let problem = |what: String| Problem::new(Code::Unreadable, whole(), what);
         match error.kind() {
-            std::io::ErrorKind::NotFound => problem.hint("`proofhouse init` writes a suite to start from"),
-            std::io::ErrorKind::IsADirectory => problem.hint("name the suite file inside the directory"),
-            _ => problem,
+            std::io::ErrorKind::NotFound => problem("there is no such file".to_owned())
+                .hint("`proofhouse init` writes a suite to start from"),
+            std::io::ErrorKind::IsADirectory => {
+                problem("this is a directory".to_owned()).hint("name the suite file inside it")
+            }
+            _ => problem(format!("the suite cannot be read: {error}")),
         }
     };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
@@ -259,10 +263,12 @@ fn dataset_facts(
         if let Some(expected) = expected.filter(|expected| *expected != sha256) {
             let steps = [Step::Key("datasets"), Step::Index(*index), Step::Key("sha256")];
             let what = format!("{} is not the file that the suite names", quoted(&written.path));
-            checker.complain(Code::HashMismatch, &steps, what).hint = Some(format!(
-                "the suite says sha256:{expected}, the file has {}; restore the file, or write its digest if the change is meant",
-                sha256.prefixed()
-            ));
+            let problem = checker.complain(Code::HashMismatch, &steps, what);
+            problem.notes = vec![
+                format!("the suite says {}", expected.prefixed()),
+                format!("the file has   {}", sha256.prefixed()),
+            ];
+            problem.hint = Some("restore the file, or write its digest if the change is meant".to_owned());
         }
         facts.push(DatasetFacts {
             path: written.path.clone(),

@@ -7,6 +7,7 @@
 mod bounds;
 mod cases;
 mod check;
+mod compose;
 mod dataset;
 mod de;
 mod file;
@@ -15,8 +16,11 @@ mod load;
 mod model;
 mod paths;
 mod problem;
+mod scalar;
 mod scan;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod tree;
 pub mod yaml;
 

@@ -115,20 +115,30 @@ pub struct Problem {
     /// Its class.
     pub code: Code,
     /// Where it is.
-    pub place: Place,
+    pub place: Box<Place>,
     /// What is wrong: a lowercase fragment, the subject in backticks.
     pub what: String,
     /// The path of keys that leads to it, empty for the file as a whole.
     pub path: String,
     /// How to fix it.
     pub hint: Option<String>,
+    /// Facts to compare, one per line.
+    pub notes: Vec<String>,
     /// Another place that belongs to it, and why.
-    pub also: Option<(String, Place)>,
+    pub also: Option<Box<(String, Place)>>,
 }
 
 impl Problem {
     pub(crate) fn new(code: Code, place: Place, what: impl Into<String>) -> Self {
-        Problem { code, place, what: what.into(), path: String::new(), hint: None, also: None }
+        Problem {
+            code,
+            place: Box::new(place),
+            what: what.into(),
+            path: String::new(),
+            hint: None,
+            notes: Vec::new(),
+            also: None,
+        }
     }
 
     pub(crate) fn at_path(mut self, path: impl Into<String>) -> Self {
@@ -142,7 +152,7 @@ impl Problem {
     }
 
     pub(crate) fn also(mut self, why: impl Into<String>, place: Place) -> Self {
-        self.also = Some((why.into(), place));
+        self.also = Some(Box::new((why.into(), place)));
         self
     }
 }
@@ -150,17 +160,19 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, Safe(&self.what))?;
-        if !self.path.is_empty() {
+        if !self.path.is_empty() && self.place.text.is_none() {
             write!(f, " in `{}`", Safe(&self.path))?;
         }
-        let gutter =
-            self.place.line.max(self.also.as_ref().map_or(0, |(_, place)| place.line)).to_string().len();
-        excerpt(f, &self.place, gutter, "")?;
-        if let Some((why, place)) = &self.also {
+        let gutter = self.place.line.max(self.also.as_ref().map_or(0, |also| also.1.line)).to_string().len();
+        excerpt(f, &self.place, gutter, &self.path)?;
+        if let Some((why, place)) = self.also.as_deref() {
             if place.file != self.place.file {
-                write!(f, "\n{:gutter$} : {place}", "")?;
+                write!(f, "\n{:gutter$}::: {place}", "")?;
             }
             excerpt(f, place, gutter, why)?;
+        }
+        for note in &self.notes {
+            write!(f, "\n{:gutter$} = {}", "", Safe(note))?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n\nhint: {}", Safe(hint))?;
@@ -181,7 +193,7 @@ fn excerpt(f: &mut fmt::Formatter<'_>, place: &Place, gutter: usize, label: &str
         before = 1;
     }
     let caret_to = caret_from.saturating_add(usize::try_from(place.width).unwrap_or(usize::MAX));
-    let mut cropped = false;
+    let (mut cropped, mut underlined) = (false, String::new());
     for (at, c) in text.chars().enumerate().skip(crop_from) {
         if at - crop_from >= EXCERPT_COLUMNS {
             shown.push('…');
@@ -194,10 +206,12 @@ fn excerpt(f: &mut fmt::Formatter<'_>, place: &Place, gutter: usize, label: &str
             before += columns;
         } else if at < caret_to {
             under += columns;
+            underlined.push(c);
         }
         shown.push(c);
     }
     let carets = "^".repeat(if cropped { under.max(1) } else { under.clamp(1, EXCERPT_COLUMNS) });
+    let label = if label == underlined { "" } else { label };
     let label = if label.is_empty() { String::new() } else { format!(" {}", Safe(label)) };
     write!(f, "\n{:gutter$} |\n{:gutter$} | {}", "", place.line, shown.trim_end())?;
     write!(f, "\n{:gutter$} | {:before$}{carets}{label}", "", "")
@@ -254,15 +268,18 @@ pub(crate) fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>)
         .filter_map(|name| {
             let target = name.to_lowercase().replace('-', "_");
             let distance = strsim::damerau_levenshtein(&folded, &target);
-            let allowed = (folded.chars().count().max(target.chars().count()) / 3).max(1);
-            (distance <= allowed).then_some((distance, name))
+            let (shorter, longer) =
+                if folded.len() < target.len() { (&folded, &target) } else { (&target, &folded) };
+            let allowed = (longer.chars().count() / 3).max(1);
+            let begins = shorter.len() >= 3 && longer.starts_with(shorter.as_str());
+            (distance <= allowed || begins).then_some((distance, name))
         })
         .min()
         .map(|(_, name)| name)
 }
 
 /// The hint for a name that is not known: the nearest one, or all there are.
-pub(crate) fn did_you_mean<'a>(wrong: &str, known: &[&'a str], what: &str) -> String {
+pub(crate) fn did_you_mean(wrong: &str, known: &[&str], what: &str) -> String {
     match nearest(wrong, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),
         None if known.is_empty() => format!("there are no {what} here"),

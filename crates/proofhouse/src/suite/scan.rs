@@ -92,12 +92,13 @@ impl Scan<'_> {
                 return None;
             }
         };
-        let before = fingerprints.len();
+        let mut count = 0;
         loop {
             let problem = match rows.next() {
                 Ok(None) => break,
                 Ok(Some(row)) => match self.rules.case(row, fields, Some(dataset.format)) {
                     Ok(case) => {
+                        count += 1;
                         fingerprints.push(fingerprint(&case.id));
                         keep_warnings(&mut rows.warnings, &mut found.warnings, silenced);
                         continue;
@@ -105,18 +106,19 @@ impl Scan<'_> {
                     Err(fault) => fault.into_problem(|steps| rows.place(steps)),
                 },
                 Err(bad) if bad.last => {
-                    found.problems.push(bad.problem);
+                    found.problems.push(*bad.problem);
                     return None;
                 }
-                Err(bad) => bad.problem,
+                Err(bad) => *bad.problem,
             };
+            count += 1;
             found.problems.push(problem);
             if found.problems.len() > MAX_REPORTED {
                 return None;
             }
         }
         match rows.finish() {
-            Ok(digest) => Some((digest, (fingerprints.len() - before) as u64)),
+            Ok(digest) => Some((digest, count)),
             Err(problem) => {
                 found.problems.push(problem);
                 None

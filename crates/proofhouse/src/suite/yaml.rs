@@ -3,6 +3,7 @@
 //! Block style, two spaces, keys in canonical order. Text is always in double quotes, because a quoted scalar means the
 //! same to every YAML reader of every version; a key is plain where nothing can mistake it.
 
+use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use proofhouse_ledger::{Json, canonical};
 
 /// The text of a value, with a newline at its end.
@@ -107,6 +108,10 @@ fn push_scalar(out: &mut String, value: &Json) {
         Json::String(text) => push_text(out, text),
         Json::Object(_) => out.push_str("{}"),
         Json::Array(_) => out.push_str("[]"),
+        // Written out, it would look like an integer that a reader has to round.
+        Json::Number(number) if number.abs() > MAX_SAFE_INTEGER as f64 => {
+            out.push_str(&format!("{number:e}"))
+        }
         other => out.push_str(&other.to_string()),
     }
 }

@@ -11,7 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::page::Page;
 
 mod scripted;
+
+mod shape;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use template::{Template, TemplateError};

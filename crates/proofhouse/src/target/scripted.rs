@@ -1,12 +1,15 @@
 //! The embedded target: rules and templates over the input, seeded chance, faults on demand.
 
+use std::collections::BTreeMap;
+
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use regex::{Captures, Regex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{At, Complaint, Outcome, Reply, Request, Template};
+use super::shape::Shape;
+use super::{At, Complaint, Outcome, Reply, Request};
 
 /// A target without a network: what it says follows from the input, the seed and the repetition alone.
 ///
@@ -49,8 +52,8 @@ pub struct Scripted {
     pub rules: Vec<Rule>,
     /// Replies by exact input, asked when no rule answered.
     #[serde(default)]
-    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
-    pub answers: Answers,
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub answers: BTreeMap<String, Json>,
     /// What is left when nothing else answered; its conditions, if any, must hold too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Rule>,
@@ -58,9 +61,6 @@ pub struct Scripted {
     #[serde(default)]
     pub latency_ms: u32,
 }
-
-/// Replies by exact input.
-pub type Answers = std::collections::BTreeMap<String, Json>;
 
 /// One rule of a script: conditions, chance, and what happens then.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -160,7 +160,7 @@ fn prefixed<T>(mut at: Vec<At>, result: Result<T, Complaint>) -> Option<Complain
 #[derive(Debug)]
 pub struct Script {
     rules: Vec<CompiledRule>,
-    answers: std::collections::BTreeMap<String, Shape>,
+    answers: BTreeMap<String, Shape>,
     otherwise: Option<CompiledRule>,
     latency_ms: u32,
 }
@@ -190,7 +190,8 @@ impl Script {
             }
         }
         if let Some(shape) = self.answers.get(request.input) {
-            let output = shape.fill(&Holes { request, captures: None });
+            let holes = Holes { request, captures: None };
+            let output = shape.fill(&|name, out| holes.fill(name, out));
             return Reply {
                 outcome: Outcome::Answered,
                 output: Some(output),
@@ -237,8 +238,8 @@ impl CompiledRule {
             hint: Some(hint.to_owned()),
         };
         if !(0.0..=1.0).contains(&rule.chance) {
-            let what = format!("`chance` is `{}`", rule.chance);
-            return Err(complaint("chance", what, "a chance is a number from 0 to 1"));
+            let what = format!("expected a number from 0 to 1, found `{}`", rule.chance);
+            return Err(Complaint { at: vec![At::Key("chance".into())], what, hint: None });
         }
         if rule.reply.is_none() && rule.fault.is_none() && rule.tool_calls.is_empty() {
             let hint = "give it `reply`, `fault` or `tool_calls`";
@@ -325,7 +326,7 @@ impl CompiledRule {
     }
 
     fn answer(&self, holes: &Holes<'_>, delay_ms: u64) -> Reply {
-        let content = self.reply.as_ref().map(|shape| shape.fill(holes));
+        let content = self.reply.as_ref().map(|shape| shape.fill(&|name, out| holes.fill(name, out)));
         let (outcome, output) = match self.fault {
             None if self.tool_calls.is_empty() => (Outcome::Answered, content),
             None => (Outcome::Answered, Some(self.with_tool_calls(content, holes))),
@@ -354,7 +355,10 @@ impl CompiledRule {
 
     fn with_tool_calls(&self, content: Option<Json>, holes: &Holes<'_>) -> Json {
         let calls = self.tool_calls.iter().map(|(name, args)| {
-            Json::Object(Object::from_iter([("name", Json::from(name.as_str())), ("args", args.fill(holes))]))
+            Json::Object(Object::from_iter([
+                ("name", Json::from(name.as_str())),
+                ("args", args.fill(&|name, out| holes.fill(name, out))),
+            ]))
         });
         let calls = Json::Array(calls.collect());
         Json::Object(Object::from_iter([("content", content.unwrap_or_default()), ("tool_calls", calls)]))
@@ -367,11 +371,10 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Complaint> {
         let reason = text.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&text);
         Complaint {
             at: vec![At::Key("regex".into())],
-            what: format!("the pattern does not work: {reason}"),
-            hint: Some(
-                "look-around and back-references are not there, so that no input can hang a pattern"
-                    .to_owned(),
-            ),
+            what: format!("the pattern cannot be used: {reason}"),
+            hint: (reason.contains("look-around") || reason.contains("backreference")).then(|| {
+                "patterns run in linear time, so that no input can hang them; write it without".to_owned()
+            }),
         }
     })
 }
@@ -418,83 +421,5 @@ impl Holes<'_> {
             }
         }
         true
-    }
-}
-
-/// A reply with its text parsed as templates.
-#[derive(Debug)]
-enum Shape {
-    Fixed(Json),
-    Text(Template),
-    Array(Vec<Shape>),
-    Object(Vec<(String, Shape)>),
-}
-
-impl Shape {
-    fn new(value: &Json, known: &dyn Fn(&str) -> bool) -> Result<Self, Complaint> {
-        let inside = |step: At, mut complaint: Complaint| {
-            complaint.at.insert(0, step);
-            complaint
-        };
-        Ok(match value {
-            Json::String(text) => {
-                let complaint = |what, hint: String| Complaint { at: Vec::new(), what, hint: Some(hint) };
-                let template = Template::parse(text)
-                    .map_err(|error| complaint(error.what, "write `{{` and `}}` for braces".to_owned()))?;
-                if let Some(name) = template.fields().find(|name| !known(name)) {
-                    let what = format!("nothing fills `{{{name}}}`");
-                    let hint = "use `{input}`, `{repetition}` or a group of this rule's `regex`; `{{` and `}}` are braces";
-                    return Err(complaint(what, hint.to_owned()));
-                }
-                if template.fields().next().is_some() {
-                    Shape::Text(template)
-                } else {
-                    let mut fixed = String::new();
-                    template.render(&mut fixed, |_, _| false).expect("a template without fields needs none");
-                    Shape::Fixed(Json::String(fixed))
-                }
-            }
-            Json::Array(list) => {
-                let items = list.iter().enumerate();
-                let shapes =
-                    items.map(|(at, item)| Shape::new(item, known).map_err(|e| inside(At::Index(at), e)));
-                Shape::Array(shapes.collect::<Result<_, _>>()?)
-            }
-            Json::Object(object) => {
-                let shapes = object.iter().map(|(key, item)| {
-                    let shape =
-                        Shape::new(item, known).map_err(|e| inside(At::Key(key.to_owned().into()), e))?;
-                    Ok((key.to_owned(), shape))
-                });
-                Shape::Object(shapes.collect::<Result<_, _>>()?)
-            }
-            other => Shape::Fixed(other.clone()),
-        })
-    }
-
-    fn uses(&self, name: &dyn Fn(&str) -> bool) -> bool {
-        match self {
-            Shape::Fixed(_) => false,
-            Shape::Text(template) => template.fields().any(name),
-            Shape::Array(list) => list.iter().any(|shape| shape.uses(name)),
-            Shape::Object(entries) => entries.iter().any(|(_, shape)| shape.uses(name)),
-        }
-    }
-
-    fn fill(&self, holes: &Holes<'_>) -> Json {
-        match self {
-            Shape::Fixed(value) => value.clone(),
-            Shape::Text(template) => {
-                let mut out = String::new();
-                template
-                    .render(&mut out, |name, out| holes.fill(name, out))
-                    .expect("the fields were checked when the script was compiled");
-                Json::String(out)
-            }
-            Shape::Array(list) => Json::Array(list.iter().map(|shape| shape.fill(holes)).collect()),
-            Shape::Object(entries) => {
-                Json::Object(entries.iter().map(|(key, shape)| (key.as_str(), shape.fill(holes))).collect())
-            }
-        }
     }
 }

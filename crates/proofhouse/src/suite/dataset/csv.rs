@@ -63,12 +63,21 @@ impl Csv {
 
     pub(super) fn next(&mut self, dataset: &Dataset) -> NextRow {
         self.reader.get_mut().left = MAX_ROW_BYTES;
+        let line = self.reader.position().line();
         match self.reader.read_record(&mut self.record) {
             Ok(true) => {}
             Ok(false) => return Ok(None),
             Err(error) => {
                 let last = !matches!(error.kind(), ErrorKind::UnequalLengths { .. } | ErrorKind::Utf8 { .. });
-                return Err(BadRow { problem: problem_of(dataset, &error), last });
+                let mut problem = problem_of(dataset, &error);
+                if let ErrorKind::Utf8 { err, .. } = error.kind() {
+                    problem.path = self.header.get(err.field()).cloned().unwrap_or_default();
+                }
+                if problem.code == Code::TooLarge {
+                    *problem.place = dataset.place(line, 0, 1);
+                    problem.hint = Some("check that every double quote has its other half".to_owned());
+                }
+                return Err(BadRow { problem: Box::new(problem), last });
             }
         }
         let fields =

@@ -31,7 +31,9 @@ impl Jsonl {
                 Ok(false) => return Ok(None),
                 Err(error) => {
                     let mut problem = dataset.io_problem(&error);
-                    problem.place = Place::in_line(dataset.name.as_str(), self.number, &self.line, 0, 1);
+                    if !self.line.is_empty() {
+                        *problem.place = Place::in_line(dataset.name.as_str(), self.number, &self.line, 0, 1);
+                    }
                     return Err(BadRow::last(problem));
                 }
             }

@@ -51,9 +51,11 @@ impl Dataset {
     fn line(&self, number: u64) -> Vec<u8> {
         let mut line = Vec::new();
         let Ok(mut bytes) = bytes::Bytes::open(self, MAX_UNPACKED_BYTES) else { return line };
-        for _ in 0..number {
+        for at in 1..=number {
             match bytes.read_line(&mut line) {
                 Ok(true) => {}
+                // Of a line that is too long, its begin is shown.
+                Err(_) if at == number => {}
                 _ => return Vec::new(),
             }
         }
@@ -69,17 +71,17 @@ impl Dataset {
 /// A row that is not a case.
 #[derive(Debug)]
 pub(crate) struct BadRow {
-    pub(crate) problem: Problem,
+    pub(crate) problem: Box<Problem>,
     /// Whether nothing sensible can follow.
     pub(crate) last: bool,
 }
 
 impl BadRow {
     fn skip(problem: Problem) -> Self {
-        BadRow { problem, last: false }
+        BadRow { problem: Box::new(problem), last: false }
     }
     fn last(problem: Problem) -> Self {
-        BadRow { problem, last: true }
+        BadRow { problem: Box::new(problem), last: true }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{ParseError, Strictness, parse};
 
-use super::super::problem::{Code, Problem};
+use super::super::problem::{Code, Problem, quoted};
 use super::super::tree::{Step, push_step};
 use crate::suite::problem::Place;
 
@@ -23,10 +23,70 @@ pub(super) fn parse_row(text: &[u8], lenient: bool) -> Parsed {
         Ok(value) => Parsed::Value(value),
         Err(error) if lenient => match parse(text, Strictness::Lenient) {
             Ok(value) => Parsed::Softened(value, error),
-            Err(error) => Parsed::Wrong(error),
+            Err(error) => Parsed::Wrong(named(text, error)),
         },
-        Err(error) => Parsed::Wrong(error),
+        Err(error) => Parsed::Wrong(named(text, error)),
     }
+}
+
+/// The pointer of the value that holds a byte of a text, which need not be UTF-8.
+fn pointer_at(text: &[u8], byte: usize) -> String {
+    let mut pointer = String::new();
+    let mut scan = Scan { text, at: 0 };
+    scan.white();
+    loop {
+        let keyed = match scan.peek() {
+            b'{' => true,
+            b'[' => false,
+            _ => return pointer,
+        };
+        scan.at += 1;
+        let mut index = 0;
+        loop {
+            scan.white();
+            let mut token = index.to_string();
+            if keyed {
+                let from = scan.at;
+                scan.skip_string();
+                token = match parse(&text[from..scan.at], Strictness::Strict) {
+                    Ok(Json::String(key)) => key.replace('~', "~0").replace('/', "~1"),
+                    _ => return pointer,
+                };
+                scan.white();
+                scan.at += 1;
+                scan.white();
+            }
+            let from = scan.at;
+            scan.skip_value();
+            if (from..scan.at).contains(&byte) {
+                pointer.push('/');
+                pointer.push_str(&token);
+                scan.at = from;
+                break;
+            }
+            scan.white();
+            if scan.peek() != b',' {
+                return pointer;
+            }
+            scan.at += 1;
+            index += 1;
+        }
+    }
+}
+
+/// Says what is there instead of what is missing, where that is what the author will look for.
+fn named(text: &[u8], mut error: ParseError) -> ParseError {
+    let at = error.offset.min(text.len());
+    if error.what.contains("UTF-8") {
+        error.path = pointer_at(text, at);
+    } else if text[..at].ends_with(b"-") && text[at..].starts_with(b"Infinity") {
+        error.what = "`-Infinity` is not JSON".to_owned();
+        error.offset -= 1;
+    } else if error.what == "duplicate key" {
+        let key = error.path.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        error.what = format!("duplicate key {}", quoted(&key));
+    }
+    error
 }
 
 /// The problem of a text that does not parse.
@@ -36,7 +96,7 @@ pub(super) fn parse_problem(error: &ParseError, place: Place) -> Problem {
             Code::NotCanonical,
             "write it as text in double quotes, or let `determinism: {strict_serialization: false}` do so",
         ),
-        what if what.contains("NaN") || what.contains("too large") => {
+        what if what.contains("not JSON") || what.contains("too large") => {
             (Code::NotCanonical, "JSON has no such number; write null, or text in double quotes")
         }
         what if what.contains("surrogate") => {
@@ -82,7 +142,7 @@ pub(super) fn error_range(text: &[u8], error: &ParseError) -> Range<usize> {
             .take_while(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         return at - digits.count()..at;
     }
-    let word = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let word = text[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
     at..at + word.max(1)
 }
 
@@ -204,5 +264,13 @@ mod tests {
         assert_eq!(at(&[Step::Key("e")]), "null");
         assert_eq!(at(&[Step::Key("c"), Step::Key("nowhere")]), "{\"d\": -1.5}");
         assert_eq!(at(&[Step::Key("e"), Step::Index(3)]), "null");
+    }
+
+    #[test]
+    fn bytes_are_named() {
+        let text = b"{\"a\": {\"b/c\": [1, \"caf\xe9\"]}, \"\xe9\": 1}";
+        assert_eq!(pointer_at(text, memchr::memchr(0xe9, text).unwrap()), "/a/b~1c/1");
+        assert_eq!(pointer_at(text, memchr::memrchr(0xe9, text).unwrap()), "");
+        assert_eq!(pointer_at(b"[[[", 2), "/0/0");
     }
 }

@@ -8,10 +8,11 @@ use serde_saphyr::granit_parser::Event;
 
 use super::bytes::Bytes;
 use super::{BadRow, Dataset, NextRow};
+use crate::suite::compose::Composer;
 use crate::suite::de;
 use crate::suite::file::InlineCase;
 use crate::suite::problem::{Code, Place, Problem};
-use crate::suite::tree::{Composer, Source, Step, Tree};
+use crate::suite::tree::{Source, Step, Tree};
 
 pub(super) struct YamlList {
     composer: Composer,
