@@ -9,7 +9,7 @@ use proofhouse_ledger::spine::Spine;
 use proofhouse_ledger::{Digest, Json, RecordId, RunId};
 
 /// Writes `records.jsonl` of a run of `identity` with `count` records into `dir`.
-pub fn write_run(dir: &Utf8Path, identity: &str, count: u64) -> std::io::Result<()> {
+pub(crate) fn write_run(dir: &Utf8Path, identity: &str, count: u64) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
     let mut file = BufWriter::with_capacity(1 << 20, File::create(dir.join("records.jsonl"))?);
     let run_id = RunId::of_identity(identity.as_bytes());
@@ -23,7 +23,7 @@ pub fn write_run(dir: &Utf8Path, identity: &str, count: u64) -> std::io::Result<
 }
 
 /// Appends the record of trial `index`: two slots, a fifth of the answers wrong, one in a hundred timed out.
-pub fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64) {
+pub(crate) fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64) {
     let spine = Spine::new(&run_id);
     let case_id = format!("arithmetic/{:07}", index / 2);
     let slot = if index % 2 == 0 { "model-small" } else { "model-large" };
@@ -68,5 +68,6 @@ pub fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64) {
     };
     let tags = ["arithmetic".to_owned(), "addition".to_owned()];
     let judge = Json::Object(judge);
-    Probe { input: &input, output: &output, expected: &expected, judge: &judge, tags: &tags }.push(out, &head);
+    Probe { input: &input, output: &output, expected: &expected, judge: &judge, tags: &tags }
+        .push(out, &head);
 }

@@ -29,7 +29,16 @@ impl Cursor {
     pub(super) fn open(path: &Utf8Path) -> Result<Self, FileError> {
         let source = File::open(path).map_err(FileError::new("open", path))?;
         let buffer = vec![0; WINDOW_BYTES];
-        Ok(Self { source, path: path.to_owned(), buffer, at: 0, whole: 0, filled: 0, ended: false, number: 0 })
+        Ok(Self {
+            source,
+            path: path.to_owned(),
+            buffer,
+            at: 0,
+            whole: 0,
+            filled: 0,
+            ended: false,
+            number: 0,
+        })
     }
 
     /// The whole lines at hand, newlines included.
@@ -99,7 +108,10 @@ impl Cursor {
         if self.buffer.len() >= MAX_LINE_BYTES {
             let number = self.number + 1;
             let what = format!("line {number} is longer than {MAX_LINE_BYTES} bytes");
-            return Err(FileError::new("read", &self.path)(std::io::Error::new(ErrorKind::InvalidData, what)));
+            return Err(FileError::new("read", &self.path)(std::io::Error::new(
+                ErrorKind::InvalidData,
+                what,
+            )));
         }
         let size = (self.buffer.len() * 2).min(MAX_LINE_BYTES);
         self.buffer.resize(size, 0);

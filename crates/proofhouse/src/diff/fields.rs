@@ -43,7 +43,9 @@ impl Rules {
     /// Whether a difference at `pointer` is not a change.
     pub(super) fn ignores(&self, pointer: &str) -> bool {
         self.ignore.iter().any(|ignored| {
-            pointer.strip_prefix(ignored.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            pointer
+                .strip_prefix(ignored.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     }
 

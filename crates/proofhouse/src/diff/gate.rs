@@ -26,9 +26,8 @@ pub enum Decision {
 
 /// Decides. Where several demands fail the gravest is told: regressions, then an incomplete run, then changes.
 pub fn decide(report: &Report, demand: Demand) -> Decision {
-    let incomplete = !report.a.incomplete.is_empty()
-        || !report.b.incomplete.is_empty()
-        || report.unreadable_count > 0;
+    let incomplete =
+        !report.a.incomplete.is_empty() || !report.b.incomplete.is_empty() || report.unreadable_count > 0;
     if demand.no_regressions {
         if report.count(Class::Regression) + report.count(Class::Removed) > 0 {
             return Decision::Regressions;

@@ -11,6 +11,7 @@ mod gate;
 mod index;
 mod join;
 mod noise;
+mod order;
 mod pair;
 mod peek;
 mod render;
@@ -56,13 +57,19 @@ pub enum DiffError {
     #[error(transparent)]
     File(#[from] FileError),
     /// There is nothing of a run there.
-    #[error("`{0}` is not a run directory: it has no `records.jsonl`\n\nhint: give the directory that `proofhouse run` printed at its end")]
+    #[error(
+        "`{0}` is not a run directory: it has no `records.jsonl`\n\nhint: give the directory that `proofhouse run` printed at its end"
+    )]
     NotARun(camino::Utf8PathBuf),
     /// `--ignore` needs a pointer to a field.
-    #[error("`{0}` is not a JSON pointer to a field\n\nhint: write `--ignore /usage` or `--ignore /output/debug` (RFC 6901)")]
+    #[error(
+        "`{0}` is not a JSON pointer to a field\n\nhint: write `--ignore /usage` or `--ignore /output/debug` (RFC 6901)"
+    )]
     BadPointer(String),
     /// `--tolerance` needs a finite number that is not negative.
-    #[error("tolerance `{0}` is not usable\n\nhint: write a finite number of 0 or more, such as `--tolerance 0.01`")]
+    #[error(
+        "tolerance `{0}` is not usable\n\nhint: write a finite number of 0 or more, such as `--tolerance 0.01`"
+    )]
     BadTolerance(f64),
     /// The fallback for files in another order counts lines in 32 bits.
     #[error("`{0}` has more than 4,294,967,295 lines\n\nhint: compare the shards one by one")]

@@ -80,14 +80,17 @@ impl Noise {
 
     fn in_words(&self) -> String {
         let (Some(difference), Some(p)) = (self.difference, self.p_value) else {
-            return "no trial was assessed in both runs, so nothing can be said about the pass rate".to_owned();
+            return "no trial was assessed in both runs, so nothing can be said about the pass rate"
+                .to_owned();
         };
         let pairs = grouped(self.pairs);
         let rate = |passed: u64| 100.0 * (self.both_passed + passed) as f64 / self.pairs as f64;
         let (old, new) = (rate(self.only_a), rate(self.only_b));
         let trials = if self.pairs == 1 { "trial" } else { "trials" };
         if self.only_a + self.only_b == 0 {
-            return format!("pass rate {old:.1} % in both, the same verdict on all {pairs} {trials} assessed in both");
+            return format!(
+                "pass rate {old:.1} % in both, the same verdict on all {pairs} {trials} assessed in both"
+            );
         }
         let interval = match (self.low, self.high) {
             (Some(low), Some(high)) => format!(", 95 % interval {:+.1} to {:+.1}", 100.0 * low, 100.0 * high),
@@ -176,7 +179,8 @@ mod tests {
 
     #[test]
     fn published_values() {
-        for (only_a, only_b, p) in [(0, 5, 0.0625), (1, 8, 0.0391), (8, 1, 0.0391), (0, 0, 1.0), (4, 4, 1.0)] {
+        for (only_a, only_b, p) in [(0, 5, 0.0625), (1, 8, 0.0391), (8, 1, 0.0391), (0, 0, 1.0), (4, 4, 1.0)]
+        {
             let found = noise(1, only_a, only_b, 0).p_value.unwrap();
             assert!((found - p).abs() < 5e-5, "{only_a} {only_b}: {found}");
         }
@@ -191,8 +195,8 @@ mod tests {
     #[test]
     fn the_sentence_says_whether_it_is_noise() {
         insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
-        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"");
-        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"");
-        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"");
+        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"pass rate 97.2 % in both, the same verdict on all 1,234 trials assessed in both");
+        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (-1.0 points, 95 % interval -5.1 to +3.0) on 100 trials assessed in both: may be noise (exact McNemar p = 1.0000; 2 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (-14.0 points, 95 % interval -22.2 to -6.8) on 100 trials assessed in both: more than noise (exact McNemar p = 0.0005; 15 newly failed, 1 newly passed)");
     }
 }

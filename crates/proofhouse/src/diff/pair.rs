@@ -1,11 +1,12 @@
 //! Two lines of the same trial: the same apart from what follows from the runs' identity, or else what differs.
 
 use proofhouse_ledger::json::{self, Strictness};
-use proofhouse_ledger::record::{Kind, Line, Spans, output_digest};
+use proofhouse_ledger::record::{Damage, Kind, Line, Spans, output_digest};
 use proofhouse_ledger::{Digest, Json, RecordId};
 
 use super::fields::{Difference, differences};
 use super::findings::Findings;
+use super::peek::PeekPassed;
 use super::report::{Change, Class, Flaw, Place, Side, Trial};
 use super::run::{Identity, Pairing};
 
@@ -49,11 +50,18 @@ pub(super) struct Comparer<'p> {
     pairing: &'p Pairing,
     spans_a: Spans,
     spans_b: Spans,
+    passed: PeekPassed,
 }
 
 impl<'p> Comparer<'p> {
     pub(super) fn new(pairing: &'p Pairing) -> Self {
-        Self { pairing, spans_a: Spans::default(), spans_b: Spans::default() }
+        Self { pairing, spans_a: Spans::default(), spans_b: Spans::default(), passed: PeekPassed::new() }
+    }
+
+    /// A line that both runs of one id have, to the byte.
+    pub(super) fn equal(&self, line: &[u8], findings: &mut Findings) {
+        let passed = self.passed.read(line);
+        findings.pair((passed, passed));
     }
 
     /// Two lines that may or may not be of the same trial.
@@ -74,9 +82,10 @@ impl<'p> Comparer<'p> {
 
     /// Two lines that are known to belong together, `moved` against the others or not.
     pub(super) fn pair(&mut self, a: Seen<'_>, b: Seen<'_>, moved: bool, findings: &mut Findings) {
-        let split_a = Line::split(a.line, &mut self.spans_a);
-        let split_b = Line::split(b.line, &mut self.spans_b);
-        let (line_a, line_b) = match (split_a, split_b) {
+        if self.pairing.same_run && !moved && a.line == b.line {
+            return self.equal(a.line, findings);
+        }
+        let (line_a, line_b) = match (record(a.line, &mut self.spans_a), record(b.line, &mut self.spans_b)) {
             (Ok(line_a), Ok(line_b)) => (line_a, line_b),
             (damage_a, damage_b) => {
                 findings.pair((None, None));
@@ -99,13 +108,10 @@ impl<'p> Comparer<'p> {
 
     /// A line without a partner on the other side.
     pub(super) fn lone(&mut self, side: Side, class: Class, seen: Seen<'_>, findings: &mut Findings) {
-        let line = match Line::split(seen.line, &mut self.spans_a) {
+        let line = match record(seen.line, &mut self.spans_a) {
             Ok(line) => line,
             Err(damage) => return findings.unreadable(side, seen.number, damage.to_string()),
         };
-        if let Err(damage) = line.record_id() {
-            return findings.unreadable(side, seen.number, damage.to_string());
-        }
         if let (false, Ok(index)) = (self.pairing.same_run, line.index()) {
             findings.place(side, index, seen.number);
         }
@@ -122,6 +128,12 @@ impl<'p> Comparer<'p> {
             flaws: Vec::new(),
         });
     }
+}
+
+/// A line that has at least an id.
+fn record<'l>(bytes: &'l [u8], spans: &'l mut Spans) -> Result<Line<'l>, Damage> {
+    let line = Line::split(bytes, spans)?;
+    line.record_id().map(|_| line)
 }
 
 fn settle(pairing: &Pairing, same: &Same, (a, b): (Seen<'_>, Seen<'_>), findings: &mut Findings) {
@@ -208,14 +220,15 @@ impl Inspection<'_> {
             (old, new) => {
                 findings.pair((None, None));
                 findings.changed_pairs += 1;
-                for (side, number, error) in [(Side::A, self.a.number, old.err()), (Side::B, self.b.number, new.err())] {
+                for (side, number, error) in
+                    [(Side::A, self.a.number, old.err()), (Side::B, self.b.number, new.err())]
+                {
                     error.into_iter().for_each(|error| findings.unreadable(side, number, error.to_string()));
                 }
                 return;
             }
         };
-        let passed =
-            [&self.line_a, &self.line_b].map(|line| line.boolean("passed").unwrap_or_default());
+        let passed = [&self.line_a, &self.line_b].map(|line| line.boolean("passed").unwrap_or_default());
         findings.pair((passed[0], passed[1]));
         if !self.pairing.same_run {
             for (side, line, number) in
@@ -344,7 +357,11 @@ fn flaws(identity: &Identity, seen: Seen<'_>, line: &Line<'_>, record: &Json) ->
         if let Some(right) = content_digest(record, of)
             && !digest_right(key, &right)
         {
-            flaw(key, DIGEST_WRONG, Some(right.map_or_else(|| "null".to_owned(), |digest| digest.to_string())));
+            flaw(
+                key,
+                DIGEST_WRONG,
+                Some(right.map_or_else(|| "null".to_owned(), |digest| digest.to_string())),
+            );
         }
     }
     let id = record_id_of(record);

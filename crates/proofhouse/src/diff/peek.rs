@@ -72,7 +72,10 @@ mod tests {
         let passed = |line: &[u8]| PeekPassed::new().read(line);
         assert_eq!(passed(br#"{"case_id":"x","passed":true,"z":1}"#), Some(true));
         assert_eq!(passed(br#"{"case_id":"x","output":{"a":1,"passed":true},"passed":false}"#), Some(false));
-        assert_eq!(passed(br#"{"case_id":"x","output":"{\"a\":1,\"passed\":true}","passed":false}"#), Some(false));
+        assert_eq!(
+            passed(br#"{"case_id":"x","output":"{\"a\":1,\"passed\":true}","passed":false}"#),
+            Some(false)
+        );
         assert_eq!(passed(br#"{"case_id":"x","passed":null}"#), None);
         assert_eq!(passed(b"garbage"), None);
     }

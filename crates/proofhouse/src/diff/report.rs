@@ -107,18 +107,78 @@ impl Class {
     pub fn noun(self, count: u64) -> &'static str {
         let one = count == 1;
         match self {
-            Class::Regression => if one { "regression" } else { "regressions" },
+            Class::Regression => {
+                if one {
+                    "regression"
+                } else {
+                    "regressions"
+                }
+            }
             Class::Removed => "removed",
-            Class::Status => if one { "status change" } else { "status changes" },
-            Class::Verdict => if one { "verdict change" } else { "verdict changes" },
-            Class::Duplicate => if one { "duplicate" } else { "duplicates" },
+            Class::Status => {
+                if one {
+                    "status change"
+                } else {
+                    "status changes"
+                }
+            }
+            Class::Verdict => {
+                if one {
+                    "verdict change"
+                } else {
+                    "verdict changes"
+                }
+            }
+            Class::Duplicate => {
+                if one {
+                    "duplicate"
+                } else {
+                    "duplicates"
+                }
+            }
             Class::Reordered => "reordered",
-            Class::Improvement => if one { "improvement" } else { "improvements" },
-            Class::Score => if one { "score change" } else { "score changes" },
-            Class::Output => if one { "output change" } else { "output changes" },
-            Class::Expected => if one { "expectation change" } else { "expectation changes" },
-            Class::Input => if one { "input change" } else { "input changes" },
-            Class::Metadata => if one { "metadata change" } else { "metadata changes" },
+            Class::Improvement => {
+                if one {
+                    "improvement"
+                } else {
+                    "improvements"
+                }
+            }
+            Class::Score => {
+                if one {
+                    "score change"
+                } else {
+                    "score changes"
+                }
+            }
+            Class::Output => {
+                if one {
+                    "output change"
+                } else {
+                    "output changes"
+                }
+            }
+            Class::Expected => {
+                if one {
+                    "expectation change"
+                } else {
+                    "expectation changes"
+                }
+            }
+            Class::Input => {
+                if one {
+                    "input change"
+                } else {
+                    "input changes"
+                }
+            }
+            Class::Metadata => {
+                if one {
+                    "metadata change"
+                } else {
+                    "metadata changes"
+                }
+            }
             Class::Added => "added",
         }
     }

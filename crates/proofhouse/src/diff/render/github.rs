@@ -41,7 +41,9 @@ fn level(class: Class) -> &'static str {
 
 fn message(change: &Change) -> String {
     let mut lines = vec![whereabouts(change)];
-    lines.extend(change.fields.iter().map(|field| format!("{}  {}", visible(&field.pointer), mixed_plain(field))));
+    lines.extend(
+        change.fields.iter().map(|field| format!("{}  {}", visible(&field.pointer), mixed_plain(field))),
+    );
     lines.extend(change.flaws.iter().map(flaw_line));
     lines.join("\n")
 }
@@ -67,7 +69,7 @@ mod tests {
     fn hostile_text_cannot_begin_a_command_of_its_own() {
         let mut out = String::new();
         annotate(&mut out, "error", "a,b::c\n::x", "50 %\n::set-output name=x::y\r");
-        insta::assert_snapshot!(out, @"");
+        insta::assert_snapshot!(out, @"::error title=a%2Cb%3A%3Ac⏎%3A%3Ax::50 %25%0A::set-output name=x::y%0D");
         assert_eq!(out.lines().count(), 1);
     }
 }

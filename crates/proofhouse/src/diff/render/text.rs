@@ -73,7 +73,8 @@ fn header(out: &mut String, report: &Report, paint: Paint) {
         let lines = grouped(run.lines);
         let records = if run.lines == 1 { "record" } else { "records" };
         let id = run.run_id.map_or_else(|| "without a run_id".to_owned(), |id| format!("run {id}"));
-        let _ = writeln!(out, "{}  {}  {id}, {lines} {records}", paint.bold(side.letter()), visible(&run.dir));
+        let _ =
+            writeln!(out, "{}  {}  {id}, {lines} {records}", paint.bold(side.letter()), visible(&run.dir));
     }
     for line in remarks(report) {
         let _ = writeln!(out, "{}", paint.warning(&visible(&line)));
@@ -93,7 +94,8 @@ pub(super) fn remarks(report: &Report) -> Vec<String> {
             lines.push(format!("{} is incomplete: {reason}", side.letter()));
         }
         if let Some(first) = run.first_misplaced_line {
-            let (count, verb) = (grouped(run.misplaced), if run.misplaced == 1 { "record does" } else { "records do" });
+            let (count, verb) =
+                (grouped(run.misplaced), if run.misplaced == 1 { "record does" } else { "records do" });
             lines.push(format!(
                 "{}: {count} {verb} not stand where the index says, first on line {first}",
                 side.letter()
@@ -124,7 +126,12 @@ fn group(out: &mut String, report: &Report, class: Class, paint: Paint) {
 }
 
 fn record(out: &mut String, change: &Change, paint: Paint) {
-    let _ = writeln!(out, "  {}  {}", paint.bold(&visible(&change.trial.case_id)), paint.dim(&whereabouts(change)));
+    let _ = writeln!(
+        out,
+        "  {}  {}",
+        paint.bold(&visible(&change.trial.case_id)),
+        paint.dim(&whereabouts(change))
+    );
     let width = change.fields.iter().map(|field| field.pointer.chars().count()).max().unwrap_or(0).min(24);
     for field in &change.fields {
         let pointer = visible(&field.pointer);
@@ -232,5 +239,10 @@ pub(super) fn counts_line(report: &Report) -> String {
         let verdict = if report.differs() { "no record changed, but see above" } else { "no changes" };
         return format!("{} common, {verdict}", grouped(report.common));
     }
-    format!("{} common, {} unchanged: {}", grouped(report.common), grouped(report.unchanged), parts.join(", "))
+    format!(
+        "{} common, {} unchanged: {}",
+        grouped(report.common),
+        grouped(report.unchanged),
+        parts.join(", ")
+    )
 }
