@@ -17,20 +17,13 @@ use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
 
-/// How a walk in plan order ended.
-pub(super) enum Ended {
-    /// Both sides hold their common trials in the same order.
-    Whole(Findings),
-    /// They do not, or a line is no record: the findings so far are worth nothing.
-    OutOfOrder,
-}
-
 /// How far ahead a common trial is looked for.
 const AHEAD_LINES: usize = 512;
 /// More removed and added trials than this are left to the index: each costs a look ahead.
 const MAX_STRAYS: usize = 4_096;
 
-pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Ended, DiffError> {
+/// What was found; none where the common trials do not stand in one order, or a line is no record.
+pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Option<Findings>, DiffError> {
     let mut walk = Walk {
         a: Cursor::open(&pairing.a.paths.records())?,
         b: Cursor::open(&pairing.b.paths.records())?,
@@ -53,16 +46,16 @@ pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Ended, D
             (true, false) | (false, true) => {}
         }
         if !walk.meet_again()? {
-            return Ok(Ended::OutOfOrder);
+            return Ok(None);
         }
     }
     let Walk { a, b, mut findings, strays, ids, .. } = walk;
     findings.end(Side::A, a.number(), a.torn());
     findings.end(Side::B, b.number(), b.torn());
     if !strays.is_empty() && !stand_alone(strays, pairing, &ids)? {
-        return Ok(Ended::OutOfOrder);
+        return Ok(None);
     }
-    Ok(Ended::Whole(findings))
+    Ok(Some(findings))
 }
 
 struct Walk<'p> {

@@ -79,7 +79,10 @@ fn a_line_that_is_not_canonical_is_a_change() {
     let mut bad = lines("x", &six());
     set(&mut bad[3], "repetition", "0.0");
     let report = check(("x", &lines("x", &six())), ("x", &bad), &[("metadata", 1)]);
-    assert_eq!(flaws(&report), [(Side::B, "/record_sha256"), (Side::B, "")]);
+    assert_eq!(
+        flaws(&report),
+        [(Side::B, "/repetition"), (Side::B, "/record_sha256"), (Side::B, "/record_id")]
+    );
 }
 
 /// Both runs with manifests that count six, and B's file as given.
@@ -170,9 +173,9 @@ fn what_differs_between_the_runs_is_warned_of() {
     other.determinism.strict_serialization = false;
     std::fs::write(lab.b.manifest(), canonical::to_file(&other).unwrap()).unwrap();
     insta::assert_snapshot!(lab.report().warnings.join("\n"), @r#"
-    the suites' content differs (suite_content_sha256): ca4350641093 → d9298a10d1b0
-    proofhouse versions differ: 0.1.0 → 0.2.0
-    determinism flags differ: strict_serialization true, deterministic_artifacts true → strict_serialization false, deterministic_artifacts true
+    the suites' content differs: ca4350641093 → d9298a10d1b0
+    the versions of proofhouse differ: 0.1.0 → 0.2.0
+    the determinism flags differ: strict_serialization true, deterministic_artifacts true → strict_serialization false, deterministic_artifacts true
     "#);
     std::fs::write(lab.b.manifest(), "{").unwrap();
     assert!(lab.report().b.incomplete[0].starts_with("`manifest.json` cannot be read"));

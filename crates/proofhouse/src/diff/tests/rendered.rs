@@ -43,7 +43,7 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
         /output        The answer to one is{+, of course,+} [-42-]{+41+}.
         /scores/exact  1 → 0
 
-    1 removed
+    1 removed trial
       five  slot left, repetition 0, line 8 of A: success, passed
 
     1 status change
@@ -59,11 +59,11 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
       four  slot left, variant shuffled, repetition 2, line 7
         /output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %"
 
-    1 added
+    1 added trial
       six  slot left, repetition 0, line 8 of B: success, passed
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1.0000; 1 newly failed, 0 newly passed)
-    7 common, 3 unchanged: 1 regression, 1 removed, 1 status change, 2 output changes, 1 added
+    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed)
+    7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
     "#);
 }
 
@@ -94,19 +94,19 @@ fn damage_is_told_with_line_numbers() {
     A  runs/base  run 2d711642b726, 6 records
     B  runs/head  run 2d711642b726, 6 records
 
-    1 removed
+    1 removed trial
       two  slot right, repetition 0, line 4 of A: success, passed
 
     1 metadata change
       one  slot right, repetition 0, line 2
-        in B: /record_sha256 stored digest does not match (stored e5e86031b5d5ab985df9de27c562800270cdc36238e666a510a1437e7c63d7fc, right is a6811cfdfd015679c3567d6f405244e8d74e391386487d515d6e2d1cd6339606)
-        in B: /output_sha256 stored digest does not match (stored 059c39e172598ed18ef8e7eadcda64343f4fcc37ce0f00d3b9a5e9850f21f8861, right is 59c39e172598ed18ef8e7eadcda64343f4fcc37ce0f00d3b9a5e9850f21f8861)
+        /record_sha256 of B: stored digest does not match (stored e5e86031b5d5ab98…, right is a6811cfdfd015679…)
+        /output_sha256 of B: stored digest does not match (stored 059c39e172598ed1…, right is 59c39e172598ed18…)
 
     1 unreadable line
       line 4 of B: not a canonical JSON object (byte 0: expected `{`)
 
     pass rate 100.0 % in both, the same verdict on all 5 trials assessed in both
-    5 common, 4 unchanged: 1 removed, 1 metadata change, 1 unreadable
+    5 common, 4 unchanged: 1 removed trial, 1 metadata change, 1 unreadable
     "#);
 }
 
@@ -127,15 +127,15 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     - `different runs: run_id 2d711642b726 → a1fce4363854`
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1.0000; 1 newly failed, 0 newly passed).
+    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed).
 
     | change | records |
     |---|---:|
     | regression | 1 |
-    | removed | 1 |
+    | removed trial | 1 |
     | status change | 1 |
     | output changes | 2 |
-    | added | 1 |
+    | added trial | 1 |
 
     <details open><summary>1 regression</summary>
 
@@ -148,7 +148,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     </details>
 
-    <details><summary>1 removed</summary>
+    <details><summary>1 removed trial</summary>
 
     - `five` `slot left, repetition 0, line 8 of A: success, passed`
 
@@ -179,27 +179,27 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     </details>
 
-    <details><summary>1 added</summary>
+    <details><summary>1 added trial</summary>
 
     - `six` `slot left, repetition 0, line 8 of B: success, passed`
 
     </details>
 
-    7 common, 3 unchanged: 1 regression, 1 removed, 1 status change, 2 output changes, 1 added
+    7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
     "#);
 }
 
 #[test]
 fn annotations_are_one_line_each() {
     insta::assert_snapshot!(render_github(&eventful()), @r#"
-    ::warning title=proofhouse diff::different runs: run_id 2d711642b726 → a1fce4363854
+    ::notice title=proofhouse diff::different runs: run_id 2d711642b726 → a1fce4363854
     ::error title=regression%3A one::slot left, repetition 0, line 1%0A/passed  true → false%0A/output  The answer to one is{+, of course,+} [-42-]{+41+}.%0A/scores/exact  1 → 0
-    ::error title=removed%3A five::slot left, repetition 0, line 8 of A: success, passed
+    ::error title=removed trial%3A five::slot left, repetition 0, line 8 of A: success, passed
     ::warning title=status change%3A one::slot right, repetition 0, line 2%0A/passed  true → null%0A/status  "success" → "timeout"%0A/error  null → "no answer within 30 s"%0A/output  "The answer to one is 42." → null
     ::warning title=output change%3A two::slot left, repetition 0, line 3%0A/output/answer/0  "Paris" → "Lyon"
     ::warning title=output change%3A four::slot left, variant shuffled, repetition 2, line 7%0A/output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %25"
-    ::notice title=added%3A six::slot left, repetition 0, line 8 of B: success, passed
-    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed, 1 status change, 2 output changes, 1 added. pass rate 100.0 %25 → 83.3 %25 (-16.7 points, 95 %25 interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1.0000; 1 newly failed, 0 newly passed)
+    ::notice title=added trial%3A six::slot left, repetition 0, line 8 of B: success, passed
+    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100.0 %25 → 83.3 %25 (-16.7 points, 95 %25 interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed)
     "#);
 }
 
