@@ -8,33 +8,34 @@ use proofhouse_ledger::record::{Head, Kind, Probe, Status, output_digest};
 use proofhouse_ledger::spine::Spine;
 use proofhouse_ledger::{Digest, Json, RecordId, RunId};
 
-/// Writes `records.jsonl` of a run of `identity` with `count` records into `dir`.
-pub fn write_run(dir: &Utf8Path, identity: &str, count: u64) -> std::io::Result<()> {
+/// Writes `records.jsonl` of a run of `identity` with `count` records into `dir`; its targets speak in `voice`.
+pub(crate) fn write_run(dir: &Utf8Path, identity: &str, count: u64, voice: &str) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
     let mut file = BufWriter::with_capacity(1 << 20, File::create(dir.join("records.jsonl"))?);
     let run_id = RunId::of_identity(identity.as_bytes());
     let mut line = Vec::with_capacity(2_048);
     for index in 0..count {
         line.clear();
-        push_record(&mut line, run_id, index);
+        push_record(&mut line, run_id, index, voice);
         file.write_all(&line)?;
     }
     file.flush()
 }
 
 /// Appends the record of trial `index`: two slots, a fifth of the answers wrong, one in a hundred timed out.
-pub fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64) {
+pub(crate) fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64, voice: &str) {
     let spine = Spine::new(&run_id);
     let case_id = format!("arithmetic/{:07}", index / 2);
-    let slot = if index % 2 == 0 { "model-small" } else { "model-large" };
+    let slot = if index.is_multiple_of(2) { "model-small" } else { "model-large" };
     let (left, right) = (index * 7_919 % 100_003, index * 104_729 % 99_991);
     let input = format!(
         "You are a careful assistant. Work out the sum below and answer with the number alone, without a unit, \
          without a sentence around it.\n\nWhat is {left} + {right}?"
     );
-    let (timed_out, right_answer) = (index % 100 == 99, index % 5 != 0);
+    let (timed_out, right_answer) = (index % 100 == 99, !index.is_multiple_of(5));
     let answer = left + right + u64::from(!right_answer);
-    let output = if timed_out { Json::Null } else { Json::from(format!("{left} + {right} makes {answer}.")) };
+    let output =
+        if timed_out { Json::Null } else { Json::from(format!("{left} + {right} {voice} {answer}.")) };
     let expected = Json::from((left + right).to_string());
     let judge: proofhouse_ledger::json::Object = if right_answer || timed_out {
         std::iter::empty::<(String, Json)>().collect()

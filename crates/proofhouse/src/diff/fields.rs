@@ -111,10 +111,15 @@ fn excerpt(value: &Json, text: &str, same: usize) -> Excerpt {
     }
 }
 
-/// All differences between two records that `rules` does not leave out, in the order of their pointers.
-pub(super) fn differences<'j>(old: &'j Json, new: &'j Json, rules: &Rules) -> Vec<Difference<'j>> {
+/// All differences within one field that `rules` does not leave out, in the order of their pointers.
+pub(super) fn differences<'j>(
+    key: &str,
+    old: Option<&'j Json>,
+    new: Option<&'j Json>,
+    rules: &Rules,
+) -> Vec<Difference<'j>> {
     let mut found = Vec::new();
-    descend(&mut String::new(), Some(old), Some(new), &mut |difference| {
+    step_into(&mut String::new(), key, old, new, &mut |difference: Difference<'j>| {
         if !rules.ignores(&difference.pointer) && !rules.tolerates(&difference) {
             found.push(difference);
         }
@@ -142,8 +147,7 @@ fn descend<'j>(
                 let old = if order.is_le() { olds.next() } else { None };
                 let new = if order.is_ge() { news.next() } else { None };
                 let key = old.or(new).expect("one of the two is there").0;
-                let step = key.replace('~', "~0").replace('/', "~1");
-                step_into(path, &step, old.map(|(_, v)| v), new.map(|(_, v)| v), visit);
+                step_into(path, key, old.map(|(_, v)| v), new.map(|(_, v)| v), visit);
             }
         }
         (Some(Json::Array(old)), Some(Json::Array(new))) => {
@@ -164,7 +168,7 @@ fn step_into<'j>(
 ) {
     let length = path.len();
     path.push('/');
-    path.push_str(step);
+    path.push_str(&step.replace('~', "~0").replace('/', "~1"));
     descend(path, old, new, visit);
     path.truncate(length);
 }
@@ -178,29 +182,27 @@ mod tests {
     fn check(old: &str, new: &str, ignore: &[&str], expected: &[&str]) {
         let ignore = ignore.iter().map(|pointer| (*pointer).to_owned()).collect();
         let rules = Rules::new(&Options { ignore, tolerance: 0.1, ..Options::default() }).unwrap();
-        let (old, new) = (
-            parse(old.as_bytes(), Strictness::Strict).unwrap(),
-            parse(new.as_bytes(), Strictness::Strict).unwrap(),
-        );
-        let found = differences(&old, &new, &rules);
+        let [old, new] = [old, new].map(|text| parse(text.as_bytes(), Strictness::Strict).unwrap());
+        let found = differences("scores", Some(&old), Some(&new), &rules);
         assert_eq!(found.iter().map(|d| d.pointer.as_str()).collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn differences_are_named_by_pointer() {
-        check(r#"{"a":{"b":[1,2]}}"#, r#"{"a":{"b":[1,3,4]}}"#, &[], &["/a/b/1", "/a/b/2"]);
-        check(r#"{"a/b":1,"c~d":1}"#, r#"{"a/b":2,"c~d":2}"#, &[], &["/a~1b", "/c~0d"]);
-        check(r#"{"a":1,"c":1}"#, r#"{"b":1,"c":1}"#, &[], &["/a", "/b"]);
-        check(r#"{"a":[1]}"#, r#"{"a":"x"}"#, &[], &["/a"]);
+        check(r#"{"b":[1,"2"]}"#, r#"{"b":[1,"3",4]}"#, &[], &["/scores/b/1", "/scores/b/2"]);
+        check(r#"{"a/b":1,"c~d":1}"#, r#"{"a/b":2,"c~d":2}"#, &[], &["/scores/a~1b", "/scores/c~0d"]);
+        check(r#"{"a":1,"c":1}"#, r#"{"b":1,"c":1}"#, &[], &["/scores/a", "/scores/b"]);
+        check("[1]", r#""x""#, &[], &["/scores"]);
     }
 
     #[test]
     fn ignored_and_tolerated_differences_are_left_out() {
-        check(r#"{"o":{"debug":1,"x":1}}"#, r#"{"o":{"debug":2,"x":2}}"#, &["/o/debug"], &["/o/x"]);
-        check(r#"{"o":{"x":1}}"#, r#"{"o":{"debug":2,"x":1}}"#, &["/o/debug"], &[]);
-        check(r#"{"out":1,"output":1}"#, r#"{"out":2,"output":2}"#, &["/out"], &["/output"]);
-        check(r#"{"scores":{"a":0.5,"b":0.5}}"#, r#"{"scores":{"a":0.55,"b":0.7}}"#, &[], &["/scores/b"]);
-        check(r#"{"scores":{"a":null}}"#, r#"{"scores":{"a":0}}"#, &[], &["/scores/a"]);
+        let ignored = &["/scores/debug", "/scores/o"];
+        check(r#"{"debug":1,"x":1}"#, r#"{"debug":2,"x":2}"#, ignored, &["/scores/x"]);
+        check(r#"{"x":1}"#, r#"{"debug":2,"x":1}"#, ignored, &[]);
+        check(r#"{"o":1,"other":1}"#, r#"{"o":2,"other":2}"#, ignored, &["/scores/other"]);
+        check(r#"{"a":0.5,"b":0.5}"#, r#"{"a":0.55,"b":0.7}"#, &[], &["/scores/b"]);
+        check(r#"{"a":null}"#, r#"{"a":0}"#, &[], &["/scores/a"]);
     }
 
     #[test]

@@ -1,55 +1,176 @@
 //! The merge join in plan order: bytes first, lines only where bytes differ, fields only where lines differ.
 //!
-//! The order is checked all the way. Where one side's order is not the other's, the walk gives up and says so.
+//! The order is checked all the way. Where the sides part, the next trial that both have is looked for a little ahead,
+//! and what was passed over is taken as removed or added; at the end every such trial must indeed stand nowhere else.
+//! Where that does not hold, or the sides part for longer, the walk gives up and says so.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::RecordId;
+use proofhouse_ledger::files::FileError;
 
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
 use super::pair::{Comparer, Met, Seen};
-use super::peek::PeekPassed;
-use super::report::Side;
+use super::peek::PeekId;
+use super::report::{Class, Side};
 use super::run::Pairing;
 
-/// How a walk in plan order ended.
-pub(super) enum Ended {
-    /// Both sides hold the same trials in the same order.
-    Whole(Findings),
-    /// They do not, or a line is no record: the findings so far are worth nothing.
-    OutOfOrder,
-}
+/// How far ahead a common trial is looked for.
+const AHEAD_LINES: usize = 512;
+/// More removed and added trials than this are left to the index: each costs a look ahead.
+const MAX_STRAYS: usize = 4_096;
 
-pub(super) fn in_order(pairing: &Pairing, mut findings: Findings) -> Result<Ended, DiffError> {
-    let mut a = Cursor::open(&pairing.a.paths.records())?;
-    let mut b = Cursor::open(&pairing.b.paths.records())?;
-    let mut comparer = Comparer::new(pairing);
-    let passed = PeekPassed::new();
+/// What was found; none where the common trials do not stand in one order, or a line is no record.
+pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Option<Findings>, DiffError> {
+    let mut walk = Walk {
+        a: Cursor::open(&pairing.a.paths.records())?,
+        b: Cursor::open(&pairing.b.paths.records())?,
+        comparer: Comparer::new(pairing),
+        ids: PeekId::new(),
+        strays: Vec::new(),
+        findings,
+    };
     loop {
-        match (a.ready()?, b.ready()?) {
-            (true, true) => {}
+        match (walk.a.ready()?, walk.b.ready()?) {
             (false, false) => break,
-            _ => return Ok(Ended::OutOfOrder),
-        }
-        if pairing.same_run {
-            let bytes = equal_lines(a.lines(), b.lines());
-            if bytes > 0 {
-                let lines = tally(&a.lines()[..bytes], &passed, &mut findings);
-                a.skip(bytes, lines);
-                b.skip(bytes, lines);
-                continue;
+            (true, true) => {
+                if pairing.same_run && walk.step_over_equal() {
+                    continue;
+                }
+                if walk.step() == Met::Yes {
+                    continue;
+                }
             }
+            (true, false) | (false, true) => {}
         }
-        let seen_a = Seen { line: a.line(), number: a.number() };
-        let seen_b = Seen { line: b.line(), number: b.number() };
-        if comparer.meet(seen_a, seen_b, &mut findings) == Met::No {
-            return Ok(Ended::OutOfOrder);
+        if !walk.meet_again()? {
+            return Ok(None);
         }
-        let (bytes_a, bytes_b) = (seen_a.line.len() + 1, seen_b.line.len() + 1);
-        a.skip(bytes_a, 1);
-        b.skip(bytes_b, 1);
     }
+    let Walk { a, b, mut findings, strays, ids, .. } = walk;
     findings.end(Side::A, a.number(), a.torn());
     findings.end(Side::B, b.number(), b.torn());
-    Ok(Ended::Whole(findings))
+    if !strays.is_empty() && !stand_alone(strays, pairing, &ids)? {
+        return Ok(None);
+    }
+    Ok(Some(findings))
+}
+
+struct Walk<'p> {
+    a: Cursor,
+    b: Cursor,
+    comparer: Comparer<'p>,
+    ids: PeekId,
+    /// Trials that were taken as removed or added.
+    strays: Vec<RecordId>,
+    findings: Findings,
+}
+
+impl Walk<'_> {
+    /// Passes over lines that are equal to the byte; false where there are none.
+    fn step_over_equal(&mut self) -> bool {
+        let bytes = equal_lines(self.a.lines(), self.b.lines());
+        let mut count = 0;
+        for line in proofhouse_ledger::read::lines(&self.a.lines()[..bytes]) {
+            self.comparer.equal(line, &mut self.findings);
+            count += 1;
+        }
+        self.a.skip(bytes, count);
+        self.b.skip(bytes, count);
+        bytes > 0
+    }
+
+    /// Holds the next line of A against the next line of B, and passes over both if they are of one trial.
+    fn step(&mut self) -> Met {
+        let seen_a = Seen { line: self.a.line(), number: self.a.number() };
+        let seen_b = Seen { line: self.b.line(), number: self.b.number() };
+        let met = self.comparer.meet(seen_a, seen_b, &mut self.findings);
+        if met == Met::Yes {
+            let (bytes_a, bytes_b) = (seen_a.line.len() + 1, seen_b.line.len() + 1);
+            self.a.skip(bytes_a, 1);
+            self.b.skip(bytes_b, 1);
+        }
+        met
+    }
+
+    /// Passes over what only one side has, up to the next trial that both have; false where there is none in reach.
+    fn meet_again(&mut self) -> Result<bool, FileError> {
+        self.a.fill()?;
+        self.b.fill()?;
+        let (Some(ahead_a), Some(ahead_b)) = (self.ahead(&self.a), self.ahead(&self.b)) else {
+            return Ok(false);
+        };
+        let (skip_a, skip_b) = if ahead_a.is_empty() || ahead_b.is_empty() {
+            (ahead_a.len(), ahead_b.len())
+        } else {
+            match nearest(&ahead_a, &ahead_b) {
+                Some(skips) => skips,
+                None => return Ok(false),
+            }
+        };
+        self.strays.extend(ahead_a[..skip_a].iter().chain(&ahead_b[..skip_b]));
+        for _ in 0..skip_a {
+            pass_over(&mut self.a, Side::A, &mut self.comparer, &mut self.findings);
+        }
+        for _ in 0..skip_b {
+            pass_over(&mut self.b, Side::B, &mut self.comparer, &mut self.findings);
+        }
+        Ok(self.strays.len() <= MAX_STRAYS)
+    }
+
+    /// The ids of the lines ahead; `None` where one is no record.
+    fn ahead(&self, cursor: &Cursor) -> Option<Vec<RecordId>> {
+        proofhouse_ledger::read::lines(cursor.lines())
+            .take(AHEAD_LINES)
+            .map(|line| self.ids.read(line))
+            .collect()
+    }
+}
+
+fn pass_over(cursor: &mut Cursor, side: Side, comparer: &mut Comparer<'_>, findings: &mut Findings) {
+    let class = match side {
+        Side::A => Class::Removed,
+        Side::B => Class::Added,
+    };
+    let seen = Seen { line: cursor.line(), number: cursor.number() };
+    comparer.lone(side, class, seen, findings);
+    let bytes = seen.line.len() + 1;
+    cursor.skip(bytes, 1);
+}
+
+/// How many lines to pass over on each side to come to a common trial: as few as possible, and some.
+fn nearest(a: &[RecordId], b: &[RecordId]) -> Option<(usize, usize)> {
+    let mut places: BTreeMap<RecordId, usize> = BTreeMap::new();
+    for (at, id) in b.iter().enumerate() {
+        places.entry(*id).or_insert(at);
+    }
+    let meetings = a.iter().enumerate().filter_map(|(at, id)| Some((at, *places.get(id)?)));
+    // Two lines that stand at the front and did not meet will not do so now.
+    meetings.filter(|skips| *skips != (0, 0)).min_by_key(|(a, b)| a + b)
+}
+
+/// Whether each of `strays` stands once in both files together.
+fn stand_alone(mut strays: Vec<RecordId>, pairing: &Pairing, ids: &PeekId) -> Result<bool, FileError> {
+    strays.sort_unstable();
+    let mut seen = vec![false; strays.len()];
+    for run in [&pairing.a, &pairing.b] {
+        let mut cursor = Cursor::open(&run.paths.records())?;
+        while cursor.ready()? {
+            let block = cursor.lines();
+            for line in proofhouse_ledger::read::lines(block) {
+                // A line that is no record would have ended the walk, unless both sides have it.
+                let Some(Ok(at)) = ids.read(line).map(|id| strays.binary_search(&id)) else { continue };
+                if std::mem::replace(&mut seen[at], true) {
+                    return Ok(false);
+                }
+            }
+            let bytes = block.len();
+            cursor.skip(bytes, 0);
+        }
+    }
+    Ok(true)
 }
 
 /// How many bytes of whole lines both begin with. Both end with a line end.
@@ -66,17 +187,6 @@ fn equal_lines(a: &[u8], b: &[u8]) -> usize {
         same += a.len();
     }
     memchr::memrchr(b'\n', &a[..same]).map_or(0, |last| last + 1)
-}
-
-/// Counts equal lines and what both sides say of them.
-fn tally(block: &[u8], passed: &PeekPassed, findings: &mut Findings) -> u64 {
-    let mut count = 0;
-    for line in proofhouse_ledger::read::lines(block) {
-        let passed = passed.read(line);
-        findings.pair((passed, passed));
-        count += 1;
-    }
-    count
 }
 
 #[cfg(test)]

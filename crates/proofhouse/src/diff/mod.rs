@@ -1,16 +1,19 @@
 //! What changed between two run directories: every difference in any field, aligned by trial, worst first.
 //!
-//! `run` opens each side, `join` walks both files in plan order and compares bytes first, `index` aligns what is not in
-//! the same order, `pair` looks into two lines that differ, `report` is what comes out and `render` how people read it.
+//! `run` opens each side, `join` walks both files in plan order and compares bytes first, `index` and `order` align
+//! what is not in the same order, `pair` and `inspect` look into two lines that differ, `report` is what comes out and `render` how people read it.
 //! Nothing here trusts a stored digest, and nothing here runs or judges anything again.
 
 mod cursor;
 mod fields;
 mod findings;
+mod flaws;
 mod gate;
 mod index;
+mod inspect;
 mod join;
 mod noise;
+mod order;
 mod pair;
 mod peek;
 mod render;
@@ -83,8 +86,8 @@ pub fn compare(a: &RunPaths, b: &RunPaths, options: &Options) -> Result<Report, 
     let rules = fields::Rules::new(options)?;
     let pairing = Pairing::new(Run::open(Side::A, a)?, Run::open(Side::B, b)?, rules);
     let findings = match join::in_order(&pairing, Findings::new(options.limit))? {
-        join::Ended::Whole(findings) => findings,
-        join::Ended::OutOfOrder => index::by_id(&pairing, Findings::new(options.limit))?,
+        Some(findings) => findings,
+        None => index::by_id(&pairing, Findings::new(options.limit))?,
     };
     Ok(Report::new(&pairing, findings, options))
 }

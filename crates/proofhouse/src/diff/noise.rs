@@ -3,22 +3,19 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use stats::PairedCounts;
+
 /// Common trials by what both runs said of them; trials that one of them could not assess are in none.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Table {
-    both: u64,
-    only_a: u64,
-    only_b: u64,
-    neither: u64,
-}
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Table(PairedCounts);
 
 impl Table {
     pub(super) fn add(&mut self, passed: (Option<bool>, Option<bool>)) {
         match passed {
-            (Some(true), Some(true)) => self.both += 1,
-            (Some(true), Some(false)) => self.only_a += 1,
-            (Some(false), Some(true)) => self.only_b += 1,
-            (Some(false), Some(false)) => self.neither += 1,
+            (Some(true), Some(true)) => self.0.both += 1,
+            (Some(true), Some(false)) => self.0.only_first += 1,
+            (Some(false), Some(true)) => self.0.only_second += 1,
+            (Some(false), Some(false)) => self.0.neither += 1,
             (None, _) | (_, None) => {}
         }
     }
@@ -56,20 +53,18 @@ const LEVEL: f64 = 0.05;
 
 impl Noise {
     pub(super) fn of(table: &Table) -> Self {
-        let Table { both, only_a, only_b, neither } = *table;
-        let pairs = both + only_a + only_b + neither;
-        let p_value = (pairs > 0).then(|| stats::mcnemar_exact(only_a, only_b));
-        let interval = stats::paired_difference(both, only_a, only_b, neither);
-        let difference = (pairs > 0).then(|| (only_b as f64 - only_a as f64) / pairs as f64);
+        let counts = table.0;
+        let p_value = counts.mcnemar().map(|test| test.p_value);
+        let difference = counts.difference(stats::Confidence::P95);
         let mut noise = Self {
-            pairs,
-            both_passed: both,
-            only_a,
-            only_b,
-            neither,
-            difference,
-            low: interval.map(|interval| interval.low),
-            high: interval.map(|interval| interval.high),
+            pairs: counts.pairs(),
+            both_passed: counts.both,
+            only_a: counts.only_first,
+            only_b: counts.only_second,
+            neither: counts.neither,
+            difference: difference.map(|difference| difference.value),
+            low: difference.map(|difference| difference.interval.low),
+            high: difference.map(|difference| difference.interval.high),
             p_value,
             more_than_noise: p_value.map(|p| p < LEVEL),
             sentence: String::new(),
@@ -97,7 +92,7 @@ impl Noise {
             _ => String::new(),
         };
         let verdict = if p < LEVEL { "more than noise" } else { "may be noise" };
-        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") };
+        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {}", (p * 1e4).round() / 1e4) };
         let points = 100.0 * difference;
         format!(
             "pass rate {old:.1} % → {new:.1} % ({points:+.1} points{interval}) on {pairs} {trials} assessed in \
@@ -121,51 +116,79 @@ pub(super) fn grouped(number: u64) -> String {
     out
 }
 
-// INTEGRATOR: `crate::tally::stats` has both functions; replace this module by `use crate::tally::stats;`.
+// INTEGRATOR: `crate::tally::stats` has all of this under the same names; replace the module by
+// `use crate::tally::stats::{self, PairedCounts};`.
 mod stats {
     use statrs::function::beta::beta_reg;
 
-    #[derive(Debug, Clone, Copy)]
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct PairedCounts {
+        pub(super) both: u64,
+        pub(super) only_first: u64,
+        pub(super) only_second: u64,
+        pub(super) neither: u64,
+    }
+
+    pub(super) struct McNemar {
+        pub(super) p_value: f64,
+    }
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Difference {
+        pub(super) value: f64,
+        pub(super) interval: Interval,
+    }
+
+    #[derive(Clone, Copy)]
     pub(super) struct Interval {
         pub(super) low: f64,
         pub(super) high: f64,
     }
 
-    /// Two-sided exact McNemar: the binomial tail at one half over the trials that changed sides.
-    pub(super) fn mcnemar_exact(only_a: u64, only_b: u64) -> f64 {
-        let (fewer, all) = (only_a.min(only_b), only_a + only_b);
-        if fewer * 2 >= all {
-            return 1.0;
-        }
-        let tail = beta_reg((all - fewer) as f64, fewer as f64 + 1.0, 0.5);
-        (2.0 * tail).min(1.0)
+    pub(super) enum Confidence {
+        P95,
     }
 
-    /// Newcombe's interval for the difference of paired proportions (his method 10), B minus A.
-    pub(super) fn paired_difference(both: u64, only_a: u64, only_b: u64, neither: u64) -> Option<Interval> {
-        let [e, f, g, h] = [both, only_b, only_a, neither].map(|count| count as f64);
-        let n = e + f + g + h;
-        if n == 0.0 {
-            return None;
+    impl PairedCounts {
+        pub(super) fn pairs(&self) -> u64 {
+            self.both + self.only_first + self.only_second + self.neither
         }
-        let (p_new, p_old) = ((e + f) / n, (e + g) / n);
-        let (low_new, high_new) = wilson(p_new, n);
-        let (low_old, high_old) = wilson(p_old, n);
-        let margins = (e + f) * (g + h) * (e + g) * (f + h);
-        let phi = if margins == 0.0 { 0.0 } else { (e * h - f * g) / margins.sqrt() };
-        let reach = |near: f64, far: f64| (near * near - 2.0 * phi * near * far + far * far).max(0.0).sqrt();
-        let difference = p_new - p_old;
-        Some(Interval {
-            low: difference - reach(p_new - low_new, high_old - p_old),
-            high: difference + reach(high_new - p_new, p_old - low_old),
-        })
+
+        /// Two-sided exact McNemar: the binomial tail at one half over the trials that changed sides.
+        pub(super) fn mcnemar(&self) -> Option<McNemar> {
+            let (fewer, all) = (self.only_first.min(self.only_second), self.only_first + self.only_second);
+            let tail = || beta_reg((all - fewer) as f64, fewer as f64 + 1.0, 0.5);
+            let p_value = if fewer * 2 == all { 1.0 } else { (2.0 * tail()).min(1.0) };
+            (self.pairs() > 0).then_some(McNemar { p_value })
+        }
+
+        /// Newcombe's interval for the difference of paired proportions (1998, method 10), second minus first.
+        pub(super) fn difference(&self, Confidence::P95: Confidence) -> Option<Difference> {
+            let [both, first, second, neither] =
+                [self.both, self.only_first, self.only_second, self.neither].map(|count| count as f64);
+            let pairs = both + first + second + neither;
+            if pairs == 0.0 {
+                return None;
+            }
+            let (p_old, p_new) = ((both + first) / pairs, (both + second) / pairs);
+            let (old, new) = (wilson(p_old, pairs), wilson(p_new, pairs));
+            let margins = (both + first) * (second + neither) * (both + second) * (first + neither);
+            let agreement = both * neither - first * second;
+            let corrected = if agreement > 0.0 { (agreement - pairs / 2.0).max(0.0) } else { agreement };
+            let phi = if margins == 0.0 { 0.0 } else { corrected / margins.sqrt() };
+            let reach = |a: f64, b: f64| (a * a - 2.0 * phi * a * b + b * b).max(0.0).sqrt();
+            let value = (second - first) / pairs;
+            let low = value - reach(p_new - new.low, old.high - p_old);
+            let high = value + reach(new.high - p_new, p_old - old.low);
+            Some(Difference { value, interval: Interval { low: low.max(-1.0), high: high.min(1.0) } })
+        }
     }
 
-    fn wilson(p: f64, n: f64) -> (f64, f64) {
+    fn wilson(p: f64, n: f64) -> Interval {
         let z2 = 1.959_963_984_540_054_f64.powi(2);
         let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
         let reach = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
-        (middle - reach, middle + reach)
+        Interval { low: middle - reach, high: middle + reach }
     }
 }
 
@@ -174,7 +197,7 @@ mod tests {
     use super::*;
 
     fn noise(both: u64, only_a: u64, only_b: u64, neither: u64) -> Noise {
-        Noise::of(&Table { both, only_a, only_b, neither })
+        Noise::of(&Table(PairedCounts { both, only_first: only_a, only_second: only_b, neither }))
     }
 
     #[test]
@@ -195,8 +218,8 @@ mod tests {
     #[test]
     fn the_sentence_says_whether_it_is_noise() {
         insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
-        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"");
-        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"");
-        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"");
+        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"pass rate 97.2 % in both, the same verdict on all 1,234 trials assessed in both");
+        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (-1.0 points, 95 % interval -5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar p = 1; 2 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (-14.0 points, 95 % interval -22.4 to -6.5) on 100 trials assessed in both: more than noise (exact McNemar p = 0.0005; 15 newly failed, 1 newly passed)");
     }
 }

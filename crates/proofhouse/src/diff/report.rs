@@ -105,82 +105,22 @@ impl Class {
 
     /// How people say `count` of them.
     pub fn noun(self, count: u64) -> &'static str {
-        let one = count == 1;
-        match self {
-            Class::Regression => {
-                if one {
-                    "regression"
-                } else {
-                    "regressions"
-                }
-            }
-            Class::Removed => "removed",
-            Class::Status => {
-                if one {
-                    "status change"
-                } else {
-                    "status changes"
-                }
-            }
-            Class::Verdict => {
-                if one {
-                    "verdict change"
-                } else {
-                    "verdict changes"
-                }
-            }
-            Class::Duplicate => {
-                if one {
-                    "duplicate"
-                } else {
-                    "duplicates"
-                }
-            }
-            Class::Reordered => "reordered",
-            Class::Improvement => {
-                if one {
-                    "improvement"
-                } else {
-                    "improvements"
-                }
-            }
-            Class::Score => {
-                if one {
-                    "score change"
-                } else {
-                    "score changes"
-                }
-            }
-            Class::Output => {
-                if one {
-                    "output change"
-                } else {
-                    "output changes"
-                }
-            }
-            Class::Expected => {
-                if one {
-                    "expectation change"
-                } else {
-                    "expectation changes"
-                }
-            }
-            Class::Input => {
-                if one {
-                    "input change"
-                } else {
-                    "input changes"
-                }
-            }
-            Class::Metadata => {
-                if one {
-                    "metadata change"
-                } else {
-                    "metadata changes"
-                }
-            }
-            Class::Added => "added",
-        }
+        let (one, many) = match self {
+            Class::Regression => ("regression", "regressions"),
+            Class::Removed => ("removed trial", "removed trials"),
+            Class::Status => ("status change", "status changes"),
+            Class::Verdict => ("verdict change", "verdict changes"),
+            Class::Duplicate => ("duplicate", "duplicates"),
+            Class::Reordered => ("reordered record", "reordered records"),
+            Class::Improvement => ("improvement", "improvements"),
+            Class::Score => ("score change", "score changes"),
+            Class::Output => ("output change", "output changes"),
+            Class::Expected => ("expectation change", "expectation changes"),
+            Class::Input => ("input change", "input changes"),
+            Class::Metadata => ("metadata change", "metadata changes"),
+            Class::Added => ("added trial", "added trials"),
+        };
+        if count == 1 { one } else { many }
     }
 }
 

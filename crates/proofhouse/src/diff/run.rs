@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use camino::Utf8Path;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::manifest::{Dataset, Manifest};
+use proofhouse_ledger::manifest::{Dataset, Determinism, Manifest};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::spine::{Spine, Stamp};
-use proofhouse_ledger::{RunId, RunPaths};
+use proofhouse_ledger::{Digest, RunId, RunPaths};
 use serde::de::DeserializeOwned;
 
 use super::DiffError;
@@ -183,26 +183,29 @@ impl Pairing {
 pub(super) fn warnings(a: &Run, b: &Run) -> Vec<String> {
     let mut warnings = Vec::new();
     if let (Some(a), Some(b)) = (&a.manifest, &b.manifest) {
-        let mut differ = |what: &str, old: String, new: String| {
-            if old != new {
-                warnings.push(format!("{what}: {old} → {new}"));
+        let mut differ = |differs: bool, what: &str, old: String, new: String| {
+            if differs {
+                warnings.push(format!("{what}: {} → {}", short(&old), short(&new)));
             }
         };
-        differ("the suites have different names", a.suite_id.clone(), b.suite_id.clone());
-        differ("the kinds of suite differ", a.kind.as_str().to_owned(), b.kind.as_str().to_owned());
-        let suites = (short(&a.suite_content_sha256), short(&b.suite_content_sha256));
-        differ("the suites' content differs (suite_content_sha256)", suites.0, suites.1);
-        differ("the datasets differ", datasets(&a.datasets, &b.datasets), datasets(&b.datasets, &a.datasets));
-        differ("the seeds differ", a.seed.to_string(), b.seed.to_string());
-        differ("the targets' settings differ", targets(a, b), targets(b, a));
-        differ("proofhouse versions differ", a.proofhouse_version.clone(), b.proofhouse_version.clone());
-        differ("toolchains differ", toolchains(a, b), toolchains(b, a));
-        differ("sandbox policies differ", a.sandbox.to_string(), b.sandbox.to_string());
-        differ("determinism flags differ", determinism(a), determinism(b));
-        if !a.determinism.deterministic_artifacts || !b.determinism.deterministic_artifacts {
+        differ(a.suite_id != b.suite_id, "the suites differ", a.suite_id.clone(), b.suite_id.clone());
+        differ(a.kind != b.kind, "the kinds of suite differ", a.kind.as_str().into(), b.kind.as_str().into());
+        let (suite_a, suite_b) = (a.suite_content_sha256, b.suite_content_sha256);
+        differ(suite_a != suite_b, "the suites' content differs", digest(&suite_a), digest(&suite_b));
+        let (old, new) = (datasets(&a.datasets, &b.datasets), datasets(&b.datasets, &a.datasets));
+        differ(a.datasets != b.datasets, "the datasets differ", old, new);
+        differ(a.seed != b.seed, "the seeds differ", a.seed.to_string(), b.seed.to_string());
+        differ(a.targets != b.targets, "the targets differ", targets(a, b), targets(b, a));
+        let (old, new) = (a.proofhouse_version.clone(), b.proofhouse_version.clone());
+        differ(old != new, "the versions of proofhouse differ", old, new);
+        differ(a.toolchains != b.toolchains, "the toolchains differ", toolchains(a, b), toolchains(b, a));
+        differ(a.sandbox != b.sandbox, "the sandboxes differ", a.sandbox.to_string(), b.sandbox.to_string());
+        let (old, new) = (a.determinism, b.determinism);
+        differ(old != new, "the determinism flags differ", determinism(old), determinism(new));
+        if !old.deterministic_artifacts || !new.deterministic_artifacts {
             warnings.push(
-                "wall-clock times are in the records and differ in each: --ignore /started_at \
-                 --ignore /completed_at --ignore /latency_ms leaves them out"
+                "wall-clock times are in the records and differ in each: `--ignore /started_at --ignore \
+                 /completed_at --ignore /latency_ms` leaves them out"
                     .to_owned(),
             );
         }
@@ -215,7 +218,15 @@ pub(super) fn warnings(a: &Run, b: &Run) -> Vec<String> {
     warnings
 }
 
-fn short(digest: &proofhouse_ledger::Digest) -> String {
+fn short(text: &str) -> String {
+    const MAX_CHARS: usize = 160;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+fn digest(digest: &Digest) -> String {
     digest.to_string()[..12].to_owned()
 }
 
@@ -238,12 +249,9 @@ fn toolchains(ours: &Manifest, theirs: &Manifest) -> String {
     list(own.map(|(name, version)| format!("{name} {version}")))
 }
 
-fn determinism(manifest: &Manifest) -> String {
-    let flags = &manifest.determinism;
-    format!(
-        "strict_serialization {}, deterministic_artifacts {}",
-        flags.strict_serialization, flags.deterministic_artifacts
-    )
+fn determinism(flags: Determinism) -> String {
+    let Determinism { strict_serialization, deterministic_artifacts } = flags;
+    format!("strict_serialization {strict_serialization}, deterministic_artifacts {deterministic_artifacts}")
 }
 
 fn list(items: impl Iterator<Item = String>) -> String {

@@ -10,14 +10,15 @@ use crate::diff::report::{Change, Class, Report};
 pub fn render_github(report: &Report) -> String {
     let mut out = String::new();
     for remark in remarks(report) {
-        annotate(&mut out, "warning", "proofhouse diff", &remark);
+        let level = if remark.starts_with("different runs") { "notice" } else { "warning" };
+        annotate(&mut out, level, "proofhouse diff", &visible(&remark));
     }
     for change in &report.changes {
         let title = format!("{}: {}", change.class.noun(1), change.trial.case_id);
         annotate(&mut out, level(change.class), &title, &message(change));
     }
     for line in &report.unreadable {
-        let text = format!("line {} of {}: {}", line.line, line.side.letter(), line.what);
+        let text = format!("line {} of {}: {}", line.line, line.side.letter(), visible(&line.what));
         annotate(&mut out, "error", "unreadable line", &text);
     }
     let summary = format!("{}. {}", counts_line(report), report.noise.sentence);
@@ -69,7 +70,7 @@ mod tests {
     fn hostile_text_cannot_begin_a_command_of_its_own() {
         let mut out = String::new();
         annotate(&mut out, "error", "a,b::c\n::x", "50 %\n::set-output name=x::y\r");
-        insta::assert_snapshot!(out, @"");
+        insta::assert_snapshot!(out, @"::error title=a%2Cb%3A%3Ac⏎%3A%3Ax::50 %25%0A::set-output name=x::y%0D");
         assert_eq!(out.lines().count(), 1);
     }
 }

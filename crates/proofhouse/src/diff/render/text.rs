@@ -44,17 +44,17 @@ impl Paint {
         self.wrap("33", text)
     }
 
-    fn old(self, text: &str) -> String {
+    fn gone(self, text: &str) -> String {
         match self.0 {
             Style::Plain => format!("[-{text}-]"),
-            Style::Colour => self.wrap("31", text),
+            Style::Colour => self.wrap(if text.trim().is_empty() { "7;31" } else { "31" }, text),
         }
     }
 
-    fn new(self, text: &str) -> String {
+    fn come(self, text: &str) -> String {
         match self.0 {
             Style::Plain => format!("{{+{text}+}}"),
-            Style::Colour => self.wrap("32", text),
+            Style::Colour => self.wrap(if text.trim().is_empty() { "7;32" } else { "32" }, text),
         }
     }
 
@@ -173,30 +173,28 @@ pub(super) fn whereabouts(change: &Change) -> String {
 
 /// What is wrong within one side.
 pub(super) fn flaw_line(flaw: &Flaw) -> String {
-    let clip = |text: &str| -> String { visible(text).chars().take(80).collect() };
-    let mut out = format!("in {}: {} {}", flaw.side.letter(), flaw.pointer, flaw.what);
-    if !flaw.pointer.is_empty() {
-        let _ = write!(out, " (stored {}", clip(&flaw.stored));
-        if let Some(right) = &flaw.right {
-            let _ = write!(out, ", right is {}", clip(right));
-        }
-        out.push(')');
-    }
-    out
+    // Enough of a digest to tell it from another one.
+    let clip = |text: &str| match text.char_indices().nth(32) {
+        Some(_) => format!("{}…", visible(&text.chars().take(16).collect::<String>())),
+        None => visible(text),
+    };
+    let right = flaw.right.as_ref().map(|right| format!(", right is {}", clip(right))).unwrap_or_default();
+    let (side, pointer) = (flaw.side.letter(), visible(&flaw.pointer));
+    format!("{pointer} of {side}: {} (stored {}{right})", flaw.what, clip(&flaw.stored))
 }
 
 fn mixed(field: &FieldChange, paint: Paint) -> String {
     match reading(field) {
         Reading::Apart(old, new) => match paint.0 {
             Style::Plain => format!("{old} → {new}"),
-            Style::Colour => format!("{} → {}", paint.old(&old), paint.new(&new)),
+            Style::Colour => format!("{} → {}", paint.gone(&old), paint.come(&new)),
         },
         Reading::Mixed(pieces) => pieces
             .iter()
             .map(|piece| match piece {
                 Piece::Same(text) => text.clone(),
-                Piece::Old(text) => paint.old(text),
-                Piece::New(text) => paint.new(text),
+                Piece::Old(text) => paint.gone(text),
+                Piece::New(text) => paint.come(text),
             })
             .collect(),
     }

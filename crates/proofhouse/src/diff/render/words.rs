@@ -155,11 +155,11 @@ pub(super) fn visible(text: &str) -> String {
     out
 }
 
-/// Characters without a shape: direction marks, zero-width ones, line separators, tags.
+/// Characters without a shape of their own: direction marks, zero-width ones, unusual spaces, line separators, tags.
 fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        '\u{a0}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
+        | '\u{205f}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -190,19 +190,19 @@ mod tests {
 
     #[test]
     fn words_are_marked_and_the_rest_is_shortened() {
-        insta::assert_snapshot!(plain("The capital is Paris.", "The capital is Lyon."), @"");
-        insta::assert_snapshot!(plain("yes", "no"), @"");
-        insta::assert_snapshot!(plain("fn f() {\n    1\n}\n", "fn f() {\n    2\n}\n"), @"");
-        insta::assert_snapshot!(plain("東京は日本の首都です", "京都は日本の首都です"), @"");
+        insta::assert_snapshot!(plain("The capital is Paris.", "The capital is Lyon."), @"The capital is [-Paris-]{+Lyon+}.");
+        insta::assert_snapshot!(plain("yes", "no"), @r#""yes" → "no""#);
+        insta::assert_snapshot!(plain("fn f() {\n    1\n}\n", "fn f() {\n    2\n}\n"), @"fn f() {⏎    [-1-]{+2+}⏎}⏎");
+        insta::assert_snapshot!(plain("東京は日本の首都です", "京都は日本の首都です"), @"[-東-]京{+都+}は日本の首都です");
         let long = "lorem ipsum dolor ".repeat(30);
-        insta::assert_snapshot!(plain(&format!("{long}old {long}"), &format!("{long}new {long}")), @"");
+        insta::assert_snapshot!(plain(&format!("{long}old {long}"), &format!("{long}new {long}")), @"…ipsum dolor lorem ipsum dolor lorem ipsum dolor [-old-]{+new+} lorem ipsum dolor lorem ipsum dolor lorem ipsum…");
     }
 
     #[test]
     fn hostile_text_is_made_visible() {
         insta::assert_snapshot!(
             visible("\u{1b}[31mred\u{1b}]0;title\u{7} a\tb\r\n\u{202e}drow\u{200b}\u{9b}1m\u{7f}é"),
-            @""
+            @r#"\u{1b}[31mred\u{1b}]0;title\u{7} a\tb\r⏎\u{202e}drow\u{200b}\u{9b}1m\u{7f}é"#
         );
     }
 }
