@@ -72,7 +72,10 @@ fn start_up(root: &Path, rounds: usize) {
         check.push(proofhouse(root, "check suite-1.yaml").wall * 1e3);
     }
     let (ours, check, theirs) = (median(ours), median(check), median(theirs));
-    println!("start-up: {:.1} ms, `check` of a small suite {:.1} ms (limit 10 ms; `true` {theirs:.1} ms)", ours, check);
+    println!(
+        "start-up: {:.1} ms, `check` of a small suite {:.1} ms (limit 10 ms; `true` {theirs:.1} ms)",
+        ours, check
+    );
 }
 
 /// A suite of `count` trials, one per row of a dataset.
@@ -90,8 +93,10 @@ fn write_suite(root: &Path, count: u64) {
         "kind: probe\nsuite_id: bench\ndatasets: [{{path: rows-{count}.jsonl}}]\njudges: {{same: {{equals: {{}}}}}}\n\
          targets: {{t: {{scripted: {{rules: [{{contains: '5 by', reply: '3'}}], otherwise: {{reply: '1'}}}}}}}}\n"
     );
-    std::fs::write(root.join(format!("rows-{count}.jsonl")), rows).expect("the bench's directory can be written");
-    std::fs::write(root.join(format!("suite-{count}.yaml")), suite).expect("the bench's directory can be written");
+    std::fs::write(root.join(format!("rows-{count}.jsonl")), rows)
+        .expect("the bench's directory can be written");
+    std::fs::write(root.join(format!("suite-{count}.yaml")), suite)
+        .expect("the bench's directory can be written");
 }
 
 fn trials(root: &Path, count: u64) {

@@ -11,12 +11,16 @@ pub mod page;
 pub mod judge;
 pub mod target;
 
-pub mod plan;
-pub mod run;
 pub mod suite;
 
-pub mod diff;
-pub mod report;
+pub mod plan;
+
+pub mod run;
+
 pub mod tally;
+
+pub mod diff;
+
+pub mod report;
 
 pub mod cli;

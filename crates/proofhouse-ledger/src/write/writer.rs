@@ -24,9 +24,9 @@ pub enum Durability {
 /// How long the writer waits for company after a sync: far below the promise of 200 ms, far above what a sync costs.
 const LINGER: Duration = Duration::from_millis(25);
 /// With this much waiting, it does not wait for more.
-const FULL_BYTES: usize = 2 << 20;
+const FULL_BYTES: usize = 1 << 20;
 /// With this much waiting, whoever submits has to wait.
-const STOP_BYTES: usize = 8 << 20;
+const STOP_BYTES: usize = 4 << 20;
 
 /// Why a run directory could not be written.
 #[derive(Debug, thiserror::Error)]

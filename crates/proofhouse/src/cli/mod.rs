@@ -27,8 +27,8 @@ mod table;
 mod verify;
 
 pub use exit::Exit;
-pub use reference::generated;
 use failure::Failure;
+pub use reference::generated;
 
 /// Puts AI systems through planned trials, judges each one, and leaves a run directory that anybody can verify.
 #[derive(Debug, Parser)]

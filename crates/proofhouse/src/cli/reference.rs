@@ -16,15 +16,23 @@ pub fn generated() -> Vec<(String, String)> {
     let mut files = vec![
         ("docs/reference/commands.md".to_owned(), commands()),
         ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
-        ("docs/reference/judges.md".to_owned(), family("Judges", "decides whether an answer is right", &JudgeConfig::pages())),
-        ("docs/reference/targets.md".to_owned(), family("Targets", "can be put to the test", &TargetConfig::pages())),
+        (
+            "docs/reference/judges.md".to_owned(),
+            family("Judges", "decides whether an answer is right", &JudgeConfig::pages()),
+        ),
+        (
+            "docs/reference/targets.md".to_owned(),
+            family("Targets", "can be put to the test", &TargetConfig::pages()),
+        ),
     ];
-    files.extend(Name::ALL.iter().map(|name| (format!("schemas/{}.schema.json", name.as_str()), name.text())));
+    files
+        .extend(Name::ALL.iter().map(|name| (format!("schemas/{}.schema.json", name.as_str()), name.text())));
     files
 }
 
 fn commands() -> String {
-    let mut text = "# Commands\n\nGenerated from the program; `proofhouse COMMAND --help` says the same.\n".to_owned();
+    let mut text =
+        "# Commands\n\nGenerated from the program; `proofhouse COMMAND --help` says the same.\n".to_owned();
     let mut root = Cli::command();
     root.build();
     for command in root.get_subcommands_mut().filter(|command| command.get_name() != "help") {
@@ -44,7 +52,8 @@ fn exit_codes() -> String {
 }
 
 fn family(title: &str, what: &str, pages: &[Page]) -> String {
-    let mut text = format!("# {title}\n\nWhat {what}. Generated from the source; `proofhouse list` says the same.\n");
+    let mut text =
+        format!("# {title}\n\nWhat {what}. Generated from the source; `proofhouse list` says the same.\n");
     for page in pages {
         let _ = write!(text, "\n## {}\n\n{}\n", page.name, page.text.trim_end());
         if page.parameters.is_empty() {

@@ -98,7 +98,9 @@ impl Schema {
 fn mistakes(path: &Utf8Path, validator: &jsonschema::Validator) -> Result<String, Failure> {
     let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
     let documents: Vec<(String, &str)> = match path.extension() {
-        Some("jsonl") => text.lines().enumerate().map(|(at, line)| (format!("{path}:{}", at + 1), line)).collect(),
+        Some("jsonl") => {
+            text.lines().enumerate().map(|(at, line)| (format!("{path}:{}", at + 1), line)).collect()
+        }
         _ => vec![(path.to_string(), text.as_str())],
     };
     let mut wrong = String::new();

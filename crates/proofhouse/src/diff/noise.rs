@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use stats::PairedCounts;
+use crate::tally::stats::{self, PairedCounts};
 
 /// Common trials by what both runs said of them; trials that one of them could not assess are in none.
 #[derive(Debug, Default, Clone, Copy)]
@@ -114,82 +114,6 @@ pub(super) fn grouped(number: u64) -> String {
         out.push(digit);
     }
     out
-}
-
-// INTEGRATOR: `crate::tally::stats` has all of this under the same names; replace the module by
-// `use crate::tally::stats::{self, PairedCounts};`.
-mod stats {
-    use statrs::function::beta::beta_reg;
-
-    #[derive(Debug, Clone, Copy, Default)]
-    pub(super) struct PairedCounts {
-        pub(super) both: u64,
-        pub(super) only_first: u64,
-        pub(super) only_second: u64,
-        pub(super) neither: u64,
-    }
-
-    pub(super) struct McNemar {
-        pub(super) p_value: f64,
-    }
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Difference {
-        pub(super) value: f64,
-        pub(super) interval: Interval,
-    }
-
-    #[derive(Clone, Copy)]
-    pub(super) struct Interval {
-        pub(super) low: f64,
-        pub(super) high: f64,
-    }
-
-    pub(super) enum Confidence {
-        P95,
-    }
-
-    impl PairedCounts {
-        pub(super) fn pairs(&self) -> u64 {
-            self.both + self.only_first + self.only_second + self.neither
-        }
-
-        /// Two-sided exact McNemar: the binomial tail at one half over the trials that changed sides.
-        pub(super) fn mcnemar(&self) -> Option<McNemar> {
-            let (fewer, all) = (self.only_first.min(self.only_second), self.only_first + self.only_second);
-            let tail = || beta_reg((all - fewer) as f64, fewer as f64 + 1.0, 0.5);
-            let p_value = if fewer * 2 == all { 1.0 } else { (2.0 * tail()).min(1.0) };
-            (self.pairs() > 0).then_some(McNemar { p_value })
-        }
-
-        /// Newcombe's interval for the difference of paired proportions (1998, method 10), second minus first.
-        pub(super) fn difference(&self, Confidence::P95: Confidence) -> Option<Difference> {
-            let [both, first, second, neither] =
-                [self.both, self.only_first, self.only_second, self.neither].map(|count| count as f64);
-            let pairs = both + first + second + neither;
-            if pairs == 0.0 {
-                return None;
-            }
-            let (p_old, p_new) = ((both + first) / pairs, (both + second) / pairs);
-            let (old, new) = (wilson(p_old, pairs), wilson(p_new, pairs));
-            let margins = (both + first) * (second + neither) * (both + second) * (first + neither);
-            let agreement = both * neither - first * second;
-            let corrected = if agreement > 0.0 { (agreement - pairs / 2.0).max(0.0) } else { agreement };
-            let phi = if margins == 0.0 { 0.0 } else { corrected / margins.sqrt() };
-            let reach = |a: f64, b: f64| (a * a - 2.0 * phi * a * b + b * b).max(0.0).sqrt();
-            let value = (second - first) / pairs;
-            let low = value - reach(p_new - new.low, old.high - p_old);
-            let high = value + reach(new.high - p_new, p_old - old.low);
-            Some(Difference { value, interval: Interval { low: low.max(-1.0), high: high.min(1.0) } })
-        }
-    }
-
-    fn wilson(p: f64, n: f64) -> Interval {
-        let z2 = 1.959_963_984_540_054_f64.powi(2);
-        let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
-        let reach = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
-        Interval { low: middle - reach, high: middle + reach }
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,9 @@
 //! The one integration binary: everything that a user can see, through the real program and a real browser.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot go on says where; a skipped one says why")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says where; a skipped one says why"
+)]
 
 mod browser;
 mod crash;

@@ -21,5 +21,8 @@ fn generated_files_have_not_drifted() {
             drifted.push(name);
         }
     }
-    assert!(drifted.is_empty(), "{drifted:?} drifted; `PROOFHOUSE_UPDATE=1 cargo nextest run reference` writes them anew");
+    assert!(
+        drifted.is_empty(),
+        "{drifted:?} drifted; `PROOFHOUSE_UPDATE=1 cargo nextest run reference` writes them anew"
+    );
 }
