@@ -36,7 +36,10 @@ fn breaks(text: &Text<'_>) -> usize {
     let is_break = |pair: &&[super::super::scan::Chunk]| {
         let (chunk, next) = (&pair[0], &pair[1]);
         let gap = &text.raw[chunk.whole.end..next.whole.start];
-        let ends = chunk.tail(text.raw).contains(is_final)
+        let numbering = chunk.word(text.raw).bytes().all(|byte| byte.is_ascii_digit())
+            && text.raw[..chunk.whole.start].rsplit('\n').next().is_none_or(|line| line.trim().is_empty());
+        let ends = !numbering
+            && chunk.tail(text.raw).contains(is_final)
             && !chunk.word(text.raw).contains('.')
             && (chunk.plain || text.raw[next.whole.start..].starts_with(char::is_uppercase));
         ends || gap.matches('\n').count() > 1

@@ -61,7 +61,7 @@ pub(super) fn stem(word: &str) -> String {
         stem = format!("{start}y");
     } else if ["sses", "shes", "ches", "xes", "zes"].iter().any(|ending| stem.ends_with(ending)) {
         stem.truncate(stem.len() - 2);
-    } else if stem.len() > 3
+    } else if stem.len() > 2
         && stem.ends_with('s')
         && !["ss", "us", "is"].iter().any(|end| stem.ends_with(end))
     {

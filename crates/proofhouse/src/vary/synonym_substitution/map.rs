@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn version_and_bytes_belong_together() {
         let digest = data().digest.to_string();
-        assert_eq!((data().version, digest.as_str()), (1, "DIGEST"));
+        assert_eq!(
+            (data().version, digest.as_str()),
+            (1, "7ab091235bb9bd205a387aab339ad1c3b5d2100e41e3940722c80b741441b5d0")
+        );
     }
 
     #[test]
