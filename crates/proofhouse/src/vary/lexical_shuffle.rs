@@ -9,6 +9,7 @@ use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
 mod moves;
+mod words;
 
 use self::moves::{Move, Sentence};
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::lexicon;
 use super::super::scan::{Chunk, chunks};
+use super::words::{ADJECTIVES, CLAUSES, LEADING, NOT_PLURAL, ORDERED, PAIRS, SHARED, TRAILING, is_marker};
 
 /// A sentence and what may move in it.
 pub(super) struct Sentence {
@@ -31,177 +32,6 @@ impl Move {
         }
     }
 }
-
-/// Words that say that the order matters.
-const ORDERED: &[&str] = &[
-    "after",
-    "afterwards",
-    "before",
-    "finally",
-    "first",
-    "followed",
-    "former",
-    "last",
-    "latter",
-    "next",
-    "order",
-    "ordered",
-    "respectively",
-    "second",
-    "sequence",
-    "then",
-];
-
-/// Words before a coordination of nouns that belong to the whole of it.
-const LEADING: &[&str] =
-    &["by", "containing", "for", "from", "in", "including", "into", "of", "on", "the", "with"];
-
-/// Words after which a coordination is surely over.
-const TRAILING: &[&str] = &[
-    "as", "at", "by", "for", "from", "in", "into", "of", "on", "that", "to", "using", "when", "which", "with",
-];
-
-/// Words in `-s` that are no plural noun, or may be a verb.
-const NOT_PLURAL: &[&str] = &[
-    "accepts",
-    "adds",
-    "afterwards",
-    "always",
-    "appends",
-    "besides",
-    "builds",
-    "calls",
-    "computes",
-    "contains",
-    "converts",
-    "copies",
-    "counts",
-    "creates",
-    "does",
-    "draws",
-    "exits",
-    "fails",
-    "finds",
-    "gets",
-    "gives",
-    "goes",
-    "handles",
-    "has",
-    "holds",
-    "keeps",
-    "lists",
-    "loads",
-    "makes",
-    "maps",
-    "needs",
-    "opens",
-    "ours",
-    "outputs",
-    "parses",
-    "perhaps",
-    "prints",
-    "produces",
-    "puts",
-    "raises",
-    "reads",
-    "receives",
-    "removes",
-    "returns",
-    "runs",
-    "saves",
-    "sends",
-    "sets",
-    "shows",
-    "skips",
-    "sometimes",
-    "sorts",
-    "starts",
-    "stops",
-    "stores",
-    "takes",
-    "theirs",
-    "throws",
-    "towards",
-    "uses",
-    "works",
-    "writes",
-    "yields",
-    "yours",
-];
-
-/// Adjectives that stand beside each other in any order.
-const ADJECTIVES: &[&str] = &[
-    "accurate",
-    "basic",
-    "brief",
-    "clean",
-    "clear",
-    "compact",
-    "complete",
-    "concise",
-    "consistent",
-    "correct",
-    "easy",
-    "familiar",
-    "flexible",
-    "friendly",
-    "lightweight",
-    "maintainable",
-    "modular",
-    "neat",
-    "plain",
-    "polite",
-    "portable",
-    "precise",
-    "readable",
-    "reliable",
-    "reusable",
-    "robust",
-    "safe",
-    "short",
-    "simple",
-    "small",
-    "stable",
-    "straightforward",
-    "tidy",
-    "understandable",
-    "useful",
-];
-
-/// Names of operations and sides that come in pairs before a noun they share.
-const PAIRS: &[(&str, &str)] = &[
-    ("add", "remove"),
-    ("decode", "encode"),
-    ("delete", "insert"),
-    ("get", "put"),
-    ("get", "set"),
-    ("input", "output"),
-    ("left", "right"),
-    ("load", "store"),
-    ("lower", "upper"),
-    ("max", "min"),
-    ("pop", "push"),
-    ("read", "write"),
-];
-
-/// Nouns that such a pair shares.
-const SHARED: &[&str] = &[
-    "actions",
-    "bounds",
-    "calls",
-    "commands",
-    "events",
-    "functions",
-    "handlers",
-    "halves",
-    "limits",
-    "methods",
-    "operations",
-    "queries",
-    "requests",
-    "sides",
-    "values",
-];
 
 /// The sentences that have moves.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
@@ -388,13 +218,4 @@ impl<'a> Words<'a> {
     fn joins(&self, at: usize) -> bool {
         matches!(self.small[at].as_str(), "and" | "or")
     }
-}
-
-/// Words that open or join clauses: what comes after them may belong to something else than the verb.
-const CLAUSES: &[&str] =
-    &["but", "first", "so", "that", "then", "to", "where", "which", "who", "whom", "whose"];
-
-/// Words that open a phrase of the verb.
-fn is_marker(word: &str) -> bool {
-    matches!(word, "after" | "before" | "if" | "into" | "once" | "using" | "when" | "whenever" | "while")
 }
