@@ -10,6 +10,7 @@ pub mod page;
 
 pub mod judge;
 pub mod target;
+pub mod vary;
 
 pub mod suite;
 

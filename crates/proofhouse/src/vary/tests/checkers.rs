@@ -1,0 +1,285 @@
+//! One checker per rule-based generator. They share no code with the generators: each reads base and variant only, and
+//! what it knows about words it brings along.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What a checker found, or nothing.
+pub(super) type Verdict = Result<(), String>;
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect(pattern)
+}
+
+/// Everything that looks like a number, an address, an identifier, code or a quotation.
+fn atoms(text: &str) -> Vec<&str> {
+    static ATOMS: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r#"(?x) ``(?:[^`]|`[^`])*`` | `[^`]+` | "[^"]*" | “[^”]*” | «[^»]*» | [a-z]+://\S+ | \S+@\S+ | \d(?:[\d.,:]*\d)?
+             | \w+(?:::\w+)+ | \w*_\w+ | \b[a-z]+[A-Z]\w* | \bv\d[\d.]*"#,
+        )
+    });
+    ATOMS.find_iter(text).map(|found| found.as_str()).collect()
+}
+
+/// Runs of white space and of everything else, in turn.
+fn runs(text: &str) -> Vec<(bool, String)> {
+    let mut runs: Vec<(bool, String)> = Vec::new();
+    for c in text.chars() {
+        match runs.last_mut() {
+            Some((white, run)) if *white == c.is_whitespace() => run.push(c),
+            _ => runs.push((c.is_whitespace(), c.to_string())),
+        }
+    }
+    runs
+}
+
+pub(super) fn whitespace_noise(base: &str, variant: &str, (min, max): (f64, f64)) -> Verdict {
+    ensure(base.split_whitespace().eq(variant.split_whitespace()), || "tokens changed".into())?;
+    let (old, new) = (runs(base), runs(variant));
+    ensure(old.len() == new.len(), || "a gap came or went".into())?;
+    for (at, ((_, old_run), (white, new_run))) in old.iter().zip(&new).enumerate() {
+        if old_run == new_run {
+            continue;
+        }
+        ensure(*white && at > 0 && at + 1 < new.len(), || format!("changed outside a gap: {new_run:?}"))?;
+        let mut rest = old_run.chars().peekable();
+        for c in new_run.chars() {
+            if rest.peek() == Some(&c) {
+                rest.next();
+            } else {
+                ensure([' ', '\t', '\n'].contains(&c), || format!("inserted {c:?}"))?;
+            }
+        }
+        ensure(rest.next().is_none(), || format!("{old_run:?} lost something"))?;
+    }
+    ensure(atoms(base) == atoms(variant), || "an atom changed".into())?;
+    let chars = base.chars().count() as f64;
+    let inserted = variant.chars().count() as f64 - chars;
+    ensure(inserted >= 1.0 && inserted >= min * chars - 1.0 && inserted <= max * chars + 1.0, || {
+        format!("{inserted} inserted into {chars}")
+    })
+}
+
+fn is_sign(c: char) -> bool {
+    matches!(c, ',' | '.' | ':')
+}
+
+pub(super) fn punctuation_noise(base: &str, variant: &str, (min, max): (f64, f64)) -> Verdict {
+    let bare = |text: &str| text.replace(is_sign, "");
+    ensure(bare(base) == bare(variant), || "something else than signs changed".into())?;
+    let words = |text: &str| -> Vec<String> {
+        let tokens = text.split_whitespace().map(|token| token.trim_end_matches(is_sign).to_owned());
+        tokens.filter(|token| !token.is_empty()).collect()
+    };
+    ensure(words(base) == words(variant), || "words changed".into())?;
+    ensure(atoms(base) == atoms(variant), || format!("{:?} became {:?}", atoms(base), atoms(variant)))?;
+    // Between two characters that are no signs, at most one sign comes or goes.
+    let signs = |text: &str| -> Vec<String> { text.split(|c| !is_sign(c)).map(str::to_owned).collect() };
+    let mut edits = 0;
+    for (old, new) in signs(base).iter().zip(&signs(variant)) {
+        if old != new {
+            ensure(old.len().abs_diff(new.len()) == 1 && old.len().min(new.len()) == 0, || {
+                format!("{old:?} → {new:?}")
+            })?;
+            edits += 1;
+        }
+    }
+    let share = f64::from(edits) / base.chars().count() as f64;
+    ensure(edits > 0 && (min..=max).contains(&share), || format!("{edits} edits are {share}"))
+}
+
+fn small_words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+fn sorted(mut words: Vec<String>) -> Vec<String> {
+    words.sort();
+    words
+}
+
+pub(super) fn lexical_shuffle(base: &str, variant: &str, max_swaps: usize) -> Verdict {
+    let (old, new) = (small_words(base), small_words(variant));
+    ensure(old != new, || "the order is the same".into())?;
+    ensure(sorted(old.clone()) == sorted(new.clone()), || "the words are not the same".into())?;
+    let scoped = |word: &String| {
+        const WORDS: &[&str] = &[
+            "not", "no", "never", "none", "without", "only", "all", "each", "every", "any", "some", "both",
+            "either", "neither", "except", "unless", "until", "least", "most", "more", "less", "don't",
+        ];
+        WORDS.contains(&word.as_str())
+    };
+    let before = |words: &[String]| -> Vec<(String, Vec<String>)> {
+        let places = (0..words.len()).filter(|at| scoped(&words[*at]));
+        places.map(|at| (words[at].clone(), sorted(words[..at].to_vec()))).collect()
+    };
+    ensure(before(&old) == before(&new), || "a word crossed a negation or a quantifier".into())?;
+    ensure(atoms(base) == atoms(variant), || "an atom changed".into())?;
+    // Each fronted phrase brings one comma; every other move changes two words of their places.
+    let commas = |text: &str| text.matches(',').count();
+    let fronted = commas(variant) - commas(base);
+    let moved = old.iter().zip(&new).filter(|(a, b)| a != b).count();
+    ensure(fronted <= max_swaps && (fronted > 0 || moved <= 2 * max_swaps), || format!("{moved} words moved"))
+}
+
+/// The map of synonyms as this checker reads it: which word may become which, and which heads are protected.
+struct Synonyms {
+    pairs: BTreeMap<(String, String), String>,
+    protected: Vec<String>,
+}
+
+static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(|| {
+    let mut synonyms = Synonyms { pairs: BTreeMap::new(), protected: Vec::new() };
+    for line in include_str!("../synonyms.txt").lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[0] {
+            "protect" => synonyms.protected.extend(words[1..].iter().map(|word| (*word).to_owned())),
+            "" | "#" => {}
+            kind => {
+                let (heads, alternatives) = line.split_once(" = ").expect(line);
+                let heads: Vec<&str> = heads.split(' ').skip(1).collect();
+                if kind == "term" {
+                    synonyms.protected.extend(heads.iter().map(|word| (*word).to_owned()));
+                }
+                for alternative in alternatives.split(" | ") {
+                    for (from, to) in heads.iter().zip(alternative.split(' ')) {
+                        let pair = ((*from).to_owned(), to.to_owned());
+                        synonyms.pairs.insert(pair, heads[0].to_owned());
+                    }
+                }
+            }
+        }
+    }
+    synonyms
+});
+
+/// Words of letters, and everything between them.
+fn letters_and_rest(text: &str) -> (Vec<&str>, Vec<&str>) {
+    static LETTERS: LazyLock<Regex> = LazyLock::new(|| regex(r"\p{Alphabetic}+"));
+    (LETTERS.find_iter(text).map(|found| found.as_str()).collect(), LETTERS.split(text).collect())
+}
+
+fn case_of(word: &str) -> &'static str {
+    let upper = word.chars().filter(|c| c.is_uppercase()).count();
+    match (upper, word.chars().next().is_some_and(char::is_uppercase)) {
+        (0, _) => "small",
+        (1, true) if word.len() > 1 => "capital",
+        (count, _) if count == word.chars().count() => "upper",
+        _ => "mixed",
+    }
+}
+
+pub(super) fn synonym_substitution(base: &str, variant: &str, max: usize, whitelist: &[String]) -> Verdict {
+    let (old, old_rest) = letters_and_rest(base);
+    let (new, new_rest) = letters_and_rest(variant);
+    ensure(old_rest == new_rest && old.len() == new.len(), || "more than words changed".into())?;
+    ensure(atoms(base) == atoms(variant), || "an atom changed".into())?;
+    let mut replaced = 0;
+    for (at, (from, to)) in old.iter().zip(&new).enumerate().filter(|(_, (from, to))| from != to) {
+        replaced += 1;
+        ensure(case_of(from) == case_of(to) && case_of(to) != "mixed", || format!("case of {from} → {to}"))?;
+        let pair = (from.to_lowercase(), to.to_lowercase());
+        let head = SYNONYMS.pairs.get(&pair).ok_or_else(|| format!("{from} → {to} is not in the map"))?;
+        ensure(!SYNONYMS.protected.contains(&pair.0) || whitelist.contains(head), || {
+            format!("{from} is protected")
+        })?;
+        let article = if at > 0 { old[at - 1].to_lowercase() } else { String::new() };
+        let gap = old_rest[at].chars().all(char::is_whitespace);
+        let takes_an =
+            pair.1.starts_with(['a', 'e', 'i', 'o', 'u']) && !["usual", "useful"].contains(&pair.1.as_str());
+        let wrong = gap && ((article == "a" && takes_an) || (article == "an" && !takes_an));
+        ensure(!wrong, || format!("{article} {to}"))?;
+    }
+    ensure((1..=max).contains(&replaced), || format!("{replaced} words replaced"))
+}
+
+const AMBIGUITIES: &[&str] = &[
+    "where appropriate",
+    "in common cases",
+    "using reasonable assumptions",
+    "as needed",
+    "where it makes sense",
+    "in most situations",
+    "within reason",
+    "as you see fit",
+    "more or less as usual",
+    "in the usual way",
+    "where practical",
+    "to a sensible extent",
+];
+
+/// Whether deleting one of these, once, gives the base.
+fn deletes_to(base: &str, variant: &str, listed: impl Iterator<Item = String>) -> bool {
+    listed.into_iter().any(|phrase| {
+        variant
+            .match_indices(&phrase)
+            .any(|(at, _)| format!("{}{}", &variant[..at], &variant[at + phrase.len()..]) == base)
+    })
+}
+
+pub(super) fn ambiguity_injection_light(base: &str, variant: &str) -> Verdict {
+    let forms = AMBIGUITIES
+        .iter()
+        .flat_map(|phrase| [format!(", {phrase}"), format!(" {phrase}"), format!(", {phrase},")]);
+    ensure(deletes_to(base, variant, forms), || "deleting a phrase does not restore the base".into())?;
+    let kept = |atom: &&str| variant.contains(atom.trim_end_matches(['.', '!', '?', ',', ')']));
+    ensure(atoms(base).iter().all(kept), || "an atom changed".into())
+}
+
+const PREFERENCES: &[(&str, &str)] = &[
+    ("Prefer clarity over cleverness.", "preferring clarity over cleverness"),
+    ("Keep solution simple.", "keeping the solution simple"),
+    ("Favor descriptive names.", "favoring descriptive names"),
+    ("Lean toward a small interface.", "leaning toward a small interface"),
+    ("Stay close to common conventions.", "staying close to common conventions"),
+    ("Prefer plain wording over jargon.", "preferring plain wording over jargon"),
+    ("Favor explicit behavior over hidden behavior.", "favoring explicit behavior over hidden behavior"),
+    ("Lean toward familiar building blocks.", "leaning toward familiar building blocks"),
+    ("Keep naming consistent where practical.", "keeping naming consistent where practical"),
+    ("Prefer flat structure over deep nesting.", "preferring flat structure over deep nesting"),
+    ("Lean toward sensible defaults.", "leaning toward sensible defaults"),
+    ("Keep the tone of any wording neutral.", "keeping the tone of any wording neutral"),
+];
+
+pub(super) fn constraint_injection_light(base: &str, variant: &str) -> Verdict {
+    let forms =
+        PREFERENCES.iter().flat_map(|(sentence, phrase)| [format!(" {sentence}"), format!(", {phrase}")]);
+    ensure(deletes_to(base, variant, forms), || "deleting a preference does not restore the base".into())?;
+    static BANNED: LazyLock<Regex> = LazyLock::new(|| {
+        regex(
+            r"(?i)\b(tests?|testing|pytest|coverage|validat\w+|performance|optimi[sz]\w+|tool\w*|harness\w*|benchmark\w*|log|logs|logging)\b",
+        )
+    });
+    let count = |text: &str| BANNED.find_iter(text).count();
+    ensure(count(base) == count(variant), || "a banned word came in".into())
+}
+
+/// The rule as it is written, applied to the growing text from one addition to the next.
+pub(super) fn additions(base: &str, variant: &str, additions: &[String]) -> Verdict {
+    let mut text = base.to_owned();
+    for addition in additions.iter().map(|addition| addition.trim()) {
+        let white = text.len() - text.trim_end().len();
+        let mut rest = text.split_off(text.len() - white);
+        let sentence = addition.chars().next().is_some_and(char::is_uppercase)
+            || [".", "!", "?", "…", "。", "！", "？"].iter().any(|sign| addition.ends_with(sign));
+        if sentence {
+            text = format!("{text} {addition}");
+        } else {
+            let mut kept: Vec<char> = text.chars().collect();
+            while kept.last().is_some_and(|c| ".!?…。！？".contains(*c)) {
+                rest.insert(0, kept.pop().expect("there is a last one"));
+            }
+            text = kept.into_iter().collect();
+            text = format!("{text}, {addition}");
+        }
+        text += &rest;
+    }
+    ensure(text == variant, || format!("{text:?} was expected"))
+}

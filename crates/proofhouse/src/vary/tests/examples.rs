@@ -1,0 +1,285 @@
+//! Examples: the seed's, word for word, and those that show what a generator must never do.
+
+use super::*;
+
+const REGEX: &str = "Compile a list of email patterns into regex objects.";
+const DICTIONARY: &str = "Convert a list of dictionaries into a dictionary keyed by id.";
+const CACHE: &str = "Design a simple in-memory cache with get and set operations.";
+
+fn ask(base: &str, count: u32) -> Ask<'_> {
+    Ask { base, count, seed: 1337, case_id: "example" }
+}
+
+/// All variants that exist, in the order of the alphabet.
+fn all(yaml: &str, base: &str) -> Vec<String> {
+    let given = variants(&config(yaml), &ask(base, 5_000));
+    assert!(given.shortfall.is_some(), "{yaml} has more variants");
+    let mut texts: Vec<String> = given.list.into_iter().map(|variant| variant.text).collect();
+    texts.sort();
+    texts
+}
+
+fn lack(yaml: &str, base: &str) -> Option<Lack> {
+    variants(&config(yaml), &ask(base, 10)).shortfall.map(|shortfall| shortfall.reason)
+}
+
+#[track_caller]
+fn refused(yaml: &str, why: &str) {
+    let error = config(yaml).check().expect_err(yaml);
+    assert!(error.contains(why) && error.contains("\n\nhint: "), "{yaml}: {error}");
+}
+
+#[test]
+fn add_multi_objective_as_in_the_seed() {
+    let yaml = "add_multi_objective: {additions: [Return both compiled regex objects and a brief explanation of each pattern., Keep public API small and clean.]}";
+    let expected = "Compile a list of email patterns into regex objects. Return both compiled regex objects and a \
+                    brief explanation of each pattern. Keep public API small and clean.";
+    assert_eq!(all(yaml, REGEX), [expected]);
+    assert!(config(yaml).check().is_ok());
+}
+
+#[test]
+fn the_other_stress_examples_of_the_seed() {
+    let ambiguity = "add_ambiguity: {additions: [where appropriate, in common cases], cumulative: true}";
+    assert_eq!(
+        variants(&config(ambiguity), &ask(REGEX, 2))
+            .list
+            .iter()
+            .map(|variant| &*variant.text)
+            .collect::<Vec<_>>(),
+        [
+            "Compile a list of email patterns into regex objects, where appropriate.",
+            "Compile a list of email patterns into regex objects, where appropriate, in common cases.",
+        ]
+    );
+    let scope = "add_scope_detail: {additions: [Include plus addressing and subdomains., Include clear examples of what each pattern is intended to match.]}";
+    assert_eq!(
+        all(scope, REGEX),
+        [format!(
+            "{REGEX} Include plus addressing and subdomains. Include clear examples of what each pattern is intended to match."
+        )]
+    );
+    let tension = "add_constraints_tension: {additions: [Prefer maintainable patterns over extreme strictness., Prefer clarity over cleverness.]}";
+    assert_eq!(
+        all(tension, REGEX),
+        [format!(
+            "{REGEX} Prefer maintainable patterns over extreme strictness. Prefer clarity over cleverness."
+        )]
+    );
+}
+
+#[test]
+fn additions_of_another_task_are_refused() {
+    for (addition, what) in [
+        ("also provide documentation", "documentation"),
+        ("Document every function.", "documentation"),
+        ("add error handling", "error handling"),
+        ("Handle errors gracefully.", "error handling"),
+        ("create test suite", "a test suite"),
+        ("Write unit tests.", "a test suite"),
+        ("Deploy it.", "deployment"),
+    ] {
+        refused(&format!("add_multi_objective: {{additions: ['{addition}']}}"), what);
+        assert!(config(&format!("add_scope_detail: {{additions: ['{addition}']}}")).check().is_ok());
+    }
+    assert!(
+        config("add_multi_objective: {additions: [Handle duplicates., Print the greatest error.]}")
+            .check()
+            .is_ok()
+    );
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    refused("whitespace_noise: {intensity_min: 0.5, intensity_max: 0.1}", "greater");
+    refused("punctuation_noise: {intensity_max: 1.5}", "`intensity_max` is 1.5");
+    refused("lexical_shuffle: {max_swaps: 0}", "`max_swaps`");
+    refused("synonym_substitution: {max_replacements: 0}", "`max_replacements`");
+    refused("synonym_substitution: {whitelist: [zebra]}", "`zebra`");
+    refused("add_ambiguity: {additions: []}", "empty");
+    refused("add_ambiguity: {additions: [x, ' ']}", "addition 2");
+    refused("ai_rewrite: {styles: [casual_request, casual_request]}", "entry 2");
+}
+
+#[test]
+fn a_shortfall_is_exact() {
+    assert_eq!(
+        all("whitespace_noise: {intensity_min: 0, intensity_max: 0}", "a b"),
+        ["a\t b", "a\n b", "a  b"]
+    );
+    let two = all("whitespace_noise: {intensity_min: 0.34, intensity_max: 0.67}", "a b c");
+    assert_eq!(two.len(), 9 * 3 + 3usize.pow(3) * 4, "two characters in two gaps, and three");
+    assert_eq!(
+        all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"),
+        ["do it,", "do it.", "do it:", "do, it", "do. it", "do: it"]
+    );
+    assert_eq!(lack("whitespace_noise: {}", "word"), Some(Lack::NoGap));
+    assert_eq!(lack("whitespace_noise: {}", ""), Some(Lack::NoGap));
+    assert_eq!(
+        lack("punctuation_noise: {intensity_min: 0.5, intensity_max: 0.6}", REGEX),
+        Some(Lack::IntensityOutOfReach)
+    );
+    assert_eq!(lack("punctuation_noise: {}", "`a`"), Some(Lack::EmptyText));
+    assert_eq!(lack("ambiguity_injection_light: {}", " ... "), Some(Lack::EmptyText));
+    assert_eq!(lack("add_ambiguity: {additions: [x]}", "\n"), Some(Lack::EmptyText));
+    assert_eq!(lack("synonym_substitution: {}", "Get the JSON value."), Some(Lack::NoSynonym));
+    assert_eq!(lack("add_ambiguity: {additions: [x]}", "a"), Some(Lack::Exhausted));
+    let given = variants(&config("whitespace_noise: {}"), &ask(REGEX, MAX_VARIANTS + 1));
+    assert_eq!(given.shortfall.map(|shortfall| shortfall.reason), Some(Lack::Limit));
+}
+
+#[test]
+fn safe_moves() {
+    let moves = |base: &str| all("lexical_shuffle: {max_swaps: 3}", base);
+    assert_eq!(moves(REGEX), ["Into regex objects, compile a list of email patterns."]);
+    assert_eq!(moves(DICTIONARY), ["Into a dictionary keyed by id, convert a list of dictionaries."]);
+    assert_eq!(moves(CACHE), ["Design a simple in-memory cache with set and get operations."]);
+    assert_eq!(
+        moves("Return a table of names, emails or phones."),
+        [
+            "Return a table of emails, names or phones.",
+            "Return a table of names, phones or emails.",
+            "Return a table of phones, emails or names.",
+        ]
+    );
+    assert_eq!(moves("Write an easy and useful guide"), Vec::<String>::new(), "the article would not fit");
+    assert_eq!(moves("Write a clear and concise guide"), ["Write a concise and clear guide"]);
+    assert_eq!(
+        moves("Sort the rows of users and groups using keys."),
+        [
+            "Sort the rows of groups and users using keys.",
+            "Using keys, sort the rows of groups and users.",
+            "Using keys, sort the rows of users and groups.",
+        ]
+    );
+}
+
+#[test]
+fn unsafe_moves_are_not_made() {
+    for base in [
+        "Read the file and write the output.",
+        "Take a list of names and return.",
+        "Take a list of names and sort by age.",
+        "Load the rows and returns of users, then stop.",
+        "Map the names and emails to rows and keys, respectively.",
+        "Do not compile the list into objects.",
+        "Convert all the lists into sets.",
+        "Convert the list into a set, not a map.",
+        "Compute the sum of numbers in a list.",
+        "Design a cache with get and put.",
+        "Write a script that splits rows into groups.",
+        "Python scripts turn rows into groups.",
+        "Split the rows into groups and print them.",
+        "Copy rows between names and emails.",
+        "Parse `names and emails` into \"a and b\".",
+        "Parse the rows\nSort them using keys",
+        "a list of names, and emails",
+        "",
+    ] {
+        let given = variants(&config("lexical_shuffle: {max_swaps: 3}"), &ask(base, 3));
+        let reason = given.shortfall.map(|shortfall| shortfall.reason);
+        assert_eq!((given.list, reason), (Vec::new(), Some(Lack::NoSafeMove)), "{base}");
+    }
+}
+
+#[test]
+fn synonyms_fit_where_they_stand() {
+    let synonyms = |base: &str| all("synonym_substitution: {max_replacements: 1}", base);
+    assert_eq!(
+        synonyms(REGEX),
+        [
+            "Convert a list of email patterns into regex objects.",
+            "Transform a list of email patterns into regex objects.",
+            "Turn a list of email patterns into regex objects.",
+        ]
+    );
+    assert_eq!(synonyms("Compile it."), Vec::<String>::new(), "only with `into`");
+    assert_eq!(synonyms("The design of it."), Vec::<String>::new(), "a noun here");
+    assert_eq!(
+        synonyms("A simple `simple` \"simple\" simple_x thing"),
+        [
+            "A basic `simple` \"simple\" simple_x thing",
+            "A plain `simple` \"simple\" simple_x thing",
+            "A straightforward `simple` \"simple\" simple_x thing",
+        ]
+    );
+    assert_eq!(synonyms("An unusual GOAL"), ["An uncommon GOAL", "An unusual AIM", "An unusual OBJECTIVE"]);
+    let whitelisted =
+        all("synonym_substitution: {max_replacements: 1, whitelist: [dictionary]}", "many dictionaries");
+    assert_eq!(whitelisted, ["many mappings", "many maps"]);
+    assert_eq!(all("synonym_substitution: {max_replacements: 5}", DICTIONARY).len(), 4 * 2 - 1);
+}
+
+#[test]
+fn noise_keeps_away_from_what_it_must_not_touch() {
+    let text = "Set 3.5 to `a b` and \"c d\" at https://x.y/z or foo_bar e.g. v1.2";
+    for variant in variants(&config("punctuation_noise: {intensity_min: 0.01}"), &ask(text, 200)).list {
+        for atom in [" 3.5 ", " `a b` ", " \"c d\" ", " https://x.y/z ", " foo_bar e.g. v1.2"] {
+            assert!(variant.text.contains(atom), "{}", variant.text);
+        }
+    }
+    for variant in variants(&config("whitespace_noise: {}"), &ask(text, 200)).list {
+        assert!(variant.text.contains("`a b`") && variant.text.contains("\"c d\""), "{}", variant.text);
+    }
+}
+
+#[test]
+fn a_preference_that_conflicts_is_left_out() {
+    let clever = all("constraint_injection_light: {}", "Write a clever sorter.");
+    assert!(clever.iter().all(|text| !text.contains("cleverness")));
+    assert_eq!(clever.len(), 22);
+    assert_eq!(all("constraint_injection_light: {}", "Write a sorter").len(), 12, "phrases only");
+}
+
+#[test]
+fn seed_case_and_generator_all_matter() {
+    let noise = config("whitespace_noise: {}");
+    let first = variants(&noise, &ask(REGEX, 3));
+    assert_ne!(first, variants(&noise, &Ask { seed: 1338, ..ask(REGEX, 3) }));
+    assert_ne!(first, variants(&noise, &Ask { case_id: "other", ..ask(REGEX, 3) }));
+}
+
+#[test]
+fn prompts_say_what_the_seed_asks_and_take_turns() {
+    let config = config("ai_rewrite: {styles: [casual_request, verbose_formal]}");
+    let Maker::Model(rewriter) = config.maker() else { panic!("it asks a model") };
+    let base = "Compile\n---\n`x`.";
+    let prompts: Vec<Prompt> = (0..4).map(|index| rewriter.prompt(&ask(base, 4), index, 1)).collect();
+    for prompt in &prompts {
+        assert!(prompt.text.contains("Preserve the task exactly. Change wording only."));
+        assert!(prompt.text.contains(&format!("\n----\n{base}\n----\n")), "{}", prompt.text);
+    }
+    let choices: Vec<&str> = prompts.iter().filter_map(|prompt| prompt.choice.as_deref()).collect();
+    assert_eq!(choices, ["casual_request", "verbose_formal", "casual_request", "verbose_formal"]);
+    let retry = rewriter.prompt(&ask(base, 4), 0, 2);
+    assert!(retry.seed != prompts[0].seed && retry.text != prompts[0].text);
+    assert_eq!(rewriter.prompt(&ask(base, 4), 0, 1), prompts[0]);
+}
+
+#[test]
+fn every_style_is_spelt_as_in_the_seed() {
+    for (yaml, names) in [
+        ("ai_rewrite: {}", "concise_directive verbose_formal casual_request specification_tone"),
+        ("ai_rephrase_with_focus_shift: {}", "simplicity clarity maintainability correctness_emphasis_soft"),
+        ("ai_register_shift: {}", "planner_voice executive_voice peer_engineer_voice"),
+    ] {
+        let config = config(yaml);
+        let Maker::Model(rewriter) = config.maker() else { panic!("{yaml} asks no model") };
+        for (index, name) in (0..).zip(names.split(' ')) {
+            assert_eq!(rewriter.prompt(&ask(REGEX, 9), index, 1).choice.as_deref(), Some(name));
+        }
+    }
+    let spelt =
+        "ai_register_shift: {registers: [planner_voice, executive_voice, peer_engineer_voice], strict: true}";
+    assert!(config(spelt).check().is_ok());
+}
+
+#[test]
+fn a_failure_has_the_fields_of_the_seed() {
+    let answer = b"Compile email patterns into regex objects and test them thoroughly.";
+    let reasons = guard::check(REGEX, answer, false, &[]).expect_err("it tests");
+    let failure =
+        AiGenerationFailure::new("ai_rewrite", &ask(REGEX, 1), (2, answer), &reasons, "2026-01-10T17:42:09Z");
+    let json = proofhouse_ledger::json::to_json(&failure).expect("it is plain data").to_string();
+    insta::assert_snapshot!(json, @r#"{"ai_output":"Compile email patterns into regex objects and test them thoroughly.","attempt":2,"base_instruction":"Compile a list of email patterns into regex objects.","failure_reasons":["forbidden_token:test","adds_requirement"],"generator":"ai_rewrite","timestamp_utc":"2026-01-10T17:42:09Z"}"#);
+}
