@@ -1,0 +1,214 @@
+//! The system call policy, as a table that is both compiled into filters and printed into the policy digest.
+//!
+//! It is a deny list: programs of every language run unchanged, and what is denied is what reaches the kernel's rarely used
+//! corners or makes a new world. Three filters are stacked, because each has one action: errors with EPERM, absent calls with
+//! ENOSYS (so that a C library falls back), and foreign architectures, which end the process.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+/// What decides which calls are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rules {
+    /// Namespaces hold what the filter need not: sockets lead nowhere and IPC objects are the box's own.
+    pub(crate) namespaces: bool,
+    /// The host's network is granted.
+    pub(crate) network: bool,
+    /// A cgroup counts all memory, so that memory outside any process is not a way around the watchdog.
+    pub(crate) cgroup: bool,
+}
+
+macro_rules! calls {
+    ($($name:ident)*) => { &[$((stringify!($name), libc::$name)),*] };
+}
+
+/// Denied with EPERM in every box.
+const DENIED: &[(&str, libc::c_long)] = calls! {
+    SYS_unshare SYS_setns SYS_mount SYS_umount2 SYS_pivot_root SYS_chroot SYS_move_mount SYS_open_tree SYS_fsopen
+    SYS_fsconfig SYS_fsmount SYS_fspick SYS_mount_setattr
+    SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_process_madvise SYS_kcmp SYS_pidfd_getfd
+    SYS_add_key SYS_request_key SYS_keyctl SYS_bpf SYS_perf_event_open SYS_userfaultfd
+    SYS_init_module SYS_finit_module SYS_delete_module SYS_kexec_load SYS_reboot SYS_swapon SYS_swapoff
+    SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_settimeofday SYS_sethostname SYS_setdomainname
+    SYS_syslog SYS_acct SYS_quotactl SYS_vhangup SYS_open_by_handle_at SYS_name_to_handle_at
+    SYS_fanotify_init SYS_fanotify_mark SYS_mbind SYS_move_pages SYS_migrate_pages SYS_set_mempolicy
+    SYS_memfd_secret SYS_setpriority SYS_ioprio_set
+};
+
+/// Denied with EPERM on x86-64, where they exist.
+#[cfg(target_arch = "x86_64")]
+const DENIED_ARCH: &[(&str, libc::c_long)] = calls! { SYS_iopl SYS_ioperm SYS_modify_ldt SYS_kexec_file_load SYS_uselib SYS_nfsservctl SYS_lookup_dcookie };
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_ARCH: &[(&str, libc::c_long)] = &[];
+
+/// Memory that no process shows as its own: denied where only the watchdog counts.
+const HIDDEN_MEMORY: &[(&str, libc::c_long)] = calls! {
+    SYS_memfd_create SYS_shmget SYS_shmat SYS_shmctl SYS_msgget SYS_semget SYS_mq_open
+};
+
+/// Absent: ENOSYS makes callers fall back to calls whose arguments a filter can see.
+const ABSENT: &[(&str, libc::c_long)] = calls! {
+    SYS_clone3 SYS_openat2 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
+};
+
+const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET) as u64;
+
+/// Bits that make a file run as its owner or group.
+const SET_ID: u64 = 0o6000;
+
+/// One condition on one argument.
+struct When(u8, Op, u64);
+
+/// Denied with EPERM when the conditions hold. Rows of one call are alternatives.
+fn conditional(rules: Rules) -> Vec<(&'static str, libc::c_long, Vec<When>)> {
+    let mut rows = vec![
+        ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCSTI)]),
+        ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCLINUX)]),
+        ("SYS_personality", libc::SYS_personality, vec![When(0, Op::Ne, 0), When(0, Op::Ne, 0xffff_ffff)]),
+        ("SYS_socketpair", libc::SYS_socketpair, vec![When(0, Op::Ne, libc::AF_UNIX as u64)]),
+    ];
+    for bit in (0..32).map(|bit| 1u64 << bit).filter(|bit| NEW_NAMESPACES & bit != 0) {
+        rows.push(("SYS_clone", libc::SYS_clone, vec![When(0, Op::MaskedEq(bit), bit)]));
+    }
+    for bit in [0o4000, 0o2000].into_iter().filter(|bit| SET_ID & bit != 0) {
+        rows.push(("SYS_fchmod", libc::SYS_fchmod, vec![When(1, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_fchmodat", libc::SYS_fchmodat, vec![When(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_fchmodat2", SYS_FCHMODAT2, vec![When(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_openat", libc::SYS_openat, vec![creates(2), When(3, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_mknodat", libc::SYS_mknodat, vec![When(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_mkdirat", libc::SYS_mkdirat, vec![When(2, Op::MaskedEq(bit), bit)]));
+        #[cfg(target_arch = "x86_64")]
+        {
+            rows.push(("SYS_chmod", libc::SYS_chmod, vec![When(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_open", libc::SYS_open, vec![creates(1), When(2, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_creat", libc::SYS_creat, vec![When(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_mknod", libc::SYS_mknod, vec![When(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_mkdir", libc::SYS_mkdir, vec![When(1, Op::MaskedEq(bit), bit)]));
+        }
+    }
+    if let Some(families) = socket_families(rules) {
+        let others = families.iter().map(|family| When(0, Op::Ne, *family)).collect();
+        rows.push(("SYS_socket", libc::SYS_socket, others));
+    }
+    rows
+}
+
+/// `fchmodat2` has the same number on every architecture that we build for.
+const SYS_FCHMODAT2: libc::c_long = 452;
+/// As has `open_tree_attr`.
+const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
+
+fn creates(argument: u8) -> When {
+    When(argument, Op::MaskedEq(libc::O_CREAT as u64), libc::O_CREAT as u64)
+}
+
+/// Families that `socket` may open; none at all where no namespace stands behind it.
+///
+/// With the host's network, unix sockets are left out: the abstract ones of the host would be in reach.
+fn socket_families(rules: Rules) -> Option<Vec<u64>> {
+    let inet = [libc::AF_INET as u64, libc::AF_INET6 as u64];
+    match (rules.network, rules.namespaces) {
+        (true, _) => Some(inet.to_vec()),
+        (false, true) => Some(vec![libc::AF_UNIX as u64, inet[0], inet[1]]),
+        (false, false) => None,
+    }
+}
+
+/// Calls denied whatever their arguments.
+fn unconditional(rules: Rules) -> Vec<(&'static str, libc::c_long)> {
+    let mut calls = [DENIED, DENIED_ARCH].concat();
+    calls.push(("SYS_open_tree_attr", SYS_OPEN_TREE_ATTR));
+    if !rules.cgroup || !rules.namespaces {
+        calls.extend_from_slice(HIDDEN_MEMORY);
+    }
+    if socket_families(rules).is_none() {
+        calls.push(("SYS_socket", libc::SYS_socket));
+    }
+    calls
+}
+
+/// The filters as packed instructions, in the order of installing.
+pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::BackendError> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    let mut denied: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    for (_, call, conditions) in conditional(rules) {
+        let conditions = conditions
+            .into_iter()
+            .map(|When(index, op, value)| SeccompCondition::new(index, Len::Dword, op, value))
+            .collect::<Result<Vec<_>, _>>()?;
+        denied.entry(call).or_default().push(SeccompRule::new(conditions)?);
+    }
+    for (_, call) in unconditional(rules) {
+        denied.insert(call, vec![]);
+    }
+    let absent = ABSENT.iter().map(|(_, call)| (*call, vec![])).collect();
+    let errno = |code: i32| SeccompAction::Errno(code as u32);
+    let deny = SeccompFilter::new(denied, SeccompAction::Allow, errno(libc::EPERM), arch)?;
+    let hide = SeccompFilter::new(absent, SeccompAction::Allow, errno(libc::ENOSYS), arch)?;
+    let mut programs = vec![pack(&deny.try_into()?), pack(&hide.try_into()?)];
+    if cfg!(target_arch = "x86_64") {
+        programs.push(pack(&no_x32()));
+    }
+    Ok(programs)
+}
+
+/// Ends a process that calls with x32 numbers, which have the same architecture word and other numbers.
+fn no_x32() -> BpfProgram {
+    const X32_BIT: u32 = 0x4000_0000;
+    let ins = |code: u32, jt, jf, k| seccompiler::sock_filter { code: code as u16, jt, jf, k };
+    vec![
+        ins(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        ins(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32_BIT),
+        ins(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
+        ins(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
+/// Eight bytes an instruction, as the kernel lays them out.
+fn pack(program: &BpfProgram) -> Vec<u64> {
+    let word = |ins: &seccompiler::sock_filter| {
+        let [c0, c1] = ins.code.to_ne_bytes();
+        let [k0, k1, k2, k3] = ins.k.to_ne_bytes();
+        u64::from_ne_bytes([c0, c1, ins.jt, ins.jf, k0, k1, k2, k3])
+    };
+    program.iter().map(word).collect()
+}
+
+/// The policy as text, one line a rule, for the digest.
+pub(crate) fn describe(rules: Rules) -> String {
+    let mut lines = vec![format!("rules {rules:?}")];
+    lines.extend(unconditional(rules).iter().map(|(name, _)| format!("deny {name} EPERM")));
+    lines.extend(ABSENT.iter().map(|(name, _)| format!("absent {name} ENOSYS")));
+    for (name, _, conditions) in conditional(rules) {
+        let text: Vec<String> =
+            conditions.iter().map(|When(index, op, value)| format!("arg{index} {op:?} {value:#x}")).collect();
+        lines.push(format!("deny {name} EPERM when {}", text.join(" and ")));
+    }
+    lines.push("kill foreign architectures and x32".to_owned());
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_compiles_within_the_kernels_size() {
+        for bits in 0..8 {
+            let rules = Rules { namespaces: bits & 1 != 0, network: bits & 2 != 0, cgroup: bits & 4 != 0 };
+            let filters = filters(rules).expect("compiles");
+            assert!(filters.iter().all(|filter| !filter.is_empty() && filter.len() <= 4096), "{rules:?}");
+            assert!(describe(rules).contains("SYS_io_uring_setup"));
+        }
+    }
+}
