@@ -8,7 +8,7 @@ pub(crate) fn run(words: &[String]) -> i32 {
         #[cfg(target_os = "linux")]
         ["probe", rest @ ..] => crate::linux::probe::payload(rest),
         #[cfg(target_os = "linux")]
-        ["attack", name, rest @ ..] => crate::attacks::payload(name, rest),
+        ["attack", name, rest @ ..] => crate::linux::attacks::payload(name, rest),
         _ => 126,
     }
 }

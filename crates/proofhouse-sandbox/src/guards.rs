@@ -33,6 +33,8 @@ impl Guards {
     pub const OUTPUT: Guards = Guards(1 << 13);
     /// Killing what is left when the program has ended.
     pub const REAP: Guards = Guards(1 << 14);
+    /// The wall-clock guard.
+    pub const WALL: Guards = Guards(1 << 15);
     /// All of them.
     pub const ALL: Guards = Guards(u32::MAX);
 

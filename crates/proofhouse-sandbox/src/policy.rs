@@ -39,7 +39,9 @@ fn held(tier: Tier, network: Network, cgroup: bool) -> Vec<String> {
         lines.push("root tmpfs read-only; binds ro nosuid nodev; work tmpfs nosuid nodev sized".into());
     }
     lines.push(format!("devices {}", crate::linux::devices().join(" ")));
-    lines.push(crate::linux::seccomp::describe(crate::linux::rules(tier, network, cgroup)));
+    for work in [crate::spec::Work::Private, crate::spec::Work::Host(Default::default())] {
+        lines.push(crate::linux::seccomp::describe(crate::linux::rules(tier, network, &work, cgroup)));
+    }
     lines
 }
 

@@ -145,7 +145,10 @@ fn command(spec: &Spec, tier: Tier, helper: &Helper, work: &Path) -> io::Result<
         let program = argv.remove(0);
         #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
         let mut command = Command::new(program);
-        command.args(argv).env_clear();
+        command.args(argv);
+        if !spec.without.has(Guards::ENV) {
+            command.env_clear();
+        }
         command
     };
     command.envs(spec.env.iter().map(|(name, value)| (name, expand(value, &layout))));

@@ -166,6 +166,11 @@ impl Sandbox {
         portable::run(spec, Tier::Limited, &self.options.helper, self.scratch(), None)
     }
 
+    #[cfg(target_os = "linux")]
+    pub(crate) fn helper(&self) -> &Helper {
+        &self.options.helper
+    }
+
     pub(crate) fn scratch(&self) -> &Path {
         &self.options.scratch
     }

@@ -219,7 +219,9 @@ const FILL_BYTES_PER_US: u64 = 8_192;
 impl Guard<'_> {
     fn supervise(&mut self, child: &sys::Child, control: &OwnedFd) {
         let start = now_us();
-        let deadline = start.saturating_add(self.limits.wall_ms.saturating_mul(1000));
+        let endless = Guards(self.job.without).has(Guards::WALL);
+        let wall_ms = if endless { u64::MAX } else { self.limits.wall_ms };
+        let deadline = start.saturating_add(wall_ms.saturating_mul(1000));
         let mut next = TICK_US / 2;
         while self.ending.status.is_none() && self.ending.limit.is_none() {
             let now = now_us();

@@ -7,7 +7,7 @@ use super::root::WORK;
 use super::seccomp::Rules;
 use super::wire::{Job, JobFile, limits_to_wire};
 use crate::expand::{Layout, expand};
-use crate::spec::{Network, Proc, Source, Spec};
+use crate::spec::{Network, Proc, Source, Spec, Work};
 use crate::tier::Tier;
 
 /// Where things are in this tier.
@@ -18,8 +18,9 @@ pub(crate) fn layout<'a>(spec: &'a Spec, tier: Tier, work: Option<&'a Path>) -> 
 }
 
 /// The rules for system calls in this tier.
-pub(crate) fn rules(tier: Tier, network: Network, cgroup: bool) -> Rules {
-    Rules { namespaces: tier == Tier::Strong, network: network == Network::Host, cgroup }
+pub(crate) fn rules(tier: Tier, network: Network, work: &Work, cgroup: bool) -> Rules {
+    let private = *work == Work::Private;
+    Rules { namespaces: tier == Tier::Strong, network: network == Network::Host, cgroup, private }
 }
 
 /// The job. `work` is the host directory behind the work directory, if there is one.

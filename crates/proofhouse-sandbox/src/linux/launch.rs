@@ -102,7 +102,7 @@ impl Launcher {
             _ => None,
         };
         let filters = if tier >= Tier::Confined {
-            self.filters(rules(tier, spec.network, group.is_some()))?
+            self.filters(rules(tier, spec.network, &spec.work, group.is_some()))?
         } else {
             Vec::new()
         };

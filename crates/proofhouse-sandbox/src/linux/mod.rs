@@ -4,6 +4,7 @@
 //! again, early and small; it forks boxes, so that the harness, which may hold a gigabyte, never forks. The *init* is the fork:
 //! pid 1 of its own world, it builds the root, starts the payload, watches the clock and memory, and reports.
 
+pub(crate) mod attacks;
 pub(crate) mod cgroup;
 mod channel;
 mod files;

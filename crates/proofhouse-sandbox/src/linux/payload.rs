@@ -134,7 +134,10 @@ impl Payload<'_> {
             rustix::thread::set_keep_capabilities(false).at("keep capabilities no more")?;
         }
         if self.without(Guards::PRIVILEGES) {
-            return Ok(());
+            // Becoming another user has put them to sleep.
+            let mut sets = rustix::thread::capabilities(None).at("read capabilities")?;
+            sets.effective = sets.permitted;
+            return rustix::thread::set_capabilities(None, sets).at("keep capabilities");
         }
         drop_capabilities();
         let none = CapabilitySet::empty();

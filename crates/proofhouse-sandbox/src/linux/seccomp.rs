@@ -20,6 +20,9 @@ pub(crate) struct Rules {
     pub(crate) network: bool,
     /// A cgroup counts all memory, so that memory outside any process is not a way around the watchdog.
     pub(crate) cgroup: bool,
+    /// The work directory is the box's own. Then nothing but the box's own files needs its mode or times changed by path,
+    /// which Landlock does not hold.
+    pub(crate) private: bool,
 }
 
 macro_rules! calls {
@@ -50,6 +53,31 @@ const HIDDEN_MEMORY: &[(&str, libc::c_long)] = calls! {
     SYS_memfd_create SYS_shmget SYS_shmat SYS_shmctl SYS_msgget SYS_semget SYS_mq_open
 };
 
+/// Changes of modes, owners and attributes by path.
+const METADATA: &[(&str, libc::c_long)] = calls! {
+    SYS_fchmodat SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_removexattr SYS_lremovexattr
+};
+#[cfg(target_arch = "x86_64")]
+const METADATA_ARCH: &[(&str, libc::c_long)] = &[
+    ("SYS_chmod", libc::SYS_chmod),
+    ("SYS_chown", libc::SYS_chown),
+    ("SYS_lchown", libc::SYS_lchown),
+    ("SYS_utime", libc::SYS_utime),
+    ("SYS_utimes", libc::SYS_utimes),
+    ("SYS_futimesat", libc::SYS_futimesat),
+    ("SYS_fchmodat2", SYS_FCHMODAT2),
+    ("SYS_setxattrat", 463),
+    ("SYS_removexattrat", 466),
+    ("SYS_file_setattr", 469),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const METADATA_ARCH: &[(&str, libc::c_long)] = &[
+    ("SYS_fchmodat2", SYS_FCHMODAT2),
+    ("SYS_setxattrat", 463),
+    ("SYS_removexattrat", 466),
+    ("SYS_file_setattr", 469),
+];
+
 /// Absent: ENOSYS makes callers fall back to calls whose arguments a filter can see.
 const ABSENT: &[(&str, libc::c_long)] = calls! {
     SYS_clone3 SYS_openat2 SYS_io_uring_setup SYS_io_uring_enter SYS_io_uring_register
@@ -75,6 +103,7 @@ fn conditional(rules: Rules) -> Vec<(&'static str, libc::c_long, Vec<When>)> {
         ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCSTI)]),
         ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCLINUX)]),
         ("SYS_personality", libc::SYS_personality, vec![When(0, Op::Ne, 0), When(0, Op::Ne, 0xffff_ffff)]),
+        ("SYS_prlimit64", libc::SYS_prlimit64, vec![When(0, Op::Ne, 0)]),
         ("SYS_socketpair", libc::SYS_socketpair, vec![When(0, Op::Ne, libc::AF_UNIX as u64)]),
     ];
     for bit in (0..32).map(|bit| 1u64 << bit).filter(|bit| NEW_NAMESPACES & bit != 0) {
@@ -96,11 +125,25 @@ fn conditional(rules: Rules) -> Vec<(&'static str, libc::c_long, Vec<When>)> {
             rows.push(("SYS_mkdir", libc::SYS_mkdir, vec![When(1, Op::MaskedEq(bit), bit)]));
         }
     }
+    if !rules.namespaces {
+        rows.extend(of_others());
+    }
+    if !rules.namespaces && rules.private {
+        rows.push(("SYS_utimensat", libc::SYS_utimensat, vec![When(1, Op::Ne, 0)]));
+    }
     if let Some(families) = socket_families(rules) {
         let others = families.iter().map(|family| When(0, Op::Ne, *family)).collect();
         rows.push(("SYS_socket", libc::SYS_socket, others));
     }
     rows
+}
+
+/// Scheduling of other processes, which are in sight without a pid namespace.
+fn of_others() -> Vec<(&'static str, libc::c_long, Vec<When>)> {
+    const CALLS: &[(&str, libc::c_long)] = calls! {
+        SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
+    };
+    CALLS.iter().map(|(name, call)| (*name, *call, vec![When(0, Op::Ne, 0)])).collect()
 }
 
 /// `fchmodat2` has the same number on every architecture that we build for.
@@ -130,6 +173,10 @@ fn unconditional(rules: Rules) -> Vec<(&'static str, libc::c_long)> {
     calls.push(("SYS_open_tree_attr", SYS_OPEN_TREE_ATTR));
     if !rules.cgroup || !rules.namespaces {
         calls.extend_from_slice(HIDDEN_MEMORY);
+    }
+    if !rules.namespaces && rules.private {
+        calls.extend_from_slice(METADATA);
+        calls.extend_from_slice(METADATA_ARCH);
     }
     if socket_families(rules).is_none() {
         calls.push(("SYS_socket", libc::SYS_socket));
@@ -204,8 +251,9 @@ mod tests {
 
     #[test]
     fn every_combination_compiles_within_the_kernels_size() {
-        for bits in 0..8 {
-            let rules = Rules { namespaces: bits & 1 != 0, network: bits & 2 != 0, cgroup: bits & 4 != 0 };
+        for bits in 0..16 {
+            let set = |bit: u32| bits & bit != 0;
+            let rules = Rules { namespaces: set(1), network: set(2), cgroup: set(4), private: set(8) };
             let filters = filters(rules).expect("compiles");
             assert!(filters.iter().all(|filter| !filter.is_empty() && filter.len() <= 4096), "{rules:?}");
             assert!(describe(rules).contains("SYS_io_uring_setup"));

@@ -1,4 +1,0 @@
-//! placeholder
-pub(crate) fn payload(_: &str, _: &[&str]) -> i32 {
-    1
-}

@@ -1,0 +1,173 @@
+//! The table of attacks and the runner. A new attack is one function and one row in the table of its file.
+
+mod arena;
+pub(crate) mod compile;
+mod files;
+mod kernel;
+mod memory;
+mod network;
+mod processes;
+mod raw;
+mod resources;
+mod results;
+
+use self::arena::{Arena, Target};
+use crate::attacks::AttackResult;
+use crate::guards::Guards;
+use crate::outcome::{Outcome, Status};
+use crate::sandbox::Sandbox;
+use crate::spec::Spec;
+use crate::tier::Tier;
+
+/// One attack.
+pub(crate) struct Attack {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// Runs inside the box.
+    pub(crate) payload: fn(&Target) -> i32,
+    /// Looked at outside.
+    pub(crate) check: Check,
+    /// How to show that it works at all.
+    pub(crate) control: Control,
+    /// Changes to the spec, such as small limits.
+    pub(crate) adjust: fn(&mut Spec, &Arena),
+}
+
+/// How an effect is seen from outside.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// The payload got through and says so.
+    Says,
+    /// The arena's secret is in the output.
+    Leaks,
+    /// Something in the arena's directory is not as it was.
+    Changed,
+    /// A listener of the arena heard something.
+    Heard,
+    /// The victim process was ended or stopped.
+    Harmed,
+    /// A process with the arena's name outlives the box.
+    Survives,
+    /// Anything else.
+    Other(fn(&Arena, &Outcome) -> Option<String>),
+}
+
+/// The run that shows that an attack works.
+#[derive(Clone, Copy)]
+pub(crate) enum Control {
+    /// As a plain process without any box.
+    Bare,
+    /// In a box of this tier without these guards.
+    Without(Tier, Guards),
+}
+
+/// A payload says this when it got through.
+pub(crate) const REACHED: &str = "REACHED";
+
+fn table() -> impl Iterator<Item = &'static Attack> {
+    let all: [&[Attack]; 7] = [
+        network::ATTACKS,
+        files::ATTACKS,
+        memory::ATTACKS,
+        resources::ATTACKS,
+        processes::ATTACKS,
+        kernel::ATTACKS,
+        results::ATTACKS,
+    ];
+    all.into_iter().flatten()
+}
+
+/// What a tier says that it does not hold; an attack of these names may have an effect. A gap that is no longer one is an error
+/// of the list, which a test finds.
+pub(crate) fn declared(tier: Tier, root: bool) -> &'static [&'static str] {
+    match (tier, root) {
+        (Tier::Confined, true) => &["disk-fill", "inode-fill", "stat-outside"],
+        (Tier::Confined, false) => &["disk-fill", "inode-fill", "stat-outside", "chmod-by-tool"],
+        _ => &[],
+    }
+}
+
+/// Runs one payload by name; this is what happens inside.
+pub(crate) fn payload(name: &str, words: &[&str]) -> i32 {
+    if name == "victim" {
+        return arena::be_victim();
+    }
+    let Some(target) = Target::parse(words) else { return 125 };
+    match table().find(|attack| attack.name == name) {
+        Some(attack) => (attack.payload)(&target),
+        None => 124,
+    }
+}
+
+/// All attacks against one tier.
+pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
+    let root = rustix::process::geteuid().is_root();
+    let declared = declared(tier, root);
+    table()
+        .map(|attack| AttackResult {
+            name: attack.name,
+            what: attack.what,
+            effect: try_one(sandbox, attack, tier, Guards::NONE),
+            declared: declared.contains(&attack.name),
+        })
+        .collect()
+}
+
+/// All controls.
+pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
+    let control = |attack: &Attack| match attack.control {
+        Control::Bare => {
+            try_one(sandbox, attack, Tier::None, Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT))
+        }
+        Control::Without(tier, guards) => try_one(sandbox, attack, tier, guards),
+    };
+    table()
+        .map(|attack| AttackResult {
+            name: attack.name,
+            what: attack.what,
+            effect: control(attack),
+            declared: false,
+        })
+        .collect()
+}
+
+fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> Option<String> {
+    let arena = match Arena::new(sandbox, attack.check) {
+        Ok(arena) => arena,
+        Err(error) => return Some(format!("the arena could not be set up: {error}")),
+    };
+    let words = arena.target.words();
+    let mut all = vec!["attack", attack.name];
+    all.extend(words.iter().map(String::as_str));
+    let mut spec = Spec::builtin(&all);
+    spec.limits.wall_ms = 5_000;
+    spec.without = without;
+    (attack.adjust)(&mut spec, &arena);
+    let outcome = sandbox.run_in(tier, &spec, None);
+    let broken = matches!(outcome.status, Status::InfraError(_)) && !matches!(attack.check, Check::Other(_));
+    if broken {
+        return Some(format!("the box failed: {:?}", outcome.status));
+    }
+    arena.effect(attack.check, &outcome)
+}
+
+/// Leaves the spec as it is.
+pub(crate) fn as_is(_: &mut Spec, _: &Arena) {}
+
+/// The control of attacks that only the filter stops.
+pub(crate) const NO_FILTER: Control = Control::Without(Tier::Strong, Guards::SECCOMP);
+/// The control of attacks that need privileges in the box's own namespaces.
+pub(crate) const NO_FILTER_NO_DROP: Control =
+    Control::Without(Tier::Strong, Guards::SECCOMP.and(Guards::PRIVILEGES).and(Guards::LANDLOCK));
+/// The control of attacks on limits.
+pub(crate) const NO_LIMITS: Control =
+    Control::Without(Tier::Strong, Guards::RLIMITS.and(Guards::WATCHDOG).and(Guards::WALL));
+
+/// Prints that the payload got through.
+#[expect(clippy::print_stdout, reason = "a payload's standard output is what the harness reads")]
+pub(crate) fn reached(through: bool) -> i32 {
+    if through {
+        println!("{REACHED}");
+    }
+    0
+}
