@@ -68,10 +68,18 @@ pub struct Toolchain {
 /// Object files and directories that a C compiler would add when linking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Startup {
+    program: PathBuf,
     first: Vec<PathBuf>,
     last: Vec<PathBuf>,
     search: Vec<PathBuf>,
     loader: PathBuf,
+}
+
+/// What the linker is to make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Program,
+    Library,
 }
 
 impl Toolchain {
@@ -98,18 +106,23 @@ impl Toolchain {
 
     /// A run of `rustc` in the work directory. Give sources by relative path: then no diagnostic names a host path.
     pub fn rustc(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
-        self.driver("bin/rustc", args)
+        self.driver("bin/rustc", Output::Program, args)
+    }
+
+    /// A run of `rustc` that makes a shared library, such as a procedural macro.
+    pub fn rustc_library(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+        self.driver("bin/rustc", Output::Library, args)
     }
 
     /// A run of `clippy-driver`, which lints and compiles in one pass.
     pub fn clippy(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
-        self.driver("bin/clippy-driver", args)
+        self.driver("bin/clippy-driver", Output::Program, args)
     }
 
-    fn driver(&self, program: &str, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+    fn driver(&self, program: &str, output: Output, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
         let mut argv = vec![Arg::bind(NAME, program)];
         argv.push(Arg::text("--sysroot=").then(Arg::bind(NAME, "")));
-        argv.extend(self.linking());
+        argv.extend(self.linking(output));
         argv.extend(args.into_iter().map(Into::into));
         let mut spec = Spec::new(argv).binds(self.binds()).env("TMPDIR", Arg::work(""));
         spec.proc = Proc::Own;
@@ -118,7 +131,7 @@ impl Toolchain {
 
     /// Arguments that link with the bundled linker directly, where all it needs was found; otherwise none, and a C compiler is
     /// needed inside.
-    fn linking(&self) -> Vec<Arg> {
+    fn linking(&self, output: Output) -> Vec<Arg> {
         let bundled = format!("lib/rustlib/{}/bin/rust-lld", self.triple);
         let Some(startup) = self.startup.as_ref().filter(|_| self.sysroot.join(&bundled).exists()) else {
             return Vec::new();
@@ -126,7 +139,10 @@ impl Toolchain {
         let mut args =
             vec![Arg::text("-Clinker=").then(Arg::bind(NAME, &bundled)), Arg::from("-Clinker-flavor=ld.lld")];
         let link = |path: &Path| Arg::text("-Clink-arg=").then(path);
-        args.push(Arg::text("-Clink-arg=--dynamic-linker=").then(startup.loader.as_path()));
+        if output == Output::Program {
+            args.push(Arg::text("-Clink-arg=--dynamic-linker=").then(startup.loader.as_path()));
+            args.push(link(&startup.program));
+        }
         args.extend(startup.first.iter().map(|path| link(path)));
         args.extend(startup.search.iter().map(|path| Arg::text("-Lnative=").then(path.as_path())));
         args.extend(startup.last.iter().map(|path| link(path)));
@@ -160,7 +176,8 @@ fn startup(triple: &str) -> Option<Startup> {
         .map(PathBuf::from)
         .find(|path| path.to_string_lossy().contains(&arch.replace('_', "-")))?;
     Some(Startup {
-        first: vec![c.join("Scrt1.o"), c.join("crti.o"), compiler.join("crtbeginS.o")],
+        program: c.join("Scrt1.o"),
+        first: vec![c.join("crti.o"), compiler.join("crtbeginS.o")],
         last: vec![compiler.join("crtendS.o"), c.join("crtn.o")],
         search: vec![c, compiler],
         loader,

@@ -1,5 +1,121 @@
-//! The helper as a program of its own, for this crate's tests and benches.
+//! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `hold`, `storm`.
+//! Without a word it is only the helper.
 
-fn main() {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     proofhouse_sandbox::trampoline_main_if_asked();
+    #[cfg(target_os = "linux")]
+    {
+        stage::main()
+    }
+    #[cfg(not(target_os = "linux"))]
+    ExitCode::SUCCESS
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "a program for tests, whose standard output is what they read")]
+mod stage {
+    use std::io::Write;
+    use std::process::ExitCode;
+
+    use proofhouse_sandbox::attacks::{self, AttackResult};
+    use proofhouse_sandbox::recipes::Toolchain;
+    use proofhouse_sandbox::{Arg, Options, Request, Sandbox, Spec, Tier};
+
+    pub(crate) fn main() -> ExitCode {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["doctor", rest @ ..] => doctor(rest),
+            ["attack", tier] => show(&attacks::run_attacks(&open("limited"), parse(tier))),
+            ["control"] => show(&attacks::run_controls(&open("limited"))),
+            ["compile-attack", tier, rustc] => {
+                show(&attacks::run_compile_attacks(&open("limited"), parse(tier), &toolchain(rustc)))
+            }
+            ["compile-control", rustc] => show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc))),
+            ["hold", tier, name] => hold(tier, name),
+            ["storm", tier, runs, name] => storm(tier, runs.parse().expect("a number of runs"), name),
+            _ => return ExitCode::from(2),
+        }
+        ExitCode::SUCCESS
+    }
+
+    fn parse(tier: &str) -> Tier {
+        Tier::parse(tier).expect("a tier")
+    }
+
+    fn options(tier: &str) -> Options {
+        let mut options = Options::new(std::env::temp_dir());
+        options.cgroup = false;
+        options.request = match tier.strip_prefix("require-") {
+            Some(least) => Request::require(Tier::parse(least)),
+            None => Request { sandbox: Tier::parse(tier), require: None },
+        };
+        options
+    }
+
+    fn open(tier: &str) -> Sandbox {
+        Sandbox::open(options(tier)).expect("a sandbox of that tier")
+    }
+
+    fn toolchain(rustc: &str) -> Toolchain {
+        Toolchain::rust(rustc.as_ref()).expect("a toolchain")
+    }
+
+    /// The probe, then the tier that each request gets, or the refusal.
+    fn doctor(requests: &[&str]) {
+        for (name, value) in Sandbox::examine(options("auto")).expect("a helper").rows() {
+            println!("{name}\t{value}");
+        }
+        for request in requests {
+            match Sandbox::open(options(request)) {
+                Ok(sandbox) => println!("request {request}\t{}", sandbox.tier()),
+                Err(error) => println!("request {request}\trefused: {}", error.to_string().replace('\n', " ")),
+            }
+        }
+    }
+
+    fn show(results: &[AttackResult]) {
+        for result in results {
+            let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
+            println!("{}\t{effect}", result.name);
+        }
+    }
+
+    /// A shell that names itself so that survivors are found, starts children that try to get away, and stays.
+    fn restless(name: &str) -> Spec {
+        let script = format!(
+            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; ./{name} 0.002 & exit 0"
+        );
+        Spec::new(["/bin/sh", "-c", &script])
+            .binds(proofhouse_sandbox::recipes::programs())
+            .env("PATH", Arg::text("/usr/bin:/bin"))
+    }
+
+    /// Runs a box that stays until this process is killed.
+    fn hold(tier: &str, name: &str) {
+        let sandbox = open(tier);
+        let mut spec = restless(name);
+        spec.argv[2] = Arg::text(format!(
+            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; echo ready >&2; exec ./{name} 60"
+        ));
+        spec.limits.wall_ms = 60_000;
+        println!("open");
+        let _ = std::io::stdout().flush();
+        let outcome = sandbox.run(&spec);
+        println!("{:?}", outcome.status);
+    }
+
+    /// Many runs that each leave children behind, from several threads.
+    fn storm(tier: &str, runs: usize, name: &str) {
+        let sandbox = open(tier);
+        let spec = restless(name);
+        let failed: usize = std::thread::scope(|scope| {
+            let one = || (0..runs / 4).filter(|_| sandbox.run(&spec).status != proofhouse_sandbox::Status::Ok).count();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap_or(runs)).sum()
+        });
+        println!("failed\t{failed}");
+    }
 }

@@ -20,9 +20,10 @@ struct Attack {
     macro_body: Option<fn(&Arena) -> String>,
     check: Check,
     control: Control,
+    /// It never ends by itself, so little time is given to it.
+    endless: bool,
 }
 
-const CPU_MS: u64 = 1_000;
 const MEMORY: u64 = 512 << 20;
 const DISK: u64 = 64 << 20;
 const OUTPUT: u64 = 100_000;
@@ -37,23 +38,23 @@ const ANY_SIZE: Control =
 
 macro_rules! row {
     ($name:literal, $what:literal, $source:expr, $check:expr, $control:expr) => {
+        row!(@ $name, $what, $source, None, $check, $control, false)
+    };
+    (endless $name:literal, $what:literal, $source:expr) => {
+        row!(@ $name, $what, $source, None, Check::Other(overran), NO_CLOCK, true)
+    };
+    (macro $name:literal, $what:literal, $body:expr, $check:expr) => {
+        row!(@ $name, $what, calls_macro, Some($body), $check, OPEN, false)
+    };
+    (@ $name:literal, $what:literal, $source:expr, $body:expr, $check:expr, $control:expr, $endless:literal) => {
         Attack {
             name: $name,
             what: $what,
             source: $source,
-            macro_body: None,
+            macro_body: $body,
             check: $check,
             control: $control,
-        }
-    };
-    (macro $name:literal, $what:literal, $body:expr, $check:expr) => {
-        Attack {
-            name: $name,
-            what: $what,
-            source: |_| "pm::go!(); fn main() {}".to_owned(),
-            macro_body: Some($body),
-            check: $check,
-            control: OPEN,
+            endless: $endless,
         }
     };
 }
@@ -68,7 +69,7 @@ const ATTACKS: &[Attack] = &[
     row!("path-module", "name a source file outside as a module", path_module, LEAK, OPEN),
     row!("incbin", "have the assembler include a file", incbin, LEAK, OPEN),
     row!("env", "read the harness's environment", env_path, Check::Other(path_leaked), Control::Bare),
-    row!("proc-environ", "include another's environment", proc_environ, LEAK, OPEN),
+    row!("proc-environ", "include another's environment", proc_environ, LEAK, Control::Bare),
     row!(
         "passwd",
         "include the list of users",
@@ -77,9 +78,9 @@ const ATTACKS: &[Attack] = &[
         OPEN
     ),
     row!("dev-zero", "include a device without end", dev_zero, Check::Other(swallowed), OPEN),
-    row!("const-loop", "evaluate a constant without end", const_loop, Check::Other(overran), NO_CLOCK),
-    row!("macro-blow-up", "expand a macro without end", macro_blow_up, Check::Other(overran), NO_CLOCK),
-    row!("type-blow-up", "make types without end", type_blow_up, Check::Other(overran), NO_CLOCK),
+    row!(endless "const-loop", "evaluate a constant without end", const_loop),
+    row!(endless "macro-blow-up", "expand a macro without end", macro_blow_up),
+    row!(endless "const-recursion", "evaluate a recursion that doubles at each step", const_recursion),
     row!("error-flood", "write diagnostics without end", error_flood, Check::Other(flooded), ENDLESS_OUTPUT),
     row!("giant-static", "make an enormous program", giant_static, Check::Other(giant), ANY_SIZE),
     row!(macro "macro-read", "a procedural macro that reads a secret", macro_read, LEAK),
@@ -91,7 +92,7 @@ const ATTACKS: &[Attack] = &[
 
 pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier, toolchain: &Toolchain) -> Vec<AttackResult> {
     let one = |attack: &Attack| result(attack, try_one(sandbox, toolchain, attack, tier, Guards::NONE));
-    ATTACKS.iter().map(one).collect()
+    super::side_by_side(ATTACKS.iter(), one)
 }
 
 pub(crate) fn control_all(sandbox: &Sandbox, toolchain: &Toolchain) -> Vec<AttackResult> {
@@ -102,7 +103,7 @@ pub(crate) fn control_all(sandbox: &Sandbox, toolchain: &Toolchain) -> Vec<Attac
         };
         result(attack, try_one(sandbox, toolchain, attack, tier, without))
     };
-    ATTACKS.iter().map(one).collect()
+    super::side_by_side(ATTACKS.iter(), one)
 }
 
 fn result(attack: &Attack, effect: Option<String>) -> AttackResult {
@@ -121,8 +122,9 @@ fn try_one(
         Err(error) => return Some(format!("the arena could not be set up: {error}")),
     };
     let run = |mut spec: Spec| {
-        spec.limits.cpu_ms = CPU_MS;
-        spec.limits.wall_ms = 5_000;
+        spec.limits.cpu_ms = if attack.endless { 400 } else { 30_000 };
+        let guarded = without == Guards::NONE || !attack.endless;
+        spec.limits.wall_ms = if guarded { 60_000 } else { 2_000 };
         spec.limits.memory_bytes = MEMORY;
         spec.limits.disk_bytes = DISK;
         spec.limits.file_bytes = DISK;
@@ -168,7 +170,11 @@ fn macro_crate(toolchain: &Toolchain, body: &str) -> Spec {
         "-o".into(),
     ];
     let args = args.into_iter().chain([Arg::work("libpm.so"), Arg::from("pm.rs")]);
-    toolchain.rustc(args).file("pm.rs", source).collect("libpm.so", 1 << 30)
+    toolchain.rustc_library(args).file("pm.rs", source).collect("libpm.so", 1 << 30)
+}
+
+fn calls_macro(_: &Arena) -> String {
+    "pm::go!(); fn main() {}".to_owned()
 }
 
 fn secret(arena: &Arena) -> String {
@@ -241,16 +247,15 @@ fn macro_blow_up(_: &Arena) -> String {
     source + "fn main() { m40!(); }\n"
 }
 
-fn type_blow_up(_: &Arena) -> String {
-    let mut source = String::from("#![recursion_limit = \"4096\"]\n#![type_length_limit = \"100000000\"]\n");
-    source.push_str("trait T { fn go(n: u32) -> u32; }\nimpl T for () { fn go(n: u32) -> u32 { n } }\n");
-    source.push_str("impl<A: T> T for (A,) { fn go(n: u32) -> u32 { if n == 0 { 0 } else { <((A,),) as T>::go(n - 1) + <(A,) as T>::go(n - 1) } } }\n");
-    source + "fn main() { println!(\"{}\", <((),) as T>::go(9)); }\n"
+fn const_recursion(_: &Arena) -> String {
+    "#![allow(long_running_const_eval)]\nconst fn f(n: u64) -> u64 { if n < 2 { n } else { f(n - 1) + f(n - 2) } }\n\
+     const X: u64 = f(60);\nfn main() { std::hint::black_box(X); }\n"
+        .to_owned()
 }
 
 fn error_flood(_: &Arena) -> String {
     let mut source = String::new();
-    for number in 0..2_000 {
+    for number in 0..400 {
         source.push_str(&format!("fn f{number}() {{ missing_{number}(); let x: u8 = \"wrong\"; }}\n"));
     }
     source + "fn main() {}\n"
@@ -323,11 +328,9 @@ fn swallowed(_: &Arena, outcome: &Outcome) -> Option<String> {
     (!refused).then(|| format!("the compiler went on reading: {:?}", outcome.status))
 }
 
-/// Beyond what stopping takes: the compiler's own threads may each use a little more before they are gone.
 fn overran(_: &Arena, outcome: &Outcome) -> Option<String> {
-    let over = outcome.usage.cpu_ms > CPU_MS * 2;
-    (over || outcome.status == Status::Ok)
-        .then(|| format!("{:?} after {} ms", outcome.status, outcome.usage.cpu_ms))
+    let ended = outcome.status == Status::CpuLimit;
+    (!ended).then(|| format!("{:?} after {} ms of CPU time", outcome.status, outcome.usage.cpu_ms))
 }
 
 fn flooded(_: &Arena, outcome: &Outcome) -> Option<String> {

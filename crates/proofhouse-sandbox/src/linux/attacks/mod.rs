@@ -11,6 +11,8 @@ mod raw;
 mod resources;
 mod results;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use self::arena::{Arena, Target};
 use crate::attacks::AttackResult;
 use crate::guards::Guards;
@@ -101,16 +103,13 @@ pub(crate) fn payload(name: &str, words: &[&str]) -> i32 {
 
 /// All attacks against one tier.
 pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
-    let root = rustix::process::geteuid().is_root();
-    let declared = declared(tier, root);
-    table()
-        .map(|attack| AttackResult {
-            name: attack.name,
-            what: attack.what,
-            effect: try_one(sandbox, attack, tier, Guards::NONE),
-            declared: declared.contains(&attack.name),
-        })
-        .collect()
+    let declared = declared(tier, rustix::process::geteuid().is_root());
+    side_by_side(table(), |attack| AttackResult {
+        name: attack.name,
+        what: attack.what,
+        effect: try_one(sandbox, attack, tier, Guards::NONE),
+        declared: declared.contains(&attack.name),
+    })
 }
 
 /// All controls.
@@ -121,14 +120,38 @@ pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
         }
         Control::Without(tier, guards) => try_one(sandbox, attack, tier, guards),
     };
-    table()
-        .map(|attack| AttackResult {
-            name: attack.name,
-            what: attack.what,
-            effect: control(attack),
-            declared: false,
-        })
-        .collect()
+    side_by_side(table(), |attack| AttackResult {
+        name: attack.name,
+        what: attack.what,
+        effect: control(attack),
+        declared: false,
+    })
+}
+
+/// Maps in order with a few threads, because most attacks only wait.
+fn side_by_side<'a, T: Sync + 'a>(
+    items: impl Iterator<Item = &'a T>,
+    one: impl Fn(&T) -> AttackResult + Sync,
+) -> Vec<AttackResult> {
+    const THREADS: usize = 4;
+    let items: Vec<&T> = items.collect();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            match items.get(index) {
+                Some(item) => done.push((index, one(item))),
+                None => return done,
+            }
+        }
+    };
+    let mut all: Vec<(usize, AttackResult)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(worker)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, result)| result).collect()
 }
 
 fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> Option<String> {

@@ -78,7 +78,7 @@ fn short(spec: &mut Spec, _: &Arena) {
 
 fn brief(spec: &mut Spec, _: &Arena) {
     spec.limits.cpu_ms = 200;
-    spec.limits.wall_ms = 700;
+    spec.limits.wall_ms = 600;
 }
 
 fn fork_bomb(target: &Target) -> i32 {
@@ -159,12 +159,12 @@ fn burn_ms(millis: u64) {
 }
 
 fn cpu_loop(_: &Target) -> i32 {
-    burn_ms(1_500);
+    burn_ms(1_000);
     reached(true)
 }
 
 fn cpu_children(target: &Target) -> i32 {
-    for _ in 0..15 {
+    for _ in 0..10 {
         if forked() == Some(true) {
             take_name(&target.tag);
             burn_ms(100);
@@ -184,13 +184,13 @@ fn ignore_all() {
 
 fn cpu_ignore(_: &Target) -> i32 {
     ignore_all();
-    burn_ms(1_500);
+    burn_ms(1_000);
     reached(true)
 }
 
 fn sleep(_: &Target) -> i32 {
     ignore_all();
-    sleep_ms(1_500);
+    sleep_ms(1_000);
     reached(true)
 }
 
