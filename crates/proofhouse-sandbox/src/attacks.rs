@@ -66,3 +66,15 @@ pub fn run_controls(sandbox: &Sandbox) -> Vec<AttackResult> {
 pub fn run_compile_controls(sandbox: &Sandbox, toolchain: &crate::recipes::Toolchain) -> Vec<AttackResult> {
     crate::linux::attacks::compile::control_all(sandbox, toolchain)
 }
+
+/// Runs attacks that try to leave processes behind, `runs` times, and returns how many processes are left one second later.
+#[cfg(target_os = "linux")]
+pub fn count_orphans(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Result<usize> {
+    crate::linux::attacks::orphan_runs(sandbox, tier, runs)
+}
+
+/// Runs a program that fills memory as fast as it can against a limit, to measure by how much the limit is overshot.
+#[cfg(target_os = "linux")]
+pub fn memory_bomb(sandbox: &Sandbox, limit_bytes: u64) -> crate::Outcome {
+    crate::linux::attacks::memory_bomb(sandbox, limit_bytes)
+}

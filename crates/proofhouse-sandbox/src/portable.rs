@@ -138,7 +138,7 @@ fn command(spec: &Spec, tier: Tier, helper: &Helper, work: &Path) -> io::Result<
         let limits = &spec.limits;
         let mut command = helper.command(trampoline::LIMITED)?;
         let address = limits.address_bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
-        command.arg((limits.cpu_ms.div_ceil(1000) + 1).to_string()).arg(address).arg("-");
+        command.arg(limits.cpu_ms.div_ceil(1000).max(1).to_string()).arg(address).arg("-");
         command.arg(limits.open_files.to_string()).arg(limits.file_bytes.to_string()).args(argv);
         command
     } else {

@@ -1,4 +1,4 @@
-//! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `hold`, `storm`.
+//! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `orphans`, `hold`.
 //! Without a word it is only the helper.
 
 use std::process::ExitCode;
@@ -33,9 +33,15 @@ mod stage {
             ["compile-attack", tier, rustc] => {
                 show(&attacks::run_compile_attacks(&open("limited"), parse(tier), &toolchain(rustc)))
             }
-            ["compile-control", rustc] => show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc))),
+            ["compile-control", rustc] => {
+                show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
+            }
             ["hold", tier, name] => hold(tier, name),
-            ["storm", tier, runs, name] => storm(tier, runs.parse().expect("a number of runs"), name),
+            ["orphans", tier, runs] => {
+                let runs = runs.parse().expect("a number of runs");
+                let left = attacks::count_orphans(&open("limited"), parse(tier), runs).expect("an arena");
+                println!("left\t{left}");
+            }
             _ => return ExitCode::from(2),
         }
         ExitCode::SUCCESS
@@ -71,7 +77,9 @@ mod stage {
         for request in requests {
             match Sandbox::open(options(request)) {
                 Ok(sandbox) => println!("request {request}\t{}", sandbox.tier()),
-                Err(error) => println!("request {request}\trefused: {}", error.to_string().replace('\n', " ")),
+                Err(error) => {
+                    println!("request {request}\trefused: {}", error.to_string().replace('\n', " "))
+                }
             }
         }
     }
@@ -83,39 +91,18 @@ mod stage {
         }
     }
 
-    /// A shell that names itself so that survivors are found, starts children that try to get away, and stays.
-    fn restless(name: &str) -> Spec {
-        let script = format!(
-            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; ./{name} 0.002 & exit 0"
-        );
-        Spec::new(["/bin/sh", "-c", &script])
-            .binds(proofhouse_sandbox::recipes::programs())
-            .env("PATH", Arg::text("/usr/bin:/bin"))
-    }
-
-    /// Runs a box that stays until this process is killed.
+    /// Runs a box whose processes try to get away and which stays until this process is killed.
     fn hold(tier: &str, name: &str) {
         let sandbox = open(tier);
-        let mut spec = restless(name);
-        spec.argv[2] = Arg::text(format!(
-            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; echo ready >&2; exec ./{name} 60"
-        ));
+        let script = format!(
+            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; exec ./{name} 60"
+        );
+        let mut spec = Spec::new(["/bin/sh", "-c", &script])
+            .binds(proofhouse_sandbox::recipes::programs())
+            .env("PATH", Arg::text("/usr/bin:/bin"));
         spec.limits.wall_ms = 60_000;
         println!("open");
         let _ = std::io::stdout().flush();
-        let outcome = sandbox.run(&spec);
-        println!("{:?}", outcome.status);
-    }
-
-    /// Many runs that each leave children behind, from several threads.
-    fn storm(tier: &str, runs: usize, name: &str) {
-        let sandbox = open(tier);
-        let spec = restless(name);
-        let failed: usize = std::thread::scope(|scope| {
-            let one = || (0..runs / 4).filter(|_| sandbox.run(&spec).status != proofhouse_sandbox::Status::Ok).count();
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
-            threads.into_iter().map(|thread| thread.join().unwrap_or(runs)).sum()
-        });
-        println!("failed\t{failed}");
+        println!("{:?}", sandbox.run(&spec).status);
     }
 }

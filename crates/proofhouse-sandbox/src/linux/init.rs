@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 
-use super::payload::{Failure, Payload};
+use super::payload::{Failure, Payload, User};
 use super::report::{Ending, Limit, Message};
 use super::watch::{self, Watch};
 use super::wire::{Job, limits_from_wire};
@@ -65,7 +65,7 @@ fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let user = box_user(&job)?;
     let proc = if job.strong {
-        let owner = user.unwrap_or(rustix::process::geteuid().as_raw());
+        let owner = user.map_or(rustix::process::geteuid().as_raw(), |user| user.id);
         root::build(&job, &limits, owner)?
     } else {
         watch::host_proc().at("open /proc")?
@@ -118,21 +118,23 @@ fn work_path(job: &Job) -> PathBuf {
     if job.strong { PathBuf::from(root::WORK) } else { Path::new(OsStr::from_bytes(&job.work)).to_owned() }
 }
 
-fn fill_work(job: &Job, work: &OwnedFd, sources: &[OwnedFd], user: Option<u32>) -> Result<(), Step> {
-    if let Some(id) = user.filter(|_| !job.work.is_empty()) {
+fn fill_work(job: &Job, work: &OwnedFd, sources: &[OwnedFd], user: Option<User>) -> Result<(), Step> {
+    let owner = user.map(|user| user.id);
+    if let Some(id) = owner.filter(|_| !job.work.is_empty()) {
         files::give_tree(work.as_fd(), id).at("hand over the work directory")?;
     }
     let mut sources = sources.iter();
     for file in &job.files {
         let from = if file.bytes.is_none() { sources.next() } else { None };
-        files::place(work.as_fd(), file, from, user)?;
+        files::place(work.as_fd(), file, from, owner)?;
     }
     Ok(())
 }
 
-/// The user that the payload becomes when init is root: one of its own, so that process limits count and files of root are
-/// out of reach. A bind that such a user could not read keeps the payload root, without capabilities.
-fn box_user(job: &Job) -> Result<Option<u32>, Step> {
+/// The user that the payload becomes when init is root: one of its own, so that process limits count and files of root are out of
+/// reach. Where that user could not reach a bind (a toolchain in root's home), it may pass directories and read files that are
+/// not open to it; the private root or Landlock still says which.
+fn box_user(job: &Job) -> Result<Option<User>, Step> {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || Guards(job.without).has(Guards::USER) {
         return Ok(None);
@@ -146,19 +148,21 @@ fn box_user(job: &Job) -> Result<Option<u32>, Step> {
                 found.st_mode & needed == needed
             })
         };
-        return Ok(paths.into_iter().all(open_to_all).then_some(root::INSIDE_ID));
+        let read_all = !paths.into_iter().all(open_to_all);
+        return Ok(Some(User { id: root::INSIDE_ID, read_all }));
     }
     let id = box_id(rustix::process::getpid().as_raw_nonzero().get());
     let above_work = Path::new(OsStr::from_bytes(&job.work)).parent().unwrap_or(Path::new("/"));
-    Ok(can_reach_all(id, paths, above_work)?.then_some(id))
+    let reach = can_reach_all(id, paths, above_work)?;
+    Ok(reach.map(|all| User { id, read_all: !all }))
 }
 
-/// Tries the paths as that user and becomes root again.
+/// Tries the paths as that user and becomes root again. `None`: there can be no such user here.
 fn can_reach_all<'a>(
     id: u32,
     mut read: impl Iterator<Item = &'a [u8]>,
     above_work: &Path,
-) -> Result<bool, Step> {
+) -> Result<Option<bool>, Step> {
     use rustix::fs::{Access, AtFlags, CWD, Gid, Uid, accessat};
     use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
     let step = "try the box's user";
@@ -166,14 +170,14 @@ fn can_reach_all<'a>(
     let may_leave = set_thread_groups(&[]).is_ok() && set_thread_res_gid(None, group, None).is_ok();
     if !may_leave || set_thread_res_uid(None, user, None).is_err() {
         set_thread_res_gid(None, Gid::ROOT, None).at(step)?;
-        return Ok(false);
+        return Ok(None);
     }
     let may = |path: &OsStr, access| accessat(CWD, path, access, AtFlags::EACCESS).is_ok();
     let all = read.all(|path| may(OsStr::from_bytes(path), Access::READ_OK))
         && may(above_work.as_os_str(), Access::EXEC_OK);
     set_thread_res_uid(None, Uid::ROOT, None).at(step)?;
     set_thread_res_gid(None, Gid::ROOT, None).at(step)?;
-    Ok(all)
+    Ok(Some(all))
 }
 
 /// Threads of this user on the host, which the kernel counts against the same limit.
@@ -292,7 +296,7 @@ impl Guard<'_> {
         self.ending.limit = match () {
             () if memory_matters && memory > limits.memory_bytes => Some(Limit::Memory),
             () if sample.cpu_us > limits.cpu_ms.saturating_mul(1000) => Some(Limit::Cpu),
-            () if sample.processes > limits.processes.saturating_add(1) => Some(Limit::Processes),
+            () if sample.threads > limits.processes.saturating_add(1) => Some(Limit::Processes),
             () => None,
         };
         let room = limits.memory_bytes.saturating_sub(memory);

@@ -28,9 +28,17 @@ pub(crate) struct Payload<'a> {
     /// The work directory as this process sees it.
     pub(crate) work: &'a Path,
     /// The user to become, when init is root.
-    pub(crate) user: Option<u32>,
+    pub(crate) user: Option<User>,
     /// Processes of the same user that are not the box's and count against its limit.
     pub(crate) others: u64,
+}
+
+/// The user of a box whose caller is root.
+#[derive(Clone, Copy)]
+pub(crate) struct User {
+    pub(crate) id: u32,
+    /// May pass directories and read files that are not open to it.
+    pub(crate) read_all: bool,
 }
 
 /// A failure of the child: a step of the setup, or the program itself.
@@ -122,7 +130,7 @@ impl Payload<'_> {
     }
 
     fn privileges(&self) -> Result<(), Step> {
-        if let Some(id) = self.user {
+        if let Some(User { id, .. }) = self.user {
             let (user, group) = (rustix::fs::Uid::from_raw(id), rustix::fs::Gid::from_raw(id));
             match rustix::thread::set_thread_groups(&[]) {
                 Ok(()) | Err(rustix::io::Errno::PERM) => {}
@@ -139,10 +147,11 @@ impl Payload<'_> {
             sets.effective = sets.permitted;
             return rustix::thread::set_capabilities(None, sets).at("keep capabilities");
         }
-        drop_capabilities();
-        let none = CapabilitySet::empty();
-        let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
-        rustix::thread::set_capabilities(None, sets).at("drop capabilities")?;
+        let kept = match self.user {
+            Some(User { read_all: true, .. }) => CapabilitySet::DAC_READ_SEARCH,
+            _ => CapabilitySet::empty(),
+        };
+        drop_capabilities(kept).at("drop capabilities")?;
         rustix::thread::set_no_new_privs(true).at("refuse new privileges")
     }
 
@@ -226,8 +235,9 @@ fn c_strings(items: &[Vec<u8>]) -> Option<Vec<CString>> {
     items.iter().map(|item| CString::new(item.as_slice()).ok()).collect()
 }
 
-/// Takes away every way to gain a capability. Each call may fail without privileges, where there is nothing to take away.
-fn drop_capabilities() {
+/// Takes away every capability but `kept` and every way to gain one. What fails without privileges is fine: there is nothing to
+/// take away then.
+fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
     let locked = CapabilitiesSecureBits::NO_ROOT
         | CapabilitiesSecureBits::NO_ROOT_LOCKED
         | CapabilitiesSecureBits::NO_SETUID_FIXUP
@@ -235,8 +245,19 @@ fn drop_capabilities() {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     let _ = rustix::thread::clear_ambient_capability_set();
-    for capability in 0..64 {
-        let _ = sys::prctl(libc::PR_CAPBSET_DROP, capability);
+    for number in (0..64).filter(|number| kept.bits() & (1u64 << number) == 0) {
+        let _ = sys::prctl(libc::PR_CAPBSET_DROP, number);
     }
-    let _ = rustix::thread::set_capabilities_secure_bits(locked);
+    let setup = kept | CapabilitySet::SETPCAP;
+    let has_any = !rustix::thread::capabilities(None)?.permitted.is_empty();
+    if has_any {
+        let sets = CapabilitySets { effective: setup, permitted: setup, inheritable: kept };
+        let _ = rustix::thread::set_capabilities(None, sets);
+        if !kept.is_empty() {
+            rustix::thread::configure_capability_in_ambient_set(kept, true)?;
+        }
+        let _ = rustix::thread::set_capabilities_secure_bits(locked);
+    }
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: kept };
+    rustix::thread::set_capabilities(None, sets)
 }

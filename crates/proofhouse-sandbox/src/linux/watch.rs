@@ -13,6 +13,7 @@ pub(crate) struct Sample {
     pub(crate) cpu_us: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) processes: u64,
+    pub(crate) threads: u64,
 }
 
 /// Where to look.
@@ -78,10 +79,11 @@ impl Watch {
     pub(crate) fn sample(&self, reaped_us: u64) -> Sample {
         let mut sample = Sample { cpu_us: reaped_us, ..Sample::default() };
         for pid in self.pids() {
-            if let Some((cpu_us, memory)) = self.process(pid) {
-                sample.cpu_us += cpu_us;
-                sample.memory_bytes += memory;
+            if let Some(process) = self.process(pid) {
+                sample.cpu_us += process.cpu_us;
+                sample.memory_bytes += process.memory_bytes;
                 sample.processes += 1;
+                sample.threads += process.threads;
             }
         }
         sample
@@ -95,17 +97,22 @@ impl Watch {
             let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse().ok()?;
             Some(kib * 1024)
         };
-        let or_resident = |pid: i32| share(pid).or_else(|| self.process(pid).map(|(_, memory)| memory));
+        let or_resident = |pid: i32| share(pid).or_else(|| self.process(pid).map(|one| one.memory_bytes));
         self.pids().into_iter().filter_map(or_resident).sum()
     }
 
-    /// CPU time, with that of its reaped children, and resident memory of one process.
-    fn process(&self, pid: i32) -> Option<(u64, u64)> {
+    /// One process: CPU time with that of its reaped children, resident memory, threads.
+    fn process(&self, pid: i32) -> Option<Sample> {
         let stat = self.read(&format!("{pid}/stat"))?;
         let after_name = &stat[stat.rfind(')')? + 2..];
         let field = |number: usize| after_name.split(' ').nth(number - 3)?.parse::<u64>().ok();
         let ticks = field(14)? + field(15)? + field(16)? + field(17)?;
-        Some((ticks * self.tick_us, field(24)? * self.page))
+        Some(Sample {
+            cpu_us: ticks * self.tick_us,
+            memory_bytes: field(24)? * self.page,
+            processes: 1,
+            threads: field(20)?,
+        })
     }
 
     fn numbers(&self, directory: &str) -> Vec<i32> {

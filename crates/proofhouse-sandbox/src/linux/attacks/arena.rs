@@ -150,6 +150,11 @@ impl Arena {
         self.target.dir.with_file_name(format!("proofhouse-arena-{}-work", self.target.tag))
     }
 
+    /// Processes with the arena's name that are there now.
+    pub(crate) fn survivors(&self) -> usize {
+        named(&self.target.tag).len()
+    }
+
     /// The effect that the check sees.
     pub(crate) fn effect(&self, check: Check, outcome: &Outcome) -> Option<String> {
         let text = outcome.stdout.text();

@@ -128,6 +128,34 @@ pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
     })
 }
 
+/// Runs attacks that leave processes behind, again and again, and counts what is left a second later.
+pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Result<usize> {
+    let arena = Arena::new(sandbox, Check::Survives)?;
+    let orphans: Vec<&Attack> = table().filter(|attack| matches!(attack.check, Check::Survives)).collect();
+    let order: Vec<&Attack> = orphans.iter().cycle().take(runs).copied().collect();
+    let words = arena.target.words();
+    side_by_side(order.into_iter(), |attack| {
+        let mut all = vec!["attack", attack.name];
+        all.extend(words.iter().map(String::as_str));
+        let outcome = sandbox.run_in(tier, &Spec::builtin(&all), None);
+        let effect = (outcome.status != Status::Ok).then(|| format!("{:?}", outcome.status));
+        AttackResult { name: attack.name, what: attack.what, effect, declared: false }
+    });
+    raw::sleep_ms(1_000);
+    Ok(arena.survivors())
+}
+
+/// The heap attack with another limit, in the sandbox's own tier.
+pub(crate) fn memory_bomb(sandbox: &Sandbox, limit_bytes: u64) -> Outcome {
+    let words = Target::default().words();
+    let mut all = vec!["attack", "heap"];
+    all.extend(words.iter().map(String::as_str));
+    let mut spec = Spec::builtin(&all);
+    spec.limits.memory_bytes = limit_bytes;
+    spec.limits.address_bytes = None;
+    sandbox.run(&spec)
+}
+
 /// Maps in order with a few threads, because most attacks only wait.
 fn side_by_side<'a, T: Sync + 'a>(
     items: impl Iterator<Item = &'a T>,

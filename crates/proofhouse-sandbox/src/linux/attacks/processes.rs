@@ -6,7 +6,7 @@ use std::os::fd::FromRawFd;
 
 use super::arena::Arena;
 use super::raw::{call, call3, forked, leave, sleep_ms, take_name};
-use super::{Attack, Check, Control, NO_FILTER, Target, as_is, reached};
+use super::{Attack, Check, Control, Target, as_is, reached};
 use crate::guards::Guards;
 use crate::linux::report::{Ending, Message};
 use crate::linux::sys;
