@@ -27,7 +27,8 @@ impl AttackResult {
     }
 }
 
-/// Runs all attacks that need no compiler against one tier.
+/// Runs all attacks that need no compiler against one tier, `strong` or `confined`; weaker tiers promise nothing, and nothing is
+/// run against them.
 #[cfg(target_os = "linux")]
 pub fn run_attacks(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
     crate::linux::attacks::run_all(sandbox, tier)

@@ -54,3 +54,24 @@ fn held(_: Tier, _: Network, _: bool) -> Vec<String> {
 pub fn policy_digest(tier: Tier, network: Network, cgroup: bool) -> String {
     hex(&Sha256::digest(policy_text(tier, network, cgroup).as_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_stands_for_one_policy() {
+        let mut seen = std::collections::BTreeSet::new();
+        for tier in Tier::ALL {
+            for network in [Network::None, Network::Host] {
+                for cgroup in [false, true] {
+                    assert!(seen.insert(policy_digest(tier, network, cgroup)), "{tier} {network:?} {cgroup}");
+                }
+            }
+        }
+        assert_eq!(
+            policy_digest(Tier::Strong, Network::None, false),
+            policy_digest(Tier::Strong, Network::None, false)
+        );
+    }
+}

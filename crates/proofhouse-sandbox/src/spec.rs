@@ -64,6 +64,7 @@ impl Spec {
     }
 
     /// A run of one of this crate's own functions inside the box.
+    #[cfg(target_os = "linux")]
     pub(crate) fn builtin(words: &[&str]) -> Spec {
         let mut spec = Spec::new(Vec::<Arg>::new());
         spec.builtin = Some(words.iter().map(|word| (*word).to_owned()).collect());

@@ -127,3 +127,68 @@ fn refuse(kind: RefusalKind, wanted: Tier, probe: &Probe) -> Refusal {
     };
     Refusal { kind, reason, fix }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::{Failure, Memory};
+
+    fn probe(strong: bool, confined: bool) -> Probe {
+        let result = |held: bool, step: &str| match held {
+            true => Ok(()),
+            false => Err(Failure { step: step.into(), errno: libc::EPERM, fix: format!("fix {step}") }),
+        };
+        Probe {
+            system: "test".into(),
+            root: false,
+            mechanisms: Vec::new(),
+            landlock_abi: 7,
+            memory: Memory::Watchdog,
+            strong: result(strong, "namespaces"),
+            confined: result(confined, "landlock"),
+        }
+    }
+
+    fn refusal(request: Request, probe: &Probe) -> (RefusalKind, String) {
+        let refusal = choose(request, probe).expect_err("refused");
+        (refusal.kind, refusal.to_string())
+    }
+
+    #[test]
+    fn auto_takes_the_best_and_never_less_than_confined() {
+        assert_eq!(choose(Request::AUTO, &probe(true, true)), Ok(Tier::Strong));
+        assert_eq!(choose(Request::AUTO, &probe(false, true)), Ok(Tier::Confined));
+        let (kind, text) = refusal(Request::AUTO, &probe(false, false));
+        assert_eq!(kind, RefusalKind::BelowConfined);
+        assert_eq!(
+            text,
+            "no sandbox of at least `confined` is to be had on this machine: landlock: EPERM (Operation not permitted)\n\n\
+             hint: fix landlock; or accept `--sandbox limited`, which isolates nothing"
+        );
+    }
+
+    #[test]
+    fn a_tier_asked_for_by_name_is_that_tier_or_nothing() {
+        for tier in Tier::ALL {
+            assert_eq!(choose(Request::exactly(tier), &probe(true, true)), Ok(tier));
+        }
+        let (kind, text) = refusal(Request::exactly(Tier::Strong), &probe(false, true));
+        assert_eq!(kind, RefusalKind::Unavailable);
+        assert!(text.contains("`strong`") && text.ends_with("hint: fix namespaces"), "{text}");
+        assert_eq!(choose(Request::exactly(Tier::Limited), &probe(false, false)), Ok(Tier::Limited));
+    }
+
+    #[test]
+    fn a_requirement_has_its_own_kind_of_refusal() {
+        assert_eq!(choose(Request::require(None), &probe(false, true)), Ok(Tier::Confined));
+        assert_eq!(
+            refusal(Request::require(Some(Tier::Strong)), &probe(false, true)).0,
+            RefusalKind::RequireNotMet
+        );
+        assert_eq!(refusal(Request::require(None), &probe(false, false)).0, RefusalKind::RequireNotMet);
+        let both = Request { sandbox: Some(Tier::Limited), require: Some(Tier::Confined) };
+        let (kind, text) = refusal(both, &probe(true, true));
+        assert_eq!(kind, RefusalKind::RequireNotMet);
+        assert!(text.contains("`--require-sandbox=confined` is not met"), "{text}");
+    }
+}

@@ -78,7 +78,8 @@ fn short(spec: &mut Spec, _: &Arena) {
 
 fn brief(spec: &mut Spec, _: &Arena) {
     spec.limits.cpu_ms = 200;
-    spec.limits.wall_ms = 600;
+    // A control is to end by itself; only the one of `stop` waits for the harness's own guard.
+    spec.limits.wall_ms = if spec.without.has(Guards::RLIMITS) { 60_000 } else { 600 };
 }
 
 fn fork_bomb(target: &Target) -> i32 {
@@ -130,8 +131,8 @@ fn disk_fill(_: &Target) -> i32 {
 }
 
 fn inode_fill(_: &Target) -> i32 {
-    let made = (0..2_000).take_while(|number| fs::write(format!("f{number}"), "").is_ok()).count();
-    reached(made == 2_000)
+    let made = (0..1_000).take_while(|number| fs::write(format!("f{number}"), "").is_ok()).count();
+    reached(made == 1_000)
 }
 
 fn big_file(_: &Target) -> i32 {
