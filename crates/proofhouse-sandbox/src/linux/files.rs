@@ -66,7 +66,8 @@ fn give(fd: BorrowedFd<'_>, owner: Option<u32>) -> rustix::io::Result<()> {
     }
 }
 
-/// Hands a whole directory tree to the payload's user; links are changed themselves, never followed.
+/// Hands a whole directory tree to the payload's user; symbolic links are changed themselves, never followed, and files with
+/// several names are left alone.
 pub(crate) fn give_tree(root: BorrowedFd<'_>, owner: u32) -> rustix::io::Result<()> {
     let mut open = vec![root.try_clone_to_owned().map_err(|_| Errno::MFILE)?];
     let (user, group) = (rustix::fs::Uid::from_raw(owner), rustix::fs::Gid::from_raw(owner));
@@ -83,6 +84,10 @@ pub(crate) fn give_tree(root: BorrowedFd<'_>, owner: u32) -> rustix::io::Result<
                 Ok(below) => open.push(below),
                 Err(_) => {
                     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+                    // A second name may be a file of somebody else's tree, such as a template's.
+                    if rustix::fs::statat(&directory, name, flags)?.st_nlink > 1 {
+                        continue;
+                    }
                     rustix::fs::chownat(&directory, name, Some(user), Some(group), flags)?;
                 }
             }

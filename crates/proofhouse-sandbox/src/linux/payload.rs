@@ -108,7 +108,8 @@ impl Payload<'_> {
         let limits = self.limits;
         let cpu_seconds = limits.cpu_ms.div_ceil(1000) + 1;
         let rows = [
-            (Resource::Core, Some(0)),
+            // One byte: no core file is so small, and unlike 0 it also keeps the host's crash handler from being started.
+            (Resource::Core, Some(1)),
             (Resource::Cpu, Some(cpu_seconds)),
             (Resource::As, limits.address_bytes),
             (Resource::Nproc, Some(limits.processes + 1 + self.others)),

@@ -39,7 +39,7 @@ const DENIED: &[(&str, libc::c_long)] = calls! {
     SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_settimeofday SYS_sethostname SYS_setdomainname
     SYS_syslog SYS_acct SYS_quotactl SYS_vhangup SYS_open_by_handle_at SYS_name_to_handle_at
     SYS_fanotify_init SYS_fanotify_mark SYS_mbind SYS_move_pages SYS_migrate_pages SYS_set_mempolicy
-    SYS_memfd_secret SYS_setpriority SYS_ioprio_set
+    SYS_memfd_secret SYS_setpriority SYS_ioprio_set SYS_msgget SYS_semget SYS_mq_open
 };
 
 /// Denied with EPERM on x86-64, where they exist.
@@ -50,15 +50,16 @@ const DENIED_ARCH: &[(&str, libc::c_long)] = &[];
 
 /// Memory that no process shows as its own: denied where only the watchdog counts.
 const HIDDEN_MEMORY: &[(&str, libc::c_long)] = calls! {
-    SYS_memfd_create SYS_shmget SYS_shmat SYS_shmctl SYS_msgget SYS_semget SYS_mq_open
+    SYS_memfd_create SYS_shmget SYS_shmat SYS_shmctl
 };
 
-/// Changes of modes, owners and attributes by path.
+/// Changes of modes, owners and attributes by path, and watching directories by path.
 const METADATA: &[(&str, libc::c_long)] = calls! {
-    SYS_fchmodat SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_removexattr SYS_lremovexattr
+    SYS_fchmodat SYS_fchownat SYS_setxattr SYS_lsetxattr SYS_removexattr SYS_lremovexattr SYS_inotify_init1
 };
 #[cfg(target_arch = "x86_64")]
 const METADATA_ARCH: &[(&str, libc::c_long)] = &[
+    ("SYS_inotify_init", libc::SYS_inotify_init),
     ("SYS_chmod", libc::SYS_chmod),
     ("SYS_chown", libc::SYS_chown),
     ("SYS_lchown", libc::SYS_lchown),
@@ -95,44 +96,77 @@ const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
 const SET_ID: u64 = 0o6000;
 
 /// One condition on one argument.
-struct When(u8, Op, u64);
+enum When {
+    /// On its low 32 bits, which is all that the kernel looks at for flags, modes and numbers of processes.
+    Low(u8, Op, u64),
+    /// On whether a pointer is given. It is compared whole: one whose low half is zero is still a pointer.
+    Given(u8),
+}
+
+impl When {
+    fn condition(self) -> Result<SeccompCondition, seccompiler::BackendError> {
+        match self {
+            When::Low(index, op, value) => SeccompCondition::new(index, Len::Dword, op, value),
+            When::Given(index) => SeccompCondition::new(index, Len::Qword, Op::Ne, 0),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            When::Low(index, op, value) => format!("arg{index} {op:?} {value:#x}"),
+            When::Given(index) => format!("arg{index} given"),
+        }
+    }
+}
 
 /// Denied with EPERM when the conditions hold. Rows of one call are alternatives.
 fn conditional(rules: Rules) -> Vec<(&'static str, libc::c_long, Vec<When>)> {
     let mut rows = vec![
-        ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCSTI)]),
-        ("SYS_ioctl", libc::SYS_ioctl, vec![When(1, Op::Eq, libc::TIOCLINUX)]),
-        ("SYS_personality", libc::SYS_personality, vec![When(0, Op::Ne, 0), When(0, Op::Ne, 0xffff_ffff)]),
-        ("SYS_prlimit64", libc::SYS_prlimit64, vec![When(0, Op::Ne, 0)]),
-        ("SYS_socketpair", libc::SYS_socketpair, vec![When(0, Op::Ne, libc::AF_UNIX as u64)]),
+        ("SYS_ioctl", libc::SYS_ioctl, vec![When::Low(1, Op::Eq, libc::TIOCSTI)]),
+        ("SYS_ioctl", libc::SYS_ioctl, vec![When::Low(1, Op::Eq, libc::TIOCLINUX)]),
+        (
+            "SYS_personality",
+            libc::SYS_personality,
+            vec![When::Low(0, Op::Ne, 0), When::Low(0, Op::Ne, 0xffff_ffff)],
+        ),
+        ("SYS_prlimit64", libc::SYS_prlimit64, vec![When::Low(0, Op::Ne, 0)]),
+        ("SYS_socketpair", libc::SYS_socketpair, vec![When::Low(0, Op::Ne, libc::AF_UNIX as u64)]),
     ];
     for bit in (0..32).map(|bit| 1u64 << bit).filter(|bit| NEW_NAMESPACES & bit != 0) {
-        rows.push(("SYS_clone", libc::SYS_clone, vec![When(0, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_clone", libc::SYS_clone, vec![When::Low(0, Op::MaskedEq(bit), bit)]));
     }
     for bit in [0o4000, 0o2000].into_iter().filter(|bit| SET_ID & bit != 0) {
-        rows.push(("SYS_fchmod", libc::SYS_fchmod, vec![When(1, Op::MaskedEq(bit), bit)]));
-        rows.push(("SYS_fchmodat", libc::SYS_fchmodat, vec![When(2, Op::MaskedEq(bit), bit)]));
-        rows.push(("SYS_fchmodat2", SYS_FCHMODAT2, vec![When(2, Op::MaskedEq(bit), bit)]));
-        rows.push(("SYS_openat", libc::SYS_openat, vec![creates(2), When(3, Op::MaskedEq(bit), bit)]));
-        rows.push(("SYS_mknodat", libc::SYS_mknodat, vec![When(2, Op::MaskedEq(bit), bit)]));
-        rows.push(("SYS_mkdirat", libc::SYS_mkdirat, vec![When(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_fchmod", libc::SYS_fchmod, vec![When::Low(1, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_fchmodat", libc::SYS_fchmodat, vec![When::Low(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_fchmodat2", SYS_FCHMODAT2, vec![When::Low(2, Op::MaskedEq(bit), bit)]));
+        for creates in [libc::O_CREAT, O_TMPFILE] {
+            let creates = |argument| When::Low(argument, Op::MaskedEq(creates as u64), creates as u64);
+            rows.push((
+                "SYS_openat",
+                libc::SYS_openat,
+                vec![creates(2), When::Low(3, Op::MaskedEq(bit), bit)],
+            ));
+            #[cfg(target_arch = "x86_64")]
+            rows.push(("SYS_open", libc::SYS_open, vec![creates(1), When::Low(2, Op::MaskedEq(bit), bit)]));
+        }
+        rows.push(("SYS_mknodat", libc::SYS_mknodat, vec![When::Low(2, Op::MaskedEq(bit), bit)]));
+        rows.push(("SYS_mkdirat", libc::SYS_mkdirat, vec![When::Low(2, Op::MaskedEq(bit), bit)]));
         #[cfg(target_arch = "x86_64")]
         {
-            rows.push(("SYS_chmod", libc::SYS_chmod, vec![When(1, Op::MaskedEq(bit), bit)]));
-            rows.push(("SYS_open", libc::SYS_open, vec![creates(1), When(2, Op::MaskedEq(bit), bit)]));
-            rows.push(("SYS_creat", libc::SYS_creat, vec![When(1, Op::MaskedEq(bit), bit)]));
-            rows.push(("SYS_mknod", libc::SYS_mknod, vec![When(1, Op::MaskedEq(bit), bit)]));
-            rows.push(("SYS_mkdir", libc::SYS_mkdir, vec![When(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_chmod", libc::SYS_chmod, vec![When::Low(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_creat", libc::SYS_creat, vec![When::Low(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_mknod", libc::SYS_mknod, vec![When::Low(1, Op::MaskedEq(bit), bit)]));
+            rows.push(("SYS_mkdir", libc::SYS_mkdir, vec![When::Low(1, Op::MaskedEq(bit), bit)]));
         }
     }
     if !rules.namespaces {
         rows.extend(of_others());
     }
     if !rules.namespaces && rules.private {
-        rows.push(("SYS_utimensat", libc::SYS_utimensat, vec![When(1, Op::Ne, 0)]));
+        rows.push(("SYS_utimensat", libc::SYS_utimensat, vec![When::Given(1)]));
     }
     if let Some(families) = socket_families(rules) {
-        let others = families.iter().map(|family| When(0, Op::Ne, *family)).collect();
+        let others = families.iter().map(|family| When::Low(0, Op::Ne, *family)).collect();
         rows.push(("SYS_socket", libc::SYS_socket, others));
     }
     rows
@@ -143,7 +177,7 @@ fn of_others() -> Vec<(&'static str, libc::c_long, Vec<When>)> {
     const CALLS: &[(&str, libc::c_long)] = calls! {
         SYS_sched_setaffinity SYS_sched_setscheduler SYS_sched_setparam SYS_sched_setattr
     };
-    CALLS.iter().map(|(name, call)| (*name, *call, vec![When(0, Op::Ne, 0)])).collect()
+    CALLS.iter().map(|(name, call)| (*name, *call, vec![When::Low(0, Op::Ne, 0)])).collect()
 }
 
 /// `fchmodat2` has the same number on every architecture that we build for.
@@ -151,9 +185,8 @@ const SYS_FCHMODAT2: libc::c_long = 452;
 /// As has `open_tree_attr`.
 const SYS_OPEN_TREE_ATTR: libc::c_long = 467;
 
-fn creates(argument: u8) -> When {
-    When(argument, Op::MaskedEq(libc::O_CREAT as u64), libc::O_CREAT as u64)
-}
+/// The bit of its own in `O_TMPFILE`, which libc gives together with that for directories.
+const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Families that `socket` may open; none at all where no namespace stands behind it.
 ///
@@ -189,10 +222,7 @@ pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::Backen
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let mut denied: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (_, call, conditions) in conditional(rules) {
-        let conditions = conditions
-            .into_iter()
-            .map(|When(index, op, value)| SeccompCondition::new(index, Len::Dword, op, value))
-            .collect::<Result<Vec<_>, _>>()?;
+        let conditions = conditions.into_iter().map(When::condition).collect::<Result<Vec<_>, _>>()?;
         denied.entry(call).or_default().push(SeccompRule::new(conditions)?);
     }
     for (_, call) in unconditional(rules) {
@@ -237,8 +267,7 @@ pub(crate) fn describe(rules: Rules) -> String {
     lines.extend(unconditional(rules).iter().map(|(name, _)| format!("deny {name} EPERM")));
     lines.extend(ABSENT.iter().map(|(name, _)| format!("absent {name} ENOSYS")));
     for (name, _, conditions) in conditional(rules) {
-        let text: Vec<String> =
-            conditions.iter().map(|When(index, op, value)| format!("arg{index} {op:?} {value:#x}")).collect();
+        let text: Vec<String> = conditions.iter().map(When::text).collect();
         lines.push(format!("deny {name} EPERM when {}", text.join(" and ")));
     }
     lines.push("kill foreign architectures and x32".to_owned());

@@ -219,3 +219,30 @@ fn usage_is_measured_over_the_whole_tree() {
     let usage = lab(Tier::Strong).run(&spec).usage;
     assert!(usage.cpu_us > 10_000 && usage.max_rss_bytes > 500_000, "{usage:?}");
 }
+
+#[test]
+fn a_helper_that_was_killed_is_replaced() {
+    let lab = lab(Tier::Strong);
+    let children = || -> Vec<i32> {
+        let text = std::fs::read_to_string("/proc/thread-self/children").unwrap();
+        text.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    };
+    let before = children();
+    assert_eq!(before.len(), 1, "the helper is the only child");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(before[0]).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    // The run that finds the helper gone may be lost, but never judged; the next one has a new helper.
+    let first = lab.run(&shell("exit 5")).status;
+    assert!(matches!(first, Status::Exit(5) | Status::InfraError(Infra::NoReport)), "{first:?}");
+    assert_eq!(lab.run(&shell("exit 5")).status, Status::Exit(5));
+    assert_ne!(children(), before);
+}
+
+#[test]
+fn a_sandbox_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<proofhouse_sandbox::Sandbox>();
+}

@@ -55,6 +55,14 @@ fn strong_holds_everything_as_user() {
 }
 
 #[test]
+fn strong_with_a_cgroup_holds_everything() {
+    let rows = Stage::new().run(&["attack", "strong+cgroup"]);
+    if rows["label"] == "strong+cgroup" {
+        expect_effects(&rows, &[], 60);
+    }
+}
+
+#[test]
 fn confined_has_exactly_its_gaps_as_root() {
     root_only!();
     expect_effects(&Stage::new().run(&["attack", "confined"]), GAPS_AS_ROOT, 60);

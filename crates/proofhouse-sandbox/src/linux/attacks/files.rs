@@ -56,6 +56,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         host_work
     ),
     row!("utime", "change the times of a file outside", utime, Check::Changed, Control::Bare),
+    row!("utime-high", "the same with a path at a round address", utime_high, Check::Changed, Control::Bare),
+    row!(
+        "watch-outside",
+        "be told what happens in a directory outside",
+        watch_outside,
+        Check::Says,
+        Control::Bare
+    ),
     row!("xattr", "tag a file outside", xattr, Check::Changed, Control::Bare),
     row!("shared-memory", "leave a file in /dev/shm", shared_memory, Check::Other(in_shm), Control::Bare),
     row!(
@@ -93,6 +101,13 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     row!("set-user-bit", "leave a program that runs as its owner", set_user_bit, Check::Says, NO_FILTER),
     row!("set-user-bit-open", "the same in one call", set_user_bit_open, Check::Says, NO_FILTER),
+    row!(
+        "set-user-bit-tmpfile",
+        "the same by way of a file without a name",
+        set_user_bit_tmpfile,
+        Check::Says,
+        NO_FILTER
+    ),
     row!("set-group-chmod", "the same by changing the mode", set_group_chmod, Check::Says, NO_FILTER),
     row!("write-root", "write into the root directory", write_root, Check::Says, ROOT_CONTROL),
     row!(
@@ -165,6 +180,32 @@ fn utime(target: &Target) -> i32 {
     let path = c_path(&target.existing());
     let args = [libc::AT_FDCWD as u64, at(&path), times.as_ptr() as u64, 0, 0, 0];
     i32::from(call(libc::SYS_utimensat, args).is_err())
+}
+
+/// A filter that looks at half of the pointer takes this path for none at all.
+fn utime_high(target: &Target) -> i32 {
+    const PLACE: u64 = 1 << 32;
+    let rights = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+    let flags = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED) as u64;
+    if call(libc::SYS_mmap, [PLACE, 4096, rights, flags, u64::MAX, 0]).is_err() {
+        return 1;
+    }
+    let path = c_path(&target.existing());
+    let bytes = path.as_bytes_with_nul();
+    // SAFETY: the page was just mapped there for this, and a path is shorter than a page.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), PLACE as *mut u8, bytes.len()) };
+    let times = [1u64, 0, 1, 0];
+    i32::from(
+        call(libc::SYS_utimensat, [libc::AT_FDCWD as u64, PLACE, times.as_ptr() as u64, 0, 0, 0]).is_err(),
+    )
+}
+
+fn watch_outside(target: &Target) -> i32 {
+    let path = c_path(&target.dir);
+    let watched = call3(libc::SYS_inotify_init1, 0, 0, 0).and_then(|fd| {
+        call3(libc::SYS_inotify_add_watch, fd as u64, at(&path), u64::from(libc::IN_ALL_EVENTS))
+    });
+    reached(watched.is_ok())
 }
 
 fn xattr(target: &Target) -> i32 {
@@ -269,6 +310,13 @@ fn set_user_bit(_: &Target) -> i32 {
 fn set_user_bit_open(_: &Target) -> i32 {
     let made = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o6755).open("tool");
     reached(made.is_ok() && has_bits("tool"))
+}
+
+fn set_user_bit_tmpfile(_: &Target) -> i32 {
+    let made = fs::OpenOptions::new().write(true).mode(0o4755).custom_flags(libc::O_TMPFILE).open(".");
+    reached(
+        made.is_ok_and(|file| file.metadata().is_ok_and(|found| found.permissions().mode() & 0o6000 != 0)),
+    )
 }
 
 fn set_group_chmod(_: &Target) -> i32 {

@@ -99,8 +99,12 @@ fn many(target: &Target) -> i32 {
             super::super::sys::exit_now(i32::from(!got));
         }
     }
-    wait_all();
-    reached(true)
+    // All of them must have got their share: a kernel that ends some of them has held the total.
+    let mut held = 0;
+    while let Ok(Some(child)) = super::super::sys::reap(true) {
+        held += u32::from(child.status == 0);
+    }
+    reached(held == 16)
 }
 
 fn shared(_: &Target) -> i32 {
