@@ -12,7 +12,7 @@ mod builtin;
 mod capture;
 mod clock;
 mod expand;
-pub mod guards;
+mod guards;
 #[cfg(target_os = "linux")]
 mod linux;
 mod outcome;

@@ -13,7 +13,7 @@ pub fn policy_text(tier: Tier, network: Network, cgroup: bool) -> String {
         format!("tier {tier}"),
         format!("network {network:?}"),
     ];
-    lines.push(format!("memory {}", if cgroup { "cgroup" } else { "watchdog 1000..10000 us" }));
+    lines.push(format!("memory {}", if cgroup { "cgroup" } else { "watchdog 500..10000 us" }));
     match tier {
         Tier::None => lines.push("nothing held".into()),
         Tier::Limited => {

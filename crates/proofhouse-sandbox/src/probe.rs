@@ -161,7 +161,7 @@ impl Probe {
             "memory".into(),
             match &self.memory {
                 Memory::Cgroup(kind) => kind.clone(),
-                Memory::Watchdog => "watchdog, 1 to 10 ms".into(),
+                Memory::Watchdog => "watchdog, 0.5 to 10 ms".into(),
             },
         ));
         for (tier, found) in [(Tier::Strong, &self.strong), (Tier::Confined, &self.confined)] {

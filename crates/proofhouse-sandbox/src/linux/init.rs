@@ -62,6 +62,7 @@ fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
     } else {
         sys::prctl(libc::PR_SET_CHILD_SUBREAPER, 1).at("become the reaper")?;
     }
+    sys::ask_for_short_slices();
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let user = box_user(&job)?;
     let proc = if job.strong {
@@ -216,9 +217,9 @@ struct Guard<'a> {
 /// Longest time between two looks.
 const TICK_US: u64 = 10_000;
 /// Shortest, when memory is nearly used up.
-const HASTE_US: u64 = 1_000;
+const HASTE_US: u64 = 500;
 /// How fast a machine might fill memory, for choosing the next look.
-const FILL_BYTES_PER_US: u64 = 8_192;
+const FILL_BYTES_PER_US: u64 = 16_384;
 
 impl Guard<'_> {
     fn supervise(&mut self, child: &sys::Child, control: &OwnedFd) {
