@@ -1,8 +1,8 @@
 //! The system call policy, as a table that is both compiled into filters and printed into the policy digest.
 //!
 //! It is a deny list: programs of every language run unchanged, and what is denied is what reaches the kernel's rarely used
-//! corners or makes a new world. Three filters are stacked, because each has one action: errors with EPERM, absent calls with
-//! ENOSYS (so that a C library falls back), and foreign architectures, which end the process.
+//! corners or makes a new world. Denied calls give EPERM, absent ones ENOSYS (so that a C library falls back), and foreign
+//! architectures end the process. It is one filter, because the kernel takes long to install each.
 
 use std::collections::BTreeMap;
 
@@ -228,28 +228,53 @@ pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::Backen
     for (_, call) in unconditional(rules) {
         denied.insert(call, vec![]);
     }
-    let absent = ABSENT.iter().map(|(_, call)| (*call, vec![])).collect();
-    let errno = |code: i32| SeccompAction::Errno(code as u32);
-    let deny = SeccompFilter::new(denied, SeccompAction::Allow, errno(libc::EPERM), arch)?;
-    let hide = SeccompFilter::new(absent, SeccompAction::Allow, errno(libc::ENOSYS), arch)?;
-    let mut programs = vec![pack(&deny.try_into()?), pack(&hide.try_into()?)];
-    if cfg!(target_arch = "x86_64") {
-        programs.push(pack(&no_x32()));
-    }
-    Ok(programs)
+    let errno = SeccompAction::Errno(libc::EPERM as u32);
+    let deny = SeccompFilter::new(denied, SeccompAction::Allow, errno, arch)?;
+    let deny: BpfProgram = deny.try_into()?;
+    Ok(vec![pack(&[first_look(), deny].concat())])
 }
 
-/// Ends a process that calls with x32 numbers, which have the same architecture word and other numbers.
-fn no_x32() -> BpfProgram {
+/// What stands before the list that the library compiles: absent calls, and x32 numbers, which have the same architecture word as
+/// x86-64 and other meanings. Foreign architectures pass on to the list, which begins by ending them.
+fn first_look() -> BpfProgram {
     const X32_BIT: u32 = 0x4000_0000;
-    let ins = |code: u32, jt, jf, k| seccompiler::sock_filter { code: code as u16, jt, jf, k };
-    vec![
-        ins(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        ins(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32_BIT),
-        ins(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
-        ins(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ]
+    let ins = |code: u32, jt: usize, jf: usize, k: u32| seccompiler::sock_filter {
+        code: code as u16,
+        jt: jt as u8,
+        jf: jf as u8,
+        k,
+    };
+    let load = |offset| ins(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, offset);
+    let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+    let ret = |action| ins(libc::BPF_RET | libc::BPF_K, 0, 0, action);
+    let calls = ABSENT.len();
+    let mut program = vec![
+        load(ARCH_OFFSET),
+        // Over everything up to the list: two instructions before the calls, and after them the jump and two returns.
+        ins(equal, 0, 2 + calls + 3, ARCH),
+        load(0),
+        ins(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, calls + 1, 0, X32_BIT),
+    ];
+    for (index, (_, call)) in ABSENT.iter().enumerate() {
+        // Past the calls that follow, the jump and the first return.
+        program.push(ins(equal, calls - index - 1 + 2, 0, *call as u32));
+    }
+    program.push(ins(libc::BPF_JMP | libc::BPF_JA, 0, 0, 2));
+    program.push(ret(libc::SECCOMP_RET_KILL_PROCESS));
+    program.push(ret(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32));
+    program
 }
+
+/// Where the kernel puts the architecture in what a filter sees.
+const ARCH_OFFSET: u32 = 4;
+
+/// The architecture's word: machine number, 64 bits, little-endian.
+#[cfg(target_arch = "x86_64")]
+const ARCH: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCH: u32 = 0xc000_00b7;
+#[cfg(target_arch = "riscv64")]
+const ARCH: u32 = 0xc000_00f3;
 
 /// Eight bytes an instruction, as the kernel lays them out.
 fn pack(program: &BpfProgram) -> Vec<u64> {
