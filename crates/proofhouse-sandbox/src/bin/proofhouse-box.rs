@@ -1,0 +1,118 @@
+//! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `orphans`, `hold`.
+//! Without a word it is only the helper.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    proofhouse_sandbox::trampoline_main_if_asked();
+    #[cfg(target_os = "linux")]
+    {
+        stage::main()
+    }
+    #[cfg(not(target_os = "linux"))]
+    ExitCode::SUCCESS
+}
+
+#[cfg(target_os = "linux")]
+#[expect(clippy::print_stdout, reason = "a program for tests, whose standard output is what they read")]
+mod stage {
+    use std::io::Write;
+    use std::process::ExitCode;
+
+    use proofhouse_sandbox::attacks::{self, AttackResult};
+    use proofhouse_sandbox::recipes::Toolchain;
+    use proofhouse_sandbox::{Arg, Options, Request, Sandbox, Spec, Tier};
+
+    pub(crate) fn main() -> ExitCode {
+        let words: Vec<String> = std::env::args().skip(1).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["doctor", rest @ ..] => doctor(rest),
+            ["attack", tier] => attack(tier),
+            ["control"] => show(&attacks::run_controls(&open("limited"))),
+            ["compile-attack", tier, rustc] => {
+                show(&attacks::run_compile_attacks(&open("limited"), parse(tier), &toolchain(rustc)))
+            }
+            ["compile-control", rustc] => {
+                show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
+            }
+            ["hold", tier, name] => hold(tier, name),
+            ["orphans", tier, runs] => {
+                let runs = runs.parse().expect("a number of runs");
+                let left = attacks::count_orphans(&open("limited"), parse(tier), runs).expect("an arena");
+                println!("left\t{left}");
+            }
+            _ => return ExitCode::from(2),
+        }
+        ExitCode::SUCCESS
+    }
+
+    /// `strong+cgroup` counts memory with a cgroup, where there is one.
+    fn attack(tier: &str) {
+        let plain = tier.trim_end_matches("+cgroup");
+        let mut options = options("limited");
+        options.cgroup = plain != tier;
+        let sandbox = Sandbox::open(options).expect("a sandbox");
+        println!("label\t{}", sandbox.probe().label(parse(plain)));
+        show(&attacks::run_attacks(&sandbox, parse(plain)));
+    }
+
+    fn parse(tier: &str) -> Tier {
+        Tier::parse(tier).expect("a tier")
+    }
+
+    fn options(tier: &str) -> Options {
+        let mut options = Options::new(std::env::temp_dir());
+        options.cgroup = false;
+        options.request = match tier.strip_prefix("require-") {
+            Some(least) => Request::require(Tier::parse(least)),
+            None => Request { sandbox: Tier::parse(tier), require: None },
+        };
+        options
+    }
+
+    fn open(tier: &str) -> Sandbox {
+        Sandbox::open(options(tier)).expect("a sandbox of that tier")
+    }
+
+    fn toolchain(rustc: &str) -> Toolchain {
+        Toolchain::rust(rustc.as_ref()).expect("a toolchain")
+    }
+
+    /// The probe, then the tier that each request gets, or the refusal.
+    fn doctor(requests: &[&str]) {
+        for (name, value) in Sandbox::examine(options("auto")).expect("a helper").rows() {
+            println!("{name}\t{value}");
+        }
+        for request in requests {
+            match Sandbox::open(options(request)) {
+                Ok(sandbox) => println!("request {request}\t{}", sandbox.tier()),
+                Err(error) => {
+                    println!("request {request}\trefused: {}", error.to_string().replace('\n', " "))
+                }
+            }
+        }
+    }
+
+    fn show(results: &[AttackResult]) {
+        for result in results {
+            let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
+            println!("{}\t{effect}", result.name);
+        }
+    }
+
+    /// Runs a box whose processes try to get away and which stays until this process is killed.
+    fn hold(tier: &str, name: &str) {
+        let sandbox = open(tier);
+        let script = format!(
+            "cp /bin/sleep ./{name}; (setsid ./{name} 60 >/dev/null 2>&1 &) ; (./{name} 60 &) ; exec ./{name} 60"
+        );
+        let mut spec = Spec::new(["/bin/sh", "-c", &script])
+            .binds(proofhouse_sandbox::recipes::programs())
+            .env("PATH", Arg::text("/usr/bin:/bin"));
+        spec.limits.wall_ms = 60_000;
+        println!("open");
+        let _ = std::io::stdout().flush();
+        println!("{:?}", sandbox.run(&spec).status);
+    }
+}

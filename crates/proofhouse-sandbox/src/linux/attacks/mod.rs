@@ -1,0 +1,266 @@
+//! The table of attacks and the runner. A new attack is one function and one row in the table of its file.
+
+mod arena;
+pub(crate) mod compile;
+mod files;
+mod kernel;
+mod memory;
+mod network;
+mod processes;
+mod raw;
+mod resources;
+mod results;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use self::arena::{Arena, Target};
+use crate::attacks::AttackResult;
+use crate::guards::Guards;
+use crate::outcome::{Outcome, Status};
+use crate::sandbox::Sandbox;
+use crate::spec::Spec;
+use crate::tier::Tier;
+
+/// One attack.
+pub(crate) struct Attack {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// Runs inside the box.
+    pub(crate) payload: fn(&Target) -> i32,
+    /// Looked at outside.
+    pub(crate) check: Check,
+    /// How to show that it works at all.
+    pub(crate) control: Control,
+    /// Changes to the spec, such as small limits.
+    pub(crate) adjust: fn(&mut Spec, &Arena),
+}
+
+/// How an effect is seen from outside.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    /// The payload got through and says so.
+    Says,
+    /// The arena's secret is in the output.
+    Leaks,
+    /// Something in the arena's directory is not as it was.
+    Changed,
+    /// A listener of the arena heard something.
+    Heard,
+    /// The victim process was ended or stopped.
+    Harmed,
+    /// A process with the arena's name outlives the box.
+    Survives,
+    /// Anything else.
+    Other(fn(&Arena, &Outcome) -> Option<String>),
+}
+
+/// The run that shows that an attack works.
+#[derive(Clone, Copy)]
+pub(crate) enum Control {
+    /// As a plain process without any box.
+    Bare,
+    /// In a box of this tier without these guards.
+    Without(Tier, Guards),
+}
+
+/// A payload says this when it got through.
+pub(crate) const REACHED: &str = "REACHED";
+
+fn table() -> impl Iterator<Item = &'static Attack> {
+    let all: [&[Attack]; 7] = [
+        network::ATTACKS,
+        files::ATTACKS,
+        memory::ATTACKS,
+        resources::ATTACKS,
+        processes::ATTACKS,
+        kernel::ATTACKS,
+        results::ATTACKS,
+    ];
+    all.into_iter().flatten()
+}
+
+/// What a tier says that it does not hold on this host; an attack of these names may have an effect. A gap that is no longer one
+/// is an error of the list, which a test finds.
+pub(crate) fn declared(tier: Tier, root: bool, landlock_abi: u32) -> Vec<&'static str> {
+    if tier != Tier::Confined {
+        return Vec::new();
+    }
+    let mut gaps = vec!["disk-fill", "inode-fill", "stat-outside"];
+    // Root's boxes have a user of their own, to whom nothing of the host belongs.
+    if !root {
+        gaps.push("chmod-by-tool");
+    }
+    if !root && landlock_abi < 6 {
+        gaps.extend(SIGNALS);
+    }
+    if landlock_abi < 3 {
+        gaps.push("truncate");
+    }
+    gaps
+}
+
+/// Attacks that only Landlock's sixth version stops when box and victim have the same user.
+const SIGNALS: [&str; 8] =
+    ["kill", "stop-other", "kill-group", "kill-thread", "kill-queue", "kill-pidfd", "kill-all", "kill-init"];
+
+/// Runs one payload by name; this is what happens inside.
+pub(crate) fn payload(name: &str, words: &[&str]) -> i32 {
+    if name == "victim" {
+        return arena::be_victim();
+    }
+    let Some(target) = Target::parse(words) else { return 125 };
+    match table().find(|attack| attack.name == name) {
+        Some(attack) => (attack.payload)(&target),
+        None => 124,
+    }
+}
+
+/// All attacks against one tier. Tiers that promise no isolation are not attacked: the user's own processes would pay for it.
+pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
+    if tier < Tier::Confined {
+        return Vec::new();
+    }
+    let root = rustix::process::geteuid().is_root();
+    let declared = declared(tier, root, sandbox.probe().landlock_abi);
+    side_by_side(table(), |attack| {
+        let declared = declared.contains(&attack.name);
+        // Where nothing would hold it, this one ends the user's whole session.
+        let too_dangerous = declared && attack.name == "kill-all";
+        let effect = match too_dangerous {
+            true => Some("not tried: nothing would hold it here".to_owned()),
+            false => try_one(sandbox, attack, tier, Guards::NONE),
+        };
+        AttackResult { name: attack.name, what: attack.what, effect, declared }
+    })
+}
+
+/// All controls.
+pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
+    let control = |attack: &Attack| match attack.control {
+        Control::Bare => {
+            try_one(sandbox, attack, Tier::None, Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT))
+        }
+        Control::Without(tier, guards) => try_one(sandbox, attack, tier, guards),
+    };
+    side_by_side(table(), |attack| AttackResult {
+        name: attack.name,
+        what: attack.what,
+        effect: control(attack),
+        declared: false,
+    })
+}
+
+/// Runs attacks that leave processes behind, again and again, and counts what is left a second later.
+pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Result<usize> {
+    let arena = Arena::new(sandbox, Check::Survives)?;
+    let orphans: Vec<&Attack> = table().filter(|attack| matches!(attack.check, Check::Survives)).collect();
+    let order: Vec<&Attack> = orphans.iter().cycle().take(runs).copied().collect();
+    let words = arena.target.words();
+    side_by_side(order.into_iter(), |attack| {
+        let mut all = vec!["attack", attack.name];
+        all.extend(words.iter().map(String::as_str));
+        let outcome = sandbox.run_in(tier, &Spec::builtin(&all), None);
+        let effect = (outcome.status != Status::Ok).then(|| format!("{:?}", outcome.status));
+        AttackResult { name: attack.name, what: attack.what, effect, declared: false }
+    });
+    raw::sleep_ms(1_000);
+    Ok(arena.survivors())
+}
+
+/// The heap attack with another limit, in the sandbox's own tier.
+pub(crate) fn memory_bomb(sandbox: &Sandbox, limit_bytes: u64) -> Outcome {
+    let words = Target::default().words();
+    let mut all = vec!["attack", "heap"];
+    all.extend(words.iter().map(String::as_str));
+    let mut spec = Spec::builtin(&all);
+    spec.limits.memory_bytes = limit_bytes;
+    spec.limits.address_bytes = None;
+    sandbox.run(&spec)
+}
+
+/// Maps in order with a few threads, because most attacks only wait.
+fn side_by_side<'a, T: Sync + 'a>(
+    items: impl Iterator<Item = &'a T>,
+    one: impl Fn(&T) -> AttackResult + Sync,
+) -> Vec<AttackResult> {
+    const THREADS: usize = 4;
+    let items: Vec<&T> = items.collect();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            match items.get(index) {
+                Some(item) => done.push((index, one(item))),
+                None => return done,
+            }
+        }
+    };
+    let mut all: Vec<(usize, AttackResult)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(worker)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+    });
+    all.sort_by_key(|(index, _)| *index);
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> Option<String> {
+    let arena = match Arena::new(sandbox, attack.check) {
+        Ok(arena) => arena,
+        Err(error) => return Some(format!("the arena could not be set up: {error}")),
+    };
+    let words = arena.target.words();
+    let mut all = vec!["attack", attack.name];
+    all.extend(words.iter().map(String::as_str));
+    let mut spec = Spec::builtin(&all);
+    // Ample: an attack that runs out of time on a busy machine would look as if it had been held.
+    spec.limits.wall_ms = 60_000;
+    spec.without = without;
+    (attack.adjust)(&mut spec, &arena);
+    let outcome = sandbox.run_in(tier, &spec, None);
+    let broken = matches!(outcome.status, Status::InfraError(_)) && !matches!(attack.check, Check::Other(_));
+    if broken {
+        return Some(format!("the box failed: {:?}", outcome.status));
+    }
+    arena.effect(attack.check, &outcome)
+}
+
+/// Leaves the spec as it is.
+pub(crate) fn as_is(_: &mut Spec, _: &Arena) {}
+
+/// The control of attacks that only the filter stops.
+pub(crate) const NO_FILTER: Control = Control::Without(Tier::Strong, Guards::SECCOMP);
+/// The control of attacks that need privileges in the box's own namespaces.
+pub(crate) const NO_FILTER_NO_DROP: Control =
+    Control::Without(Tier::Strong, Guards::SECCOMP.and(Guards::PRIVILEGES).and(Guards::LANDLOCK));
+/// The control of attacks on limits.
+pub(crate) const NO_LIMITS: Control =
+    Control::Without(Tier::Strong, Guards::RLIMITS.and(Guards::WATCHDOG).and(Guards::WALL));
+
+/// Prints that the payload got through.
+#[expect(clippy::print_stdout, reason = "a payload's standard output is what the harness reads")]
+pub(crate) fn reached(through: bool) -> i32 {
+    if through {
+        println!("{REACHED}");
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_declared_gap_is_an_attack() {
+        let mut names: Vec<&str> = table().map(|attack| attack.name).collect();
+        for gap in [declared(Tier::Confined, false, 0), declared(Tier::Confined, true, 9)].concat() {
+            assert!(names.contains(&gap), "{gap}");
+        }
+        assert_eq!(declared(Tier::Strong, false, 0), Vec::<&str>::new());
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count >= 60);
+    }
+}

@@ -1,0 +1,222 @@
+//! Memory limits by cgroup, where the system has delegated one to us: exact totals, with everything the kernel holds for a box.
+//!
+//! Version 2 needs a group whose children have the memory controller; version 1 a writable group of the memory hierarchy. One
+//! group is made beside (or below) our own and removed with us; each box gets a child of it.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::helper::GroupFd;
+use crate::spec::Limits;
+use crate::tier::Tier;
+
+/// Which generation of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    One,
+    Two,
+}
+
+/// The group that boxes' groups are made in.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    directory: PathBuf,
+    version: Version,
+    next: AtomicU64,
+}
+
+/// Groups of this crate have this in their name, with the pid of their harness.
+const PREFIX: &str = "proofhouse-";
+
+impl Groups {
+    /// Finds and makes a usable group, or says why there is none.
+    pub(crate) fn find() -> io::Result<Groups> {
+        let own = fs::read_to_string("/proc/self/cgroup")?;
+        let mounts = fs::read_to_string("/proc/self/mounts")?;
+        let mut last = io::Error::from_raw_os_error(libc::ENOENT);
+        for (version, parent) in candidates(&own, &mounts) {
+            match Groups::below(&parent, version) {
+                Ok(groups) => return Ok(groups),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn below(parent: &Path, version: Version) -> io::Result<Groups> {
+        if version == Version::Two && !lists_memory(&parent.join("cgroup.subtree_control")) {
+            fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
+        }
+        remove_stale(parent);
+        let directory = parent.join(format!("{PREFIX}{}", std::process::id()));
+        fs::create_dir_all(&directory)?;
+        let groups = Groups { directory, version, next: AtomicU64::new(0) };
+        if version == Version::Two {
+            fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
+        }
+        Ok(groups)
+    }
+
+    /// The group of one box, with its limit set.
+    pub(crate) fn make(&self, limits: &Limits, tier: Tier) -> io::Result<Group> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let directory = self.directory.join(format!("box-{number}"));
+        fs::create_dir(&directory)?;
+        let by_clone = self.version == Version::Two && tier == Tier::Strong;
+        let kind = if by_clone { GroupFd::Directory } else { GroupFd::Procs };
+        let fd = match kind {
+            GroupFd::Directory => fs::File::open(&directory)?,
+            _ => fs::OpenOptions::new().write(true).open(directory.join("cgroup.procs"))?,
+        };
+        let group = Group { directory, version: self.version, kind, fd: fd.into() };
+        let limit = limits.memory_bytes.to_string();
+        let set = |file: &str, value: &str| fs::write(group.directory.join(file), value);
+        match self.version {
+            Version::Two => {
+                set("memory.max", &limit)?;
+                let _ = set("memory.swap.max", "0");
+                let _ = set("memory.oom.group", "1");
+            }
+            Version::One => {
+                set("memory.limit_in_bytes", &limit)?;
+                let _ = set("memory.memsw.limit_in_bytes", &limit);
+            }
+        }
+        Ok(group)
+    }
+
+    /// For the doctor: which kind of cgroup.
+    pub(crate) fn describe(&self) -> &'static str {
+        match self.version {
+            Version::One => "memory cgroup, version 1",
+            Version::Two => "delegated cgroup, version 2",
+        }
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+/// The cgroup of one box.
+#[derive(Debug)]
+pub(crate) struct Group {
+    directory: PathBuf,
+    version: Version,
+    kind: GroupFd,
+    fd: OwnedFd,
+}
+
+impl Group {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// How the box enters it.
+    pub(crate) fn kind(&self) -> GroupFd {
+        self.kind
+    }
+
+    /// Whether the kernel killed something in it for lack of memory.
+    pub(crate) fn ran_out(&self) -> bool {
+        let file = match self.version {
+            Version::Two => "memory.events",
+            Version::One => "memory.oom_control",
+        };
+        let text = fs::read_to_string(self.directory.join(file)).unwrap_or_default();
+        let count = |line: &str| line.strip_prefix("oom_kill ")?.trim().parse::<u64>().ok();
+        text.lines().find_map(count).is_some_and(|kills| kills > 0)
+    }
+
+    /// The largest total so far.
+    pub(crate) fn peak_bytes(&self) -> Option<u64> {
+        let file = match self.version {
+            Version::Two => "memory.peak",
+            Version::One => "memory.max_usage_in_bytes",
+        };
+        fs::read_to_string(self.directory.join(file)).ok()?.trim().parse().ok()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The last process may still be on its way out: an init counts until it is reaped.
+        for _ in 0..200 {
+            match fs::remove_dir(&self.directory) {
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                    std::thread::sleep(std::time::Duration::from_micros(500));
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Directories in which a group might be made, best first.
+fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
+    let mount_of = |kind: &str, option: Option<&str>| {
+        mounts.lines().find_map(|line| {
+            let mut fields = line.split(' ').skip(1);
+            let (place, found, options) = (fields.next()?, fields.next()?, fields.next()?);
+            let has = option.is_none_or(|wanted| options.split(',').any(|each| each == wanted));
+            (found == kind && has).then(|| PathBuf::from(place))
+        })
+    };
+    let path_of = |wanted: &dyn Fn(&str) -> bool| {
+        own.lines().find_map(|line| {
+            let (head, path) = line.rsplit_once(':')?;
+            wanted(head).then(|| path.trim_start_matches('/').to_owned())
+        })
+    };
+    let mut found = Vec::new();
+    if let (Some(mount), Some(path)) = (mount_of("cgroup2", None), path_of(&|head| head == "0:")) {
+        let group = mount.join(path);
+        let beside = group.parent().filter(|parent| parent.starts_with(&mount)).map(Path::to_owned);
+        found.extend(beside.into_iter().chain([group]).map(|group| (Version::Two, group)));
+        found.retain(|(_, group)| lists_memory(&group.join("cgroup.controllers")));
+    }
+    let memory =
+        path_of(&|head| head.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == "memory")));
+    if let (Some(mount), Some(path)) = (mount_of("cgroup", Some("memory")), memory) {
+        found.push((Version::One, mount.join(path)));
+    }
+    found
+}
+
+fn lists_memory(file: &Path) -> bool {
+    fs::read_to_string(file).is_ok_and(|text| text.split_whitespace().any(|each| each == "memory"))
+}
+
+/// Removes groups of harnesses that were killed before they could.
+fn remove_stale(parent: &Path) {
+    let Ok(entries) = crate::scratch::names(parent) else { return };
+    for name in entries {
+        let Some(pid) = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<i32>().ok()) else { continue };
+        if Path::new("/proc").join(pid.to_string()).exists() {
+            continue;
+        }
+        let directory = parent.join(name);
+        for below in crate::scratch::names(&directory).unwrap_or_default() {
+            let _ = fs::remove_dir(directory.join(below));
+        }
+        let _ = fs::remove_dir(directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_group_beside_ours_comes_before_the_one_below() {
+        let own = "4:memory:/a/b\n0::/user.slice/app.scope\n";
+        let mounts = "cgroup /sys/fs/cgroup/memory cgroup rw,relatime,memory 0 0\n";
+        let expected = vec![(Version::One, PathBuf::from("/sys/fs/cgroup/memory/a/b"))];
+        assert_eq!(candidates(own, mounts), expected);
+    }
+}

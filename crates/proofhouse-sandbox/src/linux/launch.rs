@@ -1,0 +1,173 @@
+//! The harness's side of the helper: starts it, hands it jobs, starts it again should it have died.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+
+use super::cgroup::{Group, Groups};
+use super::helper::{GroupFd, Request};
+use super::job::{job, rules};
+use super::seccomp::{self, Rules};
+use super::supervise::{Ends, Watched};
+use super::{At, Step, channel};
+use crate::guards::Guards;
+use crate::outcome::{Infra, Outcome};
+use crate::sandbox::{Cancel, Helper};
+use crate::scratch::Scratch;
+use crate::spec::{Network, Source, Spec, Stdin, Work};
+use crate::tier::Tier;
+
+/// Starts boxes.
+#[derive(Debug)]
+pub(crate) struct Launcher {
+    helper: Helper,
+    scratch: PathBuf,
+    link: Mutex<Option<Link>>,
+    filters: Mutex<BTreeMap<Rules, Vec<Vec<u64>>>>,
+    pub(crate) groups: Option<Groups>,
+}
+
+/// A helper and the way to it.
+#[derive(Debug)]
+struct Link {
+    socket: Arc<OwnedFd>,
+    child: std::process::Child,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Closing our end is what tells the helper to end; the socket is the only reference once no run is under way.
+        let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+        let _ = self.child.wait();
+    }
+}
+
+impl Launcher {
+    /// Starts the helper. `scratch` is where tiers without a private root make their work directories.
+    pub(crate) fn new(helper: Helper, scratch: PathBuf) -> io::Result<Launcher> {
+        let launcher =
+            Launcher { helper, scratch, link: Mutex::default(), filters: Mutex::default(), groups: None };
+        launcher.connect(None)?;
+        Ok(launcher)
+    }
+
+    /// The socket to a living helper; `dead` is one that has just failed.
+    fn connect(&self, dead: Option<&Arc<OwnedFd>>) -> io::Result<Arc<OwnedFd>> {
+        let mut link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let living = |link: &&Link| dead.is_none_or(|dead| !Arc::ptr_eq(&link.socket, dead));
+        if let Some(known) = link.as_ref().filter(living) {
+            return Ok(Arc::clone(&known.socket));
+        }
+        let (ours, theirs) = channel::pair()?;
+        let child = self.helper.start(theirs)?;
+        let socket = Arc::new(ours);
+        *link = Some(Link { socket: Arc::clone(&socket), child });
+        Ok(socket)
+    }
+
+    fn filters(&self, rules: Rules) -> Result<Vec<Vec<u64>>, Step> {
+        let mut known = self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(filters) = known.get(&rules) {
+            return Ok(filters.clone());
+        }
+        let broken = |_| Step { step: "compile the system call filter".into(), errno: libc::EINVAL };
+        let filters = seccomp::filters(rules).map_err(broken)?;
+        known.insert(rules, filters.clone());
+        Ok(filters)
+    }
+
+    /// Runs one box from start to end.
+    pub(crate) fn run(&self, spec: &Spec, tier: Tier, cancel: Option<&Cancel>) -> Outcome {
+        match self.start(spec, tier) {
+            Ok(watched) => watched.watch(spec, tier, cancel),
+            Err(step) => Outcome::failed(tier, spec, Infra::Setup { step: step.step, errno: step.errno }),
+        }
+    }
+
+    fn start(&self, spec: &Spec, tier: Tier) -> Result<Watched, Step> {
+        let scratch = match (&spec.work, tier) {
+            (Work::Private, Tier::Strong) | (Work::Host(_), _) => None,
+            (Work::Private, _) => Some(Scratch::new(&self.scratch).at("make a work directory")?),
+        };
+        let work: Option<&Path> = match &spec.work {
+            Work::Host(path) => Some(path),
+            Work::Private => scratch.as_ref().map(Scratch::path),
+        };
+        let group = match &self.groups {
+            Some(groups) if tier != Tier::None => Some(groups.make(&spec.limits, tier).at("make a cgroup")?),
+            _ => None,
+        };
+        let filters = if tier >= Tier::Confined {
+            self.filters(rules(tier, spec.network, &spec.work, group.is_some()))?
+        } else {
+            Vec::new()
+        };
+        let job = memory_file("job", &job(spec, tier, work, filters, group.is_some()).encode())?;
+        let stdin = match &spec.stdin {
+            Stdin::Null => {
+                rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())
+                    .at("open /dev/null")?
+            }
+            Stdin::Bytes(bytes) => memory_file("stdin", bytes)?,
+        };
+        let (ends, theirs) = Ends::new().at("make pipes")?;
+        let mut fds: Vec<BorrowedFd<'_>> = vec![job.as_fd(), theirs.control.as_fd(), stdin.as_fd()];
+        fds.extend([theirs.stdout.as_fd(), theirs.stderr.as_fd()]);
+        fds.extend(group.as_ref().map(Group::fd));
+        fds.extend(spec.files.iter().filter_map(|place| match &place.source {
+            Source::Fd(fd) => Some(fd.as_fd()),
+            Source::Bytes(_) => None,
+        }));
+        let request = Request {
+            namespaces: namespaces(spec, tier),
+            group: group.as_ref().map_or(GroupFd::None, Group::kind),
+        };
+        self.send(&request.encode(), &fds).at("ask the helper")?;
+        Ok(Watched { ends, scratch, group })
+    }
+
+    /// Sends a request, starting the helper again once if it is gone.
+    fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        if fds.len() > channel::MAX_FDS {
+            return Err(io::Error::from_raw_os_error(libc::E2BIG));
+        }
+        let socket = self.connect(None)?;
+        if channel::send(&*socket, bytes, fds).is_ok() {
+            return Ok(());
+        }
+        channel::send(&*self.connect(Some(&socket))?, bytes, fds)
+    }
+}
+
+/// A sealed file in memory, read from its beginning.
+fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, Step> {
+    let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).at("make a memory file")?;
+    let mut file = std::fs::File::from(fd);
+    io::Write::write_all(&mut file, bytes).at("fill a memory file")?;
+    io::Seek::rewind(&mut file).at("fill a memory file")?;
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, seals).at("seal a memory file")?;
+    Ok(file.into())
+}
+
+fn namespaces(spec: &Spec, tier: Tier) -> u64 {
+    if tier != Tier::Strong {
+        return 0;
+    }
+    let mut flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWCGROUP | libc::CLONE_NEWPID;
+    for (guard, flag) in
+        [(Guards::NET, libc::CLONE_NEWNET), (Guards::IPC, libc::CLONE_NEWIPC | libc::CLONE_NEWUTS)]
+    {
+        if !spec.without.has(guard) {
+            flags |= flag;
+        }
+    }
+    if spec.network == Network::Host {
+        flags &= !libc::CLONE_NEWNET;
+    }
+    flags as u64
+}

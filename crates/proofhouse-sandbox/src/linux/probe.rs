@@ -1,0 +1,197 @@
+//! Finds out what the machine can do by doing it: each mechanism in a throwaway process, then a whole box of each tier whose payload
+//! checks from the inside that it is held.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+use super::cgroup::Groups;
+use super::{Launcher, landlock, sys};
+use crate::outcome::{Infra, Outcome, Status};
+use crate::probe::{Failure, Mechanism, Memory, Probe};
+use crate::spec::Spec;
+use crate::tier::Tier;
+
+/// Probes everything. A usable cgroup stays with the launcher.
+pub(crate) fn probe(launcher: &mut Launcher, want_cgroup: bool) -> Probe {
+    let found = Groups::find();
+    let cgroup = found.as_ref().map(|_| ()).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
+    let memory = match found {
+        Ok(groups) if want_cgroup => {
+            let kind = groups.describe().to_owned();
+            launcher.groups = Some(groups);
+            Memory::Cgroup(kind)
+        }
+        _ => Memory::Watchdog,
+    };
+    let mut mechanisms = mechanisms(launcher);
+    mechanisms.push(Mechanism { name: "cgroup with memory".into(), result: cgroup });
+    let uname = rustix::system::uname();
+    Probe {
+        system: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+        root: rustix::process::geteuid().is_root(),
+        landlock_abi: landlock::abi().unwrap_or(0),
+        memory,
+        strong: held(launcher, Tier::Strong, &mechanisms),
+        confined: held(launcher, Tier::Confined, &mechanisms),
+        mechanisms,
+    }
+}
+
+/// Spawns a box of this tier and lets its payload look around.
+fn held(launcher: &Launcher, tier: Tier, mechanisms: &[Mechanism]) -> Result<(), Failure> {
+    let outcome = launcher.run(&Spec::builtin(&["probe", tier.word()]), tier, None);
+    let (step, errno) = match outcome.status {
+        Status::Ok if outcome.stdout.head == b"held\n" => return Ok(()),
+        Status::InfraError(Infra::Setup { step, errno } | Infra::Exec { program: step, errno }) => {
+            (step, errno)
+        }
+        _ => (format!("hold the probe: {}", outcome_text(&outcome)), libc::EINVAL),
+    };
+    let fix = fix(tier, &step, errno, mechanisms);
+    Err(Failure { step, errno, fix })
+}
+
+fn outcome_text(outcome: &Outcome) -> String {
+    let text = outcome.stdout.text();
+    let said = text.trim().replace('\n', ", ");
+    if said.is_empty() { outcome.status.word().to_owned() } else { said }
+}
+
+/// What would help, by the step that failed and the kernel's word for it.
+fn fix(tier: Tier, step: &str, errno: i32, mechanisms: &[Mechanism]) -> String {
+    let user_namespace = mechanisms.iter().find(|each| each.name == "user namespace").map(|each| each.result);
+    let text = match (tier, step, errno) {
+        (Tier::Confined, step, _) if step.contains("Landlock") => {
+            "use a kernel with Landlock enabled (5.13 or later, with `landlock` in its `lsm=` list)"
+        }
+        (Tier::Confined, ..) => "use a kernel with seccomp filters and Landlock",
+        (_, "make namespaces", libc::ENOSPC) => {
+            "raise the limit of user namespaces, which is used up or 0: `sysctl -w user.max_user_namespaces=15000`"
+        }
+        (_, "make namespaces", libc::EPERM | libc::ENOSYS) if user_namespace == Some(Err(libc::EPERM)) => {
+            "allow user namespaces: in a container start it with `--security-opt seccomp=unconfined`, on the host set \
+             `sysctl -w kernel.unprivileged_userns_clone=1`"
+        }
+        (_, "make namespaces", libc::EPERM | libc::ENOSYS) => {
+            "allow `clone3` with namespaces: in a container start it with `--security-opt seccomp=unconfined`"
+        }
+        (_, "write uid_map" | "write setgroups" | "write gid_map", _) => {
+            "allow unprivileged user namespaces: `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or give the \
+             program an AppArmor profile with `userns`"
+        }
+        (_, "mount proc", _) => {
+            "start the container with `--security-opt systempaths=unconfined`, so that /proc is not masked"
+        }
+        (_, "mount the root" | "change the root" | "make mounts private", _) => {
+            "allow mounts in user namespaces: `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or in a container \
+             `--security-opt apparmor=unconfined`"
+        }
+        _ => "see the mechanisms that `proofhouse doctor` lists",
+    };
+    text.to_owned()
+}
+
+/// Tries the mechanisms in a throwaway process of the helper.
+fn mechanisms(launcher: &Launcher) -> Vec<Mechanism> {
+    let mut spec = Spec::builtin(&["probe", "mechanisms"]);
+    spec.without = crate::guards::Guards::USER.and(crate::guards::Guards::PRIVILEGES);
+    let outcome = launcher.run(&spec, Tier::Limited, None);
+    let row = |line: &str| {
+        let (name, errno) = line.rsplit_once(' ')?;
+        let result = match errno.parse().ok()? {
+            0 => Ok(()),
+            errno => Err(errno),
+        };
+        Some(Mechanism { name: name.to_owned(), result })
+    };
+    let mut rows: Vec<Mechanism> = outcome.stdout.text().lines().filter_map(row).collect();
+    rows.push(Mechanism { name: "landlock".into(), result: landlock::abi().map(|_| ()) });
+    rows
+}
+
+/// The payload of probes.
+#[expect(clippy::print_stdout, reason = "a payload's standard output is what the harness reads")]
+pub(crate) fn payload(words: &[&str]) -> i32 {
+    match words {
+        ["mechanisms"] => {
+            for (name, errno) in try_mechanisms() {
+                println!("{name} {errno}");
+            }
+            0
+        }
+        [tier] => {
+            let open = escapes(*tier == "strong");
+            if open.is_empty() {
+                println!("held");
+                return 0;
+            }
+            println!("{}", open.join("\n"));
+            1
+        }
+        _ => 2,
+    }
+}
+
+fn code<T>(result: io::Result<T>) -> i32 {
+    result.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |_| 0)
+}
+
+fn try_mechanisms() -> Vec<(&'static str, i32)> {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let unshare = |flags| {
+        // SAFETY: this process has one thread and shares no memory or descriptors with another.
+        code(unsafe { unshare_unsafe(flags) }.map_err(io::Error::from))
+    };
+    let mut rows = vec![
+        (
+            "pidfd",
+            code(
+                rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty())
+                    .map_err(Into::into),
+            ),
+        ),
+        ("openat2", code(super::files::try_openat2())),
+        ("process tree in /proc", code(std::fs::read("/proc/thread-self/children"))),
+        ("seccomp filter", code(sys::seccomp_available())),
+        ("user namespace", unshare(UnshareFlags::NEWUSER)),
+    ];
+    let write = |file: &str, text: String| code(std::fs::write(format!("/proc/self/{file}"), text));
+    rows.push(("id maps", write("uid_map", format!("0 {user} 1\n"))));
+    let _ = write("setgroups", "deny".into());
+    let _ = write("gid_map", format!("0 {group} 1\n"));
+    for (name, flag) in [
+        ("mount namespace", UnshareFlags::NEWNS),
+        ("network namespace", UnshareFlags::NEWNET),
+        ("ipc namespace", UnshareFlags::NEWIPC),
+        ("uts namespace", UnshareFlags::NEWUTS),
+        ("cgroup namespace", UnshareFlags::NEWCGROUP),
+        ("pid namespace", UnshareFlags::NEWPID),
+    ] {
+        rows.push((name, unshare(flag)));
+    }
+    rows.push(("mounts", code(super::root::try_tmpfs())));
+    rows
+}
+
+/// What is open that should be closed.
+fn escapes(strong: bool) -> Vec<String> {
+    let mut tries: BTreeMap<&str, bool> = BTreeMap::new();
+    let opens = |path: &str| rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).is_ok();
+    tries.insert("/etc can be read", opens("/etc"));
+    tries.insert("/proc/self/status can be read", opens("/proc/self/status"));
+    // SAFETY: `socket` takes integers and returns a descriptor or an error.
+    let socket = unsafe { libc::socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0) };
+    tries.insert("a vsock socket can be made", socket >= 0);
+    // SAFETY: this process has one thread.
+    tries.insert("a namespace can be made", unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }.is_ok());
+    tries.insert("new privileges are possible", !rustix::thread::no_new_privs().unwrap_or(false));
+    tries.insert("the user is root", strong && rustix::process::geteuid().is_root());
+    tries.insert(
+        "the process is not in its own pid namespace",
+        strong && rustix::process::getpid().as_raw_nonzero().get() > 99,
+    );
+    tries.into_iter().filter(|(_, open)| *open).map(|(name, _)| name.to_owned()).collect()
+}

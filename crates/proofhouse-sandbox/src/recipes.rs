@@ -1,0 +1,200 @@
+//! Ready-made parts of specs for common programs: the system's libraries, and a Rust toolchain at a fixed place inside the box, so
+//! that diagnostics are the same bytes on every host.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::spec::{Arg, Bind, Proc, Spec};
+
+/// Directories that hold the loader and shared libraries, on the distributions there are. Absent ones are left out.
+const LIBRARIES: [&str; 6] = ["/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/nix/store"];
+
+/// The system's loader and libraries: enough for any dynamically linked program.
+pub fn libraries() -> Vec<Bind> {
+    present(&LIBRARIES)
+}
+
+/// The system's programs with their libraries, for black-box commands.
+pub fn programs() -> Vec<Bind> {
+    let mut binds = libraries();
+    binds.extend(present(&[
+        "/bin",
+        "/sbin",
+        "/usr/bin",
+        "/usr/sbin",
+        "/usr/share",
+        "/usr/libexec",
+        "/usr/local",
+    ]));
+    binds
+}
+
+/// What a program with a network grant needs to find hosts and check certificates.
+pub fn name_service() -> Vec<Bind> {
+    present(&[
+        "/etc/resolv.conf",
+        "/etc/hosts",
+        "/etc/nsswitch.conf",
+        "/etc/services",
+        "/etc/ssl/certs",
+        "/etc/pki/tls/certs",
+        "/usr/share/ca-certificates",
+    ])
+}
+
+fn present(paths: &[&str]) -> Vec<Bind> {
+    paths.iter().filter(|path| Path::new(path).exists()).map(Bind::same).collect()
+}
+
+/// Where a toolchain is inside the box.
+const INSIDE: &str = "/toolchain";
+/// The name of its bind.
+const NAME: &str = "toolchain";
+
+/// A Rust toolchain: the compiler and linter themselves, never rustup's proxies, linked with the linker that comes with them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toolchain {
+    /// Its directory on the host.
+    pub sysroot: PathBuf,
+    /// The target that it compiles for.
+    pub triple: String,
+    /// The whole of `rustc -vV`, for the record.
+    pub version: String,
+    startup: Option<Startup>,
+}
+
+/// Object files and directories that a C compiler would add when linking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Startup {
+    program: PathBuf,
+    first: Vec<PathBuf>,
+    last: Vec<PathBuf>,
+    search: Vec<PathBuf>,
+    loader: PathBuf,
+}
+
+/// What the linker is to make.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    Program,
+    Library,
+}
+
+impl Toolchain {
+    /// Asks a `rustc` of the host (a proxy will do) where its toolchain is.
+    pub fn rust(rustc: &OsStr) -> io::Result<Toolchain> {
+        let sysroot = PathBuf::from(ask(rustc, &["--print", "sysroot"])?.trim_end());
+        let version = ask(sysroot.join("bin/rustc").as_os_str(), &["-vV"])?;
+        let triple =
+            version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default().to_owned();
+        Ok(Toolchain { startup: startup(&triple), sysroot, triple, version })
+    }
+
+    /// Whether the linter is there.
+    pub fn has_clippy(&self) -> bool {
+        self.sysroot.join("bin/clippy-driver").exists()
+    }
+
+    /// The toolchain and the libraries that it and its output need.
+    pub fn binds(&self) -> Vec<Bind> {
+        let mut binds = vec![Bind::new(NAME, &self.sysroot, INSIDE)];
+        binds.extend(libraries());
+        binds
+    }
+
+    /// A run of `rustc` in the work directory. Give sources by relative path: then no diagnostic names a host path.
+    pub fn rustc(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+        self.driver("bin/rustc", Output::Program, args)
+    }
+
+    /// A run of `rustc` that makes a shared library, such as a procedural macro.
+    pub fn rustc_library(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+        self.driver("bin/rustc", Output::Library, args)
+    }
+
+    /// A run of `clippy-driver`, which lints and compiles in one pass.
+    pub fn clippy(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+        self.driver("bin/clippy-driver", Output::Program, args)
+    }
+
+    fn driver(&self, program: &str, output: Output, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
+        let mut argv = vec![Arg::bind(NAME, program)];
+        argv.push(Arg::text("--sysroot=").then(Arg::bind(NAME, "")));
+        argv.extend(self.linking(output));
+        argv.extend(args.into_iter().map(Into::into));
+        let mut spec = Spec::new(argv).binds(self.binds()).env("TMPDIR", Arg::work(""));
+        spec.proc = Proc::Own;
+        spec
+    }
+
+    /// Arguments that link with the bundled linker directly, where all it needs was found; otherwise none, and a C compiler is
+    /// needed inside.
+    fn linking(&self, output: Output) -> Vec<Arg> {
+        let bundled = format!("lib/rustlib/{}/bin/rust-lld", self.triple);
+        let Some(startup) = self.startup.as_ref().filter(|_| self.sysroot.join(&bundled).exists()) else {
+            return Vec::new();
+        };
+        let mut args =
+            vec![Arg::text("-Clinker=").then(Arg::bind(NAME, &bundled)), Arg::from("-Clinker-flavor=ld.lld")];
+        let link = |path: &Path| Arg::text("-Clink-arg=").then(path);
+        if output == Output::Program {
+            args.push(Arg::text("-Clink-arg=--dynamic-linker=").then(startup.loader.as_path()));
+            args.push(link(&startup.program));
+        }
+        args.extend(startup.first.iter().map(|path| link(path)));
+        args.extend(startup.search.iter().map(|path| Arg::text("-Lnative=").then(path.as_path())));
+        args.extend(startup.last.iter().map(|path| link(path)));
+        args
+    }
+}
+
+/// Runs a trusted program of the host and returns what it printed.
+fn ask(program: &OsStr, args: &[&str]) -> io::Result<String> {
+    #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
+    let output = Command::new(program).args(args).output()?;
+    if !output.status.success() {
+        let message =
+            format!("`{}` failed: {}", program.display(), String::from_utf8_lossy(&output.stderr).trim());
+        return Err(io::Error::other(message));
+    }
+    String::from_utf8(output.stdout).map_err(io::Error::other)
+}
+
+/// Finds the start files of the C library and of the C compiler.
+fn startup(triple: &str) -> Option<Startup> {
+    let arch = triple.split('-').next()?;
+    let multiarch = format!("{arch}-linux-gnu");
+    let directories = ["/usr/lib64".to_owned(), format!("/usr/lib/{multiarch}"), "/usr/lib".to_owned()];
+    let c = directories.iter().map(PathBuf::from).find(|directory| directory.join("Scrt1.o").exists())?;
+    let compiler =
+        ["/usr/lib/gcc", "/usr/lib64/gcc"].iter().find_map(|base| newest_compiler(Path::new(base), arch))?;
+    let loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+    let loader = loaders
+        .iter()
+        .map(PathBuf::from)
+        .find(|path| path.to_string_lossy().contains(&arch.replace('_', "-")))?;
+    Some(Startup {
+        program: c.join("Scrt1.o"),
+        first: vec![c.join("crti.o"), compiler.join("crtbeginS.o")],
+        last: vec![compiler.join("crtendS.o"), c.join("crtn.o")],
+        search: vec![c, compiler],
+        loader,
+    })
+}
+
+/// The directory of the newest C compiler for this architecture.
+fn newest_compiler(base: &Path, arch: &str) -> Option<PathBuf> {
+    let mut found = Vec::new();
+    for target in crate::scratch::names(base).ok()?.into_iter().filter(|name| name.starts_with(arch)) {
+        for version in crate::scratch::names(&base.join(&target)).unwrap_or_default() {
+            let directory = base.join(&target).join(&version);
+            let number: u32 = version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+            if directory.join("crtbeginS.o").exists() {
+                found.push((number, directory));
+            }
+        }
+    }
+    found.into_iter().max().map(|(_, directory)| directory)
+}

@@ -1,0 +1,203 @@
+//! The handle: made once, used from many threads.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::outcome::Outcome;
+use crate::portable;
+use crate::probe::Probe;
+use crate::spec::{Network, Spec};
+use crate::tier::{Refusal, Request, Tier, choose};
+
+/// Where the second process comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Helper {
+    /// This executable started again; its `main` calls [`crate::trampoline_main_if_asked`].
+    CurrentExe,
+    /// Another executable whose `main` does.
+    At(PathBuf),
+}
+
+impl Helper {
+    /// The executable. On Linux the running file itself, even if it has been replaced on disk since.
+    pub(crate) fn program(&self) -> io::Result<PathBuf> {
+        match self {
+            Helper::At(path) => Ok(path.clone()),
+            Helper::CurrentExe if cfg!(target_os = "linux") => Ok("/proc/self/exe".into()),
+            Helper::CurrentExe => std::env::current_exe(),
+        }
+    }
+
+    /// A command for the executable's second life, with nothing of our environment.
+    pub(crate) fn command(&self, what: &str) -> io::Result<Command> {
+        use std::os::unix::process::CommandExt;
+        #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
+        let mut command = Command::new(self.program()?);
+        command.arg0(crate::trampoline::NAME).arg(what).env_clear();
+        Ok(command)
+    }
+
+    /// Starts the helper with our socket as its standard input.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start(&self, socket: OwnedFd) -> io::Result<std::process::Child> {
+        use std::process::Stdio;
+        let mut command = self.command(crate::trampoline::HELPER)?;
+        command.stdin(socket).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/").spawn()
+    }
+}
+
+/// How to open a sandbox.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `--sandbox` and `--require-sandbox`.
+    pub request: Request,
+    /// Where the second process comes from.
+    pub helper: Helper,
+    /// A directory in which tiers without a private root make their work directories. When the caller is root, its path should
+    /// be open to other users, as `/tmp` is.
+    pub scratch: PathBuf,
+    /// Whether a delegated cgroup is used for memory, where there is one.
+    pub cgroup: bool,
+}
+
+impl Options {
+    /// `auto`, this executable, work directories below `scratch`.
+    pub fn new(scratch: impl Into<PathBuf>) -> Options {
+        Options { request: Request::AUTO, helper: Helper::CurrentExe, scratch: scratch.into(), cgroup: true }
+    }
+}
+
+/// Why no sandbox could be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No tier that was asked for is to be had.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The helper could not be started.
+    #[error("the sandbox's helper process could not be started")]
+    Helper(#[source] io::Error),
+}
+
+/// Runs specs in boxes of one tier.
+#[derive(Debug)]
+pub struct Sandbox {
+    tier: Tier,
+    probe: Probe,
+    options: Options,
+    #[cfg(target_os = "linux")]
+    launcher: crate::linux::Launcher,
+}
+
+impl Sandbox {
+    /// Starts the helper, probes the machine and picks the tier.
+    pub fn open(options: Options) -> Result<Sandbox, OpenError> {
+        let (sandbox, request) = Sandbox::probe_only(options)?;
+        let tier = choose(request, &sandbox.probe)?;
+        Ok(Sandbox { tier, ..sandbox })
+    }
+
+    /// Probes without asking for any tier, for `doctor`.
+    pub fn examine(options: Options) -> Result<Probe, OpenError> {
+        Ok(Sandbox::probe_only(options)?.0.probe)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn probe_only(options: Options) -> Result<(Sandbox, Request), OpenError> {
+        let request = options.request;
+        crate::scratch::remove_stale(&options.scratch);
+        let mut launcher = crate::linux::Launcher::new(options.helper.clone(), options.scratch.clone())
+            .map_err(OpenError::Helper)?;
+        let probe = crate::linux::probe::probe(&mut launcher, options.cgroup);
+        Ok((Sandbox { tier: Tier::None, probe, options, launcher }, request))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn probe_only(options: Options) -> Result<(Sandbox, Request), OpenError> {
+        crate::scratch::remove_stale(&options.scratch);
+        let request = options.request;
+        Ok((Sandbox { tier: Tier::None, probe: portable::probe(), options }, request))
+    }
+
+    /// The tier of all boxes.
+    pub fn tier(&self) -> Tier {
+        self.tier
+    }
+
+    /// What the machine can do.
+    pub fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    /// The digest of the policy that holds a spec with this network grant.
+    pub fn policy_digest(&self, network: Network) -> String {
+        let cgroup = matches!(self.probe.memory, crate::probe::Memory::Cgroup(_));
+        crate::policy::policy_digest(self.tier, network, cgroup)
+    }
+
+    /// Runs one spec to its end.
+    pub fn run(&self, spec: &Spec) -> Outcome {
+        self.run_in(self.tier, spec, None)
+    }
+
+    /// Runs one spec to its end, or until it is called off.
+    pub fn run_until(&self, spec: &Spec, cancel: &Cancel) -> Outcome {
+        self.run_in(self.tier, spec, Some(cancel))
+    }
+
+    /// Runs a spec in a given tier, for probes, attacks and their controls.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn run_in(&self, tier: Tier, spec: &Spec, cancel: Option<&Cancel>) -> Outcome {
+        match tier {
+            Tier::None => portable::run(spec, tier, &self.options.helper, self.scratch(), cancel),
+            _ => self.launcher.run(spec, tier, cancel),
+        }
+    }
+
+    /// Runs a spec in a given tier.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn run_in(&self, tier: Tier, spec: &Spec, cancel: Option<&Cancel>) -> Outcome {
+        portable::run(spec, tier, &self.options.helper, self.scratch(), cancel)
+    }
+
+    /// Runs a spec with nothing but time and output limits and process groups, the way systems without Linux's mechanisms do.
+    pub fn run_portably(&self, spec: &Spec) -> Outcome {
+        portable::run(spec, Tier::Limited, &self.options.helper, self.scratch(), None)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn helper(&self) -> &Helper {
+        &self.options.helper
+    }
+
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.options.scratch
+    }
+}
+
+/// Calls off runs that are under way.
+#[derive(Debug)]
+pub struct Cancel {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+impl Cancel {
+    /// Nothing is called off yet.
+    pub fn new() -> io::Result<Cancel> {
+        let (read, write) = rustix::pipe::pipe()?;
+        rustix::io::fcntl_setfd(&read, rustix::io::FdFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&write, rustix::io::FdFlags::CLOEXEC)?;
+        Ok(Cancel { read, write })
+    }
+
+    /// Ends all runs that were started with this.
+    pub fn cancel(&self) {
+        let _ = rustix::io::write(&self.write, &[1]);
+    }
+
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.read.as_fd()
+    }
+}

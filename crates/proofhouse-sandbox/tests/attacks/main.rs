@@ -1,0 +1,12 @@
+//! The sandbox against attackers, as root and as an unprivileged user, on a friendly host and on hostile ones.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod degraded;
+mod diagnostics;
+mod lab;
+mod limits;
+mod orphans;
+mod portable;
+mod results;
+mod suites;
