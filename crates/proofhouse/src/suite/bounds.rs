@@ -103,16 +103,23 @@ impl Visitor<'_> for NumberVisitor {
         }
     }
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
-        if !(value >= 0.0 && value <= self.max.unwrap_or(f64::MAX)) {
-            return Err(E::invalid_value(Unexpected::Float(value), &self));
-        }
-        Ok(value)
+        self.checked(value, Unexpected::Float(value))
     }
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<f64, E> {
-        self.visit_f64(value as f64)
+        self.checked(value as f64, Unexpected::Unsigned(value))
     }
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
-        self.visit_f64(value as f64)
+        self.checked(value as f64, Unexpected::Signed(value))
+    }
+}
+
+impl NumberVisitor {
+    fn checked<E: de::Error>(self, value: f64, written: Unexpected<'_>) -> Result<f64, E> {
+        if value >= 0.0 && value <= self.max.unwrap_or(f64::MAX) {
+            Ok(value)
+        } else {
+            Err(E::invalid_value(written, &self))
+        }
     }
 }
 

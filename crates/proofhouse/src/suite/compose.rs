@@ -155,10 +155,10 @@ impl Composer {
 
     /// The next item of a root sequence that `open` has begun, or nothing at its end.
     pub(crate) fn item(&mut self) -> Composed<Option<NodeId>> {
+        self.values = 0;
         if self.anchors.is_empty() {
             // Nothing can refer to an earlier item any more.
             self.nodes.clear();
-            self.values = 0;
         }
         match self.next()? {
             (Event::SequenceEnd, _) => Ok(None),

@@ -158,15 +158,7 @@ impl<'a, 't> De<'a, 't> {
             Kind::Bool(value) => visitor.visit_bool(*value),
             Kind::Integer(digits) => self.integer(digits, visitor),
             Kind::Float(value) if value.is_finite() => visitor.visit_f64(*value),
-            Kind::Float(value) => {
-                let name = match value {
-                    value if value.is_nan() => "NaN",
-                    value if *value > 0.0 => "infinity",
-                    _ => "minus infinity",
-                };
-                Err(Error::boxed(Code::NotCanonical, format!("{name} is not a number that JSON can hold"))
-                    .hint("write null, or put it in quotes"))
-            }
+            Kind::Float(value) => Err(not_finite(*value)),
             Kind::Text(text) => visitor.visit_str(text),
             Kind::List(items) => visitor.visit_seq(Items { de: self, items, at: 0 }),
             Kind::Map(_) => visitor.visit_map(self.entries(None)),
@@ -198,12 +190,16 @@ impl<'a, 't> De<'a, 't> {
     /// A value for a place that takes numbers of its own range: it says itself what does not fit.
     fn number<'de, V: Visitor<'de>>(self, visitor: V) -> Res<V::Value> {
         let result = match self.kind() {
+            // The type's own range comes first, because it says what would fit.
             Kind::Integer(digits) => match (digits.parse::<i64>(), digits.parse::<u64>()) {
-                (_, Ok(value)) => visitor.visit_u64(value),
-                (Ok(value), _) => visitor.visit_i64(value),
-                _ => visitor.visit_f64(digits.parse().unwrap_or(f64::INFINITY)),
+                (_, Ok(value)) if value <= MAX_SAFE_INTEGER => visitor.visit_u64(value),
+                (_, Ok(value)) => visitor.visit_u64(value).and_then(|_| Err(too_large(digits))),
+                (Ok(value), _) if value.unsigned_abs() <= MAX_SAFE_INTEGER => visitor.visit_i64(value),
+                (Ok(value), _) => visitor.visit_i64(value).and_then(|_| Err(too_large(digits))),
+                _ => Err(too_large(digits)),
             },
-            Kind::Float(value) => visitor.visit_f64(*value),
+            Kind::Float(value) if value.is_finite() => visitor.visit_f64(*value),
+            Kind::Float(value) => visitor.visit_f64(*value).and_then(|_| Err(not_finite(*value))),
             _ => self.any(visitor),
         };
         self.located(result)
@@ -227,6 +223,20 @@ impl<'a, 't> De<'a, 't> {
         }
         Entries { de: self, known, at: 0, value: None }
     }
+}
+
+fn not_finite(value: f64) -> Box<Error> {
+    let name = match value {
+        value if value.is_nan() => "NaN",
+        value if value > 0.0 => "infinity",
+        _ => "minus infinity",
+    };
+    Error::boxed(Code::NotCanonical, format!("{name} is not a number that JSON can hold"))
+        .hint("write null, or put it in quotes")
+}
+
+fn too_large(digits: &str) -> Box<Error> {
+    Error::boxed(Code::OutOfRange, format!("integer {} is beyond 2^53 and would be rounded", quoted(digits)))
 }
 
 macro_rules! forward_numbers {

@@ -123,7 +123,9 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
     }
     warnings.append(&mut found.warnings);
     let content: Reading<Json> = de::read(&tree, lenient);
-    let content = content.value.expect("the typed reading has found no fault in the same values");
+    let Some(content) = content.value.filter(|_| content.problems.is_empty()) else {
+        return Err(Problems::new(content.problems));
+    };
     let checked = datasets.into_iter().zip(&facts);
     let datasets =
         checked.map(|((_, dataset, fields), facts)| Checked { dataset, fields, digest: facts.sha256 });

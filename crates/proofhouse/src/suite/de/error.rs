@@ -86,7 +86,7 @@ fn found(unexpected: Unexpected<'_>) -> String {
         Unexpected::Bool(value) => format!("`{value}`"),
         Unexpected::Unsigned(value) => format!("`{value}`"),
         Unexpected::Signed(value) => format!("`{value}`"),
-        Unexpected::Float(value) => format!("`{value}`"),
+        Unexpected::Float(value) => format!("`{value:?}`"),
         Unexpected::Str("") => "empty text".to_owned(),
         Unexpected::Str(text) => format!("the text {}", quoted(text)),
         Unexpected::Unit | Unexpected::Option => "nothing".to_owned(),

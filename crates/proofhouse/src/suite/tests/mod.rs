@@ -1,7 +1,9 @@
 //! Tests of suites as a user meets them: files in a directory go in, a loaded suite or a message comes out.
 
 mod identity;
+mod mangled;
 mod messages;
+mod row_messages;
 mod rows;
 mod schema;
 mod yaml;
