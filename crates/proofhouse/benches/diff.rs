@@ -60,7 +60,9 @@ impl Runs {
         for (name, identity, voice) in written.into_iter().chain([("voice", "voice", "is, I think,")]) {
             synthetic::write_run(&runs.dir(name), identity, count, voice).expect("the disk has room");
         }
-        runs.edit("removed", |lines| drop(lines.remove(lines.len() / 2)));
+        runs.edit("removed", |lines| {
+            lines.remove(lines.len() / 2);
+        });
         runs.edit("swapped", |lines| lines.swap(count as usize / 3, count as usize - 1));
         runs.edit("reversed", |lines| lines.reverse());
         runs
