@@ -74,7 +74,12 @@ fn show(variant: &Variant) -> String {
     let quoted = |text: &str| proofhouse_ledger::Json::from(text).to_string();
     let mut text = format!("{}\t{}\n", variant.index, quoted(&variant.text));
     for edit in &variant.edits {
-        text.push_str(&format!("\tat {}: {} -> {}\n", edit.at, quoted(&edit.removed), quoted(&edit.inserted)));
+        text.push_str(&format!(
+            "\tat {}: {} -> {}\n",
+            edit.at,
+            quoted(&edit.removed),
+            quoted(&edit.inserted)
+        ));
     }
     text
 }
