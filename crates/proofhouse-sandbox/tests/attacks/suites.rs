@@ -17,7 +17,7 @@ pub(crate) fn expect_effects(rows: &Rows, expected: &[&str], at_least: usize) {
     assert!(rows.len() >= at_least, "only {} attacks were run", rows.len());
     let broke: BTreeMap<&str, &str> = rows
         .iter()
-        .filter(|(_, effect)| *effect != "held")
+        .filter(|(name, effect)| *name != "label" && *effect != "held")
         .map(|(name, effect)| (&**name, &**effect))
         .collect();
     let names: Vec<&str> = broke.keys().copied().collect();

@@ -7,6 +7,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use crate::judge::JudgeConfig;
 use crate::target::TargetConfig;
+use crate::vary::GeneratorConfig;
 
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]
@@ -21,6 +22,8 @@ pub(super) struct List {
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Family {
+    /// What turns an instruction into variants of it.
+    Generators,
     /// What decides whether an answer is right.
     Judges,
     /// What can be put to the test.
@@ -32,6 +35,7 @@ enum Family {
 impl List {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let pages = match self.family {
+            Family::Generators => GeneratorConfig::pages(),
             Family::Judges => JudgeConfig::pages(),
             Family::Targets => TargetConfig::pages(),
             Family::ExitCodes => {

@@ -24,6 +24,7 @@ mod report;
 mod run;
 mod schema;
 mod table;
+mod vary;
 mod verify;
 
 pub use exit::Exit;
@@ -57,6 +58,7 @@ enum Command {
     Verify(verify::Verify),
     Recover(recover::Recover),
     List(list::List),
+    Vary(vary::Vary),
     Schema(schema::Schema),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
@@ -117,6 +119,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Verify(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),
         Command::List(command) => command.run(terminal),
+        Command::Vary(command) => command.run(terminal),
         Command::Schema(command) => command.run(terminal),
         Command::Doctor(command) => command.run(terminal),
         Command::Completions(command) => command.run(terminal),

@@ -10,12 +10,17 @@ use super::schema::Name;
 use crate::judge::JudgeConfig;
 use crate::page::Page;
 use crate::target::TargetConfig;
+use crate::vary::GeneratorConfig;
 
 /// Every generated file: its path from the root of the project, and its content.
 pub fn generated() -> Vec<(String, String)> {
     let mut files = vec![
         ("docs/reference/commands.md".to_owned(), commands()),
         ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
+        (
+            "docs/reference/generators.md".to_owned(),
+            family("Generators", "turns an instruction into variants of it", &GeneratorConfig::pages()),
+        ),
         (
             "docs/reference/judges.md".to_owned(),
             family("Judges", "decides whether an answer is right", &JudgeConfig::pages()),

@@ -53,8 +53,14 @@ fn slots(summary: &Summary) -> String {
     align(&rows)
 }
 
+/// Name and value, the values below each other.
+pub(super) fn left(rows: &[[String; 2]]) -> String {
+    let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    rows.iter().map(|[name, value]| format!("{name:width$}  {value}\n")).collect()
+}
+
 /// Columns as wide as their widest cell; numbers to the right, the first column to the left.
-pub(super) fn align<const N: usize>(rows: &[[String; N]]) -> String {
+fn align<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
     let mut text = String::new();

@@ -64,24 +64,18 @@ impl Findings {
         self.table.add(passed);
     }
 
-    /// A changed record. `classes` is sorted and not empty.
-    pub(super) fn change(&mut self, change: Change) {
-        if change.a.is_some() && change.b.is_some() {
-            self.changed_pairs += 1;
-        }
-        *self.worst.entry(change.class).or_default() += 1;
-        for class in &change.classes {
+    /// A changed record with its classes, worst first; `detail` is made only if it will be kept.
+    pub(super) fn change(&mut self, paired: bool, classes: &[Class], detail: impl FnOnce() -> Change) {
+        let Some(worst) = classes.first() else { return };
+        self.changed_pairs += u64::from(paired);
+        *self.worst.entry(*worst).or_default() += 1;
+        for class in classes {
             *self.any.entry(*class).or_default() += 1;
         }
-        let kept = self.kept.entry(change.class).or_default();
+        let kept = self.kept.entry(*worst).or_default();
         if kept.len() < self.limit {
-            kept.push(change);
+            kept.push(detail());
         }
-    }
-
-    /// Whether the details of another change of this class would be kept.
-    pub(super) fn wants(&self, class: Class) -> bool {
-        self.kept.get(&class).is_none_or(|kept| kept.len() < self.limit)
     }
 
     pub(super) fn unreadable(&mut self, side: Side, number: u64, what: String) {

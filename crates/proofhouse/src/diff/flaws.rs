@@ -1,7 +1,7 @@
 //! What within one line does not follow from the rest of it, or from its run, as it should. Nothing stored is trusted.
 
+use proofhouse_ledger::RecordId;
 use proofhouse_ledger::record::{Kind, Line, output_digest};
-use proofhouse_ledger::{Digest, RecordId};
 
 use super::inspect::Half;
 use super::report::Flaw;
@@ -13,15 +13,13 @@ pub(super) const CONTENT_DIGESTS: [(&str, &str); 2] =
 
 const DIGEST_WRONG: &str = "stored digest does not match";
 
-/// The digest of a field, computed anew. Only a kind that keeps the field says what its digest is.
-pub(super) fn content_digest(line: &Line<'_>, of: &str) -> Option<Option<Digest>> {
-    let kind = line.text("kind")?;
-    let kind = [Kind::Probe, Kind::Code, Kind::Robustness, Kind::Containment]
-        .into_iter()
-        .find(|known| known.as_str() == kind)?;
-    match kind {
-        Kind::Probe => line.json(of).map(|value| output_digest(&value)),
-        Kind::Code | Kind::Robustness | Kind::Containment => None,
+/// Whether the digest of a field can be computed anew. Only a kind that keeps the field says what its digest is.
+pub(super) fn is_recomputed(line: &Line<'_>, of: &str) -> bool {
+    let kind = line.text("kind");
+    let known = [Kind::Probe, Kind::Code, Kind::Robustness, Kind::Containment];
+    match known.into_iter().find(|known| Some(known.as_str()) == kind.as_deref()) {
+        Some(Kind::Probe) => line.raw(of).is_some(),
+        Some(Kind::Code | Kind::Robustness | Kind::Containment) | None => false,
     }
 }
 
@@ -44,7 +42,8 @@ pub(super) fn flaws(identity: &Identity, half: &Half<'_>) -> Vec<Flaw> {
         flaw("record_sha256", DIGEST_WRONG, own.map(|digest| digest.to_string()));
     }
     for (key, of) in CONTENT_DIGESTS {
-        if let Some(right) = content_digest(line, of)
+        if is_recomputed(line, of)
+            && let Some(right) = line.json(of).map(|value| output_digest(&value))
             && line.digest(key) != Ok(right)
         {
             flaw(

@@ -6,7 +6,7 @@ use proofhouse_ledger::record::Line;
 
 use super::fields::{Difference, differences};
 use super::findings::Findings;
-use super::flaws::{CONTENT_DIGESTS, content_digest, flaws};
+use super::flaws::{CONTENT_DIGESTS, flaws, is_recomputed};
 use super::pair::Seen;
 use super::report::{Change, Class, Flaw, Place, Side, Trial};
 use super::run::Pairing;
@@ -102,8 +102,7 @@ impl Inspection<'_> {
         if !self.pairing.same_run {
             derived.push("index");
         }
-        let both =
-            |of| content_digest(&self.a.line, of).is_some() && content_digest(&self.b.line, of).is_some();
+        let both = |of| is_recomputed(&self.a.line, of) && is_recomputed(&self.b.line, of);
         derived.extend(CONTENT_DIGESTS.iter().filter(|(_, of)| both(of)).map(|(key, _)| *key));
         derived
     }
@@ -114,23 +113,18 @@ impl Inspection<'_> {
         classes.extend((!flaws.is_empty()).then_some(Class::Metadata));
         classes.sort_unstable();
         classes.dedup();
-        let Some(worst) = classes.first().copied() else { return };
-        let more_fields = found.len().saturating_sub(MAX_FIELDS) as u64;
-        if findings.wants(worst) {
+        findings.change(true, &classes, || {
             found.sort_by_key(|difference| rank(difference.key()));
-            found.truncate(MAX_FIELDS);
-        } else {
-            found.clear();
-        }
-        findings.change(Change {
-            class: worst,
-            classes,
-            trial: trial(&self.a.line),
-            a: Some(place(&self.a.line, self.a.seen.number)),
-            b: Some(place(&self.b.line, self.b.seen.number)),
-            fields: found.iter().map(Difference::shown).collect(),
-            more_fields,
-            flaws,
+            Change {
+                class: classes[0],
+                classes: classes.clone(),
+                trial: trial(&self.a.line),
+                a: Some(place(&self.a.line, self.a.seen.number)),
+                b: Some(place(&self.b.line, self.b.seen.number)),
+                fields: found.iter().take(MAX_FIELDS).map(Difference::shown).collect(),
+                more_fields: found.len().saturating_sub(MAX_FIELDS) as u64,
+                flaws,
+            }
         });
     }
 }

@@ -114,17 +114,11 @@ impl<'p> Comparer<'p> {
         if let (false, Ok(index)) = (self.pairing.same_run, line.index()) {
             findings.place(side, index, seen.number);
         }
-        let place = Some(place(&line, seen.number));
-        let (a, b) = if side == Side::A { (place, None) } else { (None, place) };
-        findings.change(Change {
-            class,
-            classes: vec![class],
-            trial: trial(&line),
-            a,
-            b,
-            fields: Vec::new(),
-            more_fields: 0,
-            flaws: Vec::new(),
+        findings.change(false, &[class], || {
+            let place = Some(place(&line, seen.number));
+            let (a, b) = if side == Side::A { (place, None) } else { (None, place) };
+            let (classes, trial) = (vec![class], trial(&line));
+            Change { class, classes, trial, a, b, fields: Vec::new(), more_fields: 0, flaws: Vec::new() }
         });
     }
 }

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::digest::Hasher;
+use proofhouse_sandbox::{Request, Sandbox, Spec, Tier};
 
 /// The machine's name.
 pub fn name() -> Option<String> {
@@ -40,7 +41,7 @@ pub fn tool_sha256() -> Option<Digest> {
     }
 }
 
-/// The state of the git repository around a file, read from its files: nothing is executed.
+/// The state of the git repository around a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Git {
     /// Short commit hash.
@@ -49,11 +50,25 @@ pub struct Git {
     pub dirty: Option<bool>,
 }
 
-/// Finds the commit that a file's repository is at.
+/// Finds the commit that a file's repository is at, from its files, and asks `git` whether there is more.
 pub fn git(around: &Utf8Path) -> Git {
     let Some(dir) = git_dir(around) else { return Git::default() };
     let commit = head_commit(&dir).map(|hash| hash.chars().take(12).collect());
-    Git { commit, dirty: None }
+    Git { commit, dirty: is_dirty(around) }
+}
+
+/// Whether `git status` lists anything; null where git cannot be asked.
+fn is_dirty(around: &Utf8Path) -> Option<bool> {
+    let tree = around.canonicalize_utf8().ok()?;
+    let mut options = proofhouse_sandbox::Options::new(std::env::temp_dir());
+    options.request = Request::exactly(Tier::Limited);
+    options.cgroup = false;
+    let sandbox = Sandbox::open(options).ok()?;
+    let spec = Spec::new(["git", "-C", tree.parent()?.as_str(), "status", "--porcelain"])
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("GIT_OPTIONAL_LOCKS", "0");
+    let outcome = sandbox.run(&spec);
+    (outcome.status == proofhouse_sandbox::Status::Ok).then_some(outcome.stdout.length > 0)
 }
 
 fn git_dir(around: &Utf8Path) -> Option<Utf8PathBuf> {

@@ -11,6 +11,7 @@ use proofhouse_ledger::totals::Facts;
 use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
+use super::host::Git;
 use super::reuse::Reuse;
 use super::{Options, clock, host};
 use crate::plan;
@@ -104,8 +105,8 @@ pub struct Open {
     pub config_sha256: Digest,
     /// Bytes of a torn last line that were left out.
     pub torn_bytes: u64,
-    /// The digest of the running executable, computed while the trials run.
-    pub tool_sha256: JoinHandle<Option<Digest>>,
+    /// The digest of the running executable and the state of the suite's repository, found out while the trials run.
+    pub origin: JoinHandle<(Option<Digest>, Git)>,
 }
 
 /// The id of what a suite will run.
@@ -164,8 +165,9 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
         reuse.copy_telemetry(&work)?;
     }
     let torn_bytes = found.torn_bytes;
-    let tool_sha256 = std::thread::spawn(host::tool_sha256);
-    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, torn_bytes, tool_sha256 })
+    let suite = loaded.path.clone();
+    let origin = std::thread::spawn(move || (host::tool_sha256(), host::git(&suite)));
+    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, torn_bytes, origin })
 }
 
 /// `records.jsonl` as seen from the envelope.
@@ -302,7 +304,6 @@ fn first_difference(theirs: &[u8], ours: &[u8]) -> String {
 
 fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope {
     let suite = &loaded.suite;
-    let git = host::git(&loaded.path);
     let each = |text: &dyn Fn(&str, &crate::target::TargetConfig) -> String| {
         let all: Vec<String> = suite.targets.iter().map(|(slot, target)| text(slot, target)).collect();
         Some(all.join(","))
@@ -322,7 +323,7 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         seed: suite.seed,
         lane: None,
         variant: each(&|slot, _| slot.to_owned()),
-        git_commit: git.commit,
+        git_commit: None,
         suite_sha256: Some(loaded.suite_sha256),
         timeout_per_case: suite.timeout_ms.div_ceil(1000),
         total_cases_expected: plan::count(loaded),
@@ -335,7 +336,7 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         receipt_sha256: None,
         suite_content_sha256: Some(loaded.suite_content_sha256),
         spec_digest: None,
-        git_dirty: git.dirty,
+        git_dirty: None,
         tool_sha256: None,
         cases_assessed: 0,
         cases_timed_out: 0,

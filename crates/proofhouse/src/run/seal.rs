@@ -85,8 +85,11 @@ pub fn write_manifest(
 
 /// Ends a run: telemetry, exchange with an older run, envelope. Gives the envelope and the paths of the result.
 pub fn seal(open: Open, options: &Options, executed: &Executed) -> Result<(Envelope, RunPaths), SealError> {
-    let Open { lock, paths, work, mut envelope, tool_sha256, .. } = open;
-    envelope.tool_sha256 = tool_sha256.join().unwrap_or(None);
+    let Open { lock, paths, work, mut envelope, origin, .. } = open;
+    let (tool_sha256, git) = origin.join().unwrap_or_default();
+    envelope.tool_sha256 = tool_sha256;
+    envelope.git_commit = git.commit;
+    envelope.git_dirty = git.dirty;
     fill(&mut envelope, executed);
     append_run_telemetry(&work, &envelope, options, executed);
     let complete = envelope.exit_status == ExitStatus::Normal;

@@ -8,6 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::page::Page;
+
 pub mod add_ambiguity;
 pub mod add_constraints_tension;
 pub mod add_multi_objective;
@@ -30,7 +32,6 @@ mod additions;
 mod edit;
 mod intensity;
 mod lexicon;
-mod page;
 mod prompt;
 mod rng;
 mod scan;
@@ -38,7 +39,6 @@ mod slots;
 mod space;
 
 pub use self::edit::{Edit, apply, reverse};
-pub use self::page::{Page, Parameter};
 pub use self::prompt::{AiGenerationFailure, MAX_ATTEMPTS, Prompt, Rewriter};
 pub use self::space::MAX_VARIANTS;
 

@@ -94,30 +94,10 @@ pub struct AiGenerationFailure {
     pub attempt: u32,
     /// The instruction that was to be rewritten.
     pub base_instruction: String,
-    /// What the model answered; bytes that are not UTF-8 show as U+FFFD.
+    /// What the model answered; whoever writes the note shows bytes that are not UTF-8 as U+FFFD.
     pub ai_output: String,
     /// The guard's reasons.
-    pub failure_reasons: Vec<String>,
+    pub failure_reasons: Vec<Reason>,
     /// When the answer was refused, in UTC.
     pub timestamp_utc: String,
-}
-
-impl AiGenerationFailure {
-    /// The note about one refused answer; the caller knows the time and the attempt.
-    pub fn new(
-        generator: &str,
-        ask: &Ask<'_>,
-        (attempt, answer): (u32, &[u8]),
-        reasons: &[Reason],
-        timestamp_utc: &str,
-    ) -> AiGenerationFailure {
-        AiGenerationFailure {
-            generator: generator.to_owned(),
-            attempt,
-            base_instruction: ask.base.to_owned(),
-            ai_output: String::from_utf8_lossy(answer).into_owned(),
-            failure_reasons: reasons.iter().map(Reason::to_string).collect(),
-            timestamp_utc: timestamp_utc.to_owned(),
-        }
-    }
 }

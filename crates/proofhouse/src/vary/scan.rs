@@ -85,7 +85,7 @@ fn is_plain(word: &str) -> bool {
 }
 
 /// Quotations and code, in order and without overlap; one that is never closed reaches to the end.
-fn quotations(text: &str) -> Vec<Range<usize>> {
+pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {

@@ -4,7 +4,7 @@ use super::rng::{Key, Stream};
 use super::{Ask, Edit, Lack, Settings, Shortfall, Variant, Variants, apply};
 
 /// More variants of one instruction than this are never made at once.
-pub const MAX_VARIANTS: u32 = 100_000;
+pub const MAX_VARIANTS: u32 = 10_000;
 
 /// How often a variant is drawn before the space is walked for one that is still free.
 const MAX_DRAWS: u32 = 16;

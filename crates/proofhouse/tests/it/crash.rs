@@ -38,7 +38,7 @@ fn kill_and_resume(kills: usize, seed: u64) {
                 break;
             }
             interrupted += 1;
-            if next(&mut state) % 3 == 0 && lab.path(&format!("{run}.run.json.tmp")).exists() {
+            if next(&mut state).is_multiple_of(3) && lab.path(&format!("{run}.run.json.tmp")).exists() {
                 check_recovered(&lab, &run);
             }
         }

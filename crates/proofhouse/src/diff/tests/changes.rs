@@ -194,3 +194,37 @@ fn the_limit_bounds_details_and_never_counts() {
     lab.options.limit = 0;
     assert_counts(&lab.report(), &[("regression", 1), ("metadata", 4)]);
 }
+
+/// Long runs, so that the files are larger than what is held of them at once.
+fn long(run: &str, without: &[usize], swapped: Option<(usize, usize)>) -> Lines {
+    let mut rows: Vec<Row> = (0..2_000).map(|at| row(&format!("case {at}"), "left")).collect();
+    rows.extend([row("last", "left")]);
+    if let Some((a, b)) = swapped {
+        rows.swap(a, b);
+    }
+    let mut at = 0;
+    rows.retain(|_| {
+        at += 1;
+        !without.contains(&(at - 1))
+    });
+    lines(run, &rows)
+}
+
+#[test]
+fn a_missing_line_needs_no_index_and_a_moved_one_does() {
+    let whole = long("x", &[], None);
+    for (b, removed, reordered, indexed) in [
+        (long("y", &[], None), 0, 0, false),
+        (long("y", &[0, 700, 701, 1_400, 2_000], None), 5, 0, false),
+        (long("y", &[700], Some((300, 1_900))), 1, 2, true),
+    ] {
+        for (old, new) in [(("x", &whole), ("y", &b)), (("y", &b), ("x", &whole))] {
+            let lab = Lab::with(old, new);
+            let report = lab.report();
+            let gone = if old.0 == "x" { "removed" } else { "added" };
+            let expected = [(gone, removed), ("reordered", reordered)];
+            assert_counts(&report, &expected.into_iter().filter(|(_, count)| *count > 0).collect::<Vec<_>>());
+            assert_eq!(lab.needs_index(), indexed, "{removed} removed, {reordered} reordered");
+        }
+    }
+}

@@ -13,7 +13,7 @@ use proofhouse_ledger::{Digest, Json, RecordId, RunId, RunPaths};
 use crate::diff::fields::Rules;
 use crate::diff::findings::Findings;
 use crate::diff::run::{Pairing, Run};
-use crate::diff::{Options, Report, Side, compare, index};
+use crate::diff::{Options, Report, Side, compare, index, join};
 
 /// What a record says, apart from its place and its run.
 #[derive(Debug, Clone)]
@@ -139,15 +139,23 @@ impl Lab {
         self
     }
 
+    fn pairing(&self) -> Pairing {
+        let (a, b) = (Run::open(Side::A, &self.a).unwrap(), Run::open(Side::B, &self.b).unwrap());
+        Pairing::new(a, b, Rules::new(&self.options).unwrap())
+    }
+
     /// Compares, in plan order and by index.
     pub(super) fn report(&self) -> Report {
         let report = compare(&self.a, &self.b, &self.options).unwrap();
-        let rules = Rules::new(&self.options).unwrap();
-        let (a, b) = (Run::open(Side::A, &self.a).unwrap(), Run::open(Side::B, &self.b).unwrap());
-        let pairing = Pairing::new(a, b, rules);
+        let pairing = self.pairing();
         let findings = index::by_id(&pairing, Findings::new(self.options.limit)).unwrap();
         assert_eq!(Report::new(&pairing, findings, &self.options), report, "both ways find the same");
         report
+    }
+
+    /// Whether a walk in plan order is not enough.
+    pub(super) fn needs_index(&self) -> bool {
+        join::in_order(&self.pairing(), Findings::new(self.options.limit)).unwrap().is_none()
     }
 }
 

@@ -211,3 +211,15 @@ fn json_is_canonical() {
     assert_eq!(value.pointer("/counts/regression"), Some(&Json::Number(1.0)));
     assert_eq!(value.pointer("/changes/0/trial/case_id"), Some(&Json::from("one")));
 }
+
+#[test]
+fn a_comment_is_never_too_long_for_a_pull_request() {
+    let rows: Vec<Row> = (0..300).map(|at| row(&format!("case {at}"), "left")).collect();
+    let mut changed = rows.clone();
+    changed.iter_mut().for_each(|row| row.output = Json::from("é`".repeat(3_000)));
+    let mut lab = Lab::with(("x", &lines("x", &rows)), ("x", &lines("x", &changed)));
+    lab.options.limit = 300;
+    let comment = render_markdown(&lab.report());
+    assert!(comment.chars().count() < 65_000);
+    assert!(comment.contains("300 output changes") && comment.contains(" more\n"));
+}

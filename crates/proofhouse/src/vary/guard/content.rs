@@ -1,7 +1,7 @@
 //! What the guard says about words: banned ones, new subjects, new requirements, losses and novelties.
 
-use super::super::lexicon;
 use super::super::synonym_substitution::map;
+use super::super::{lexicon, scan};
 use super::text::{Text, stem};
 use super::{Comparison, Reason, terms};
 
@@ -92,9 +92,9 @@ impl Comparison<'_> {
             );
         }
         let content = self.content_words();
-        let missing: Vec<&str> = content.iter().copied().filter(|word| !self.keeps(word)).collect();
+        let missing: Vec<&String> = content.iter().filter(|word| !self.keeps(word)).collect();
         if self.strict || missing.len() * 2 > content.len() {
-            lost.extend(missing.into_iter().map(str::to_owned));
+            lost.extend(missing.into_iter().cloned());
         }
         let mut told: Vec<String> = Vec::new();
         for word in lost {
@@ -105,22 +105,26 @@ impl Comparison<'_> {
         }
     }
 
-    /// Numbers, addresses, identifiers, quotations and code that are not in the answer as they stand.
+    /// Quotations, code, numbers, addresses and identifiers that are not in the answer as they stand.
     fn lost_literals(&self) -> Vec<String> {
-        let literals =
-            self.base.chunks.iter().filter(|chunk| !chunk.plain).map(|chunk| chunk.word(self.base.raw));
-        literals
-            .filter(|literal| literal.contains(char::is_alphanumeric) && !self.answer.raw.contains(literal))
+        let raw = self.base.raw;
+        let quoted = scan::quotations(raw).into_iter().map(|range| raw[range].trim_end());
+        let single = self.base.chunks.iter().filter(|chunk| !chunk.plain && !chunk.quoted);
+        quoted
+            .chain(single.map(|chunk| chunk.word(raw)))
+            .filter(|literal| literal.contains(char::is_alphanumeric) && !stands_in(self.answer.raw, literal))
             .map(str::to_owned)
             .collect()
     }
 
-    /// The words of the base that carry its meaning, without the verb that opens it.
-    fn content_words(&self) -> Vec<&str> {
-        let words = self.base.words.iter().map(String::as_str).enumerate();
-        words
-            .filter(|(at, word)| !(is_empty_word(word) || (*at == 0 && lexicon::is_imperative(word))))
-            .map(|(_, word)| word)
+    /// The plain words of the base that carry its meaning, without the verb that opens it.
+    fn content_words(&self) -> Vec<String> {
+        let plain = self.base.chunks.iter().enumerate().filter(|(_, chunk)| chunk.plain);
+        plain
+            .map(|(at, chunk)| (at, chunk.word(self.base.raw).to_lowercase()))
+            .filter(|(at, word)| !(*at == 0 && lexicon::is_imperative(word)))
+            .flat_map(|(_, word)| word.split('-').map(str::to_owned).collect::<Vec<_>>())
+            .filter(|word| !is_empty_word(word))
             .collect()
     }
 

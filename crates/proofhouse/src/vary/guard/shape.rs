@@ -1,6 +1,6 @@
 //! What the guard says about the shape of an answer: sentences, steps and talk.
 
-use super::super::scan::is_final;
+use super::super::scan::{is_final, quotations};
 use super::text::Text;
 use super::{Comparison, Reason, terms};
 
@@ -27,7 +27,8 @@ impl Comparison<'_> {
         let (base, answer) = (self.base, self.answer);
         let opens = terms::OPENINGS.iter().any(|phrase| answer.starts(phrase) && !base.starts(phrase));
         let remarks = terms::REMARKS.iter().any(|phrase| self.grows(phrase));
-        opens || remarks || (is_wrapped(answer.raw) && !is_wrapped(base.raw.trim()))
+        let labelled = label(answer.raw).is_some() && label(base.raw).is_none();
+        opens || remarks || labelled || (is_wrapped(answer.raw) && !is_wrapped(base.raw.trim()))
     }
 }
 
@@ -47,6 +48,14 @@ fn breaks(text: &Text<'_>) -> usize {
     text.chunks.windows(2).filter(is_break).count()
 }
 
+/// A few words before a colon that say what comes after it.
+fn label(text: &str) -> Option<&str> {
+    let (head, _) = text.split_once(':')?;
+    let words = Text::read(head);
+    let labels = words.words.len() <= 4 && terms::LABELS.iter().any(|label| words.count(label) > 0);
+    labels.then_some(head)
+}
+
 /// Lines that start like the items of a list.
 fn items(text: &str) -> usize {
     let is_item = |line: &&str| {
@@ -59,10 +68,7 @@ fn items(text: &str) -> usize {
     text.lines().filter(is_item).count()
 }
 
-/// The whole text stands in quotation marks or in a code fence.
+/// The whole text is one quotation or one piece of code.
 fn is_wrapped(text: &str) -> bool {
-    let pairs = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’'), ('`', '`'), ('«', '»')];
-    pairs.iter().any(|(opening, closing)| {
-        text.starts_with(*opening) && text.ends_with(*closing) && text.chars().count() > 1
-    }) || text.starts_with("```")
+    quotations(text).first() == Some(&(0..text.len()))
 }

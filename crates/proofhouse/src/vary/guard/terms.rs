@@ -145,26 +145,25 @@ pub(super) const OPENINGS: &[&str] = &[
     "certainly",
     "here are",
     "here is",
-    "here",
-    "i can",
-    "i have",
-    "i've",
-    "i will",
+    "here's",
     "ok",
     "okay",
     "of course",
-    "output",
-    "revised",
-    "rewrite",
-    "rewritten",
     "sure",
 ];
+
+/// What stands before a colon when an answer labels itself.
+pub(super) const LABELS: &[&str] =
+    &["answer", "instruction", "output", "rephrased", "revised", "rewrite", "rewritten", "version"];
 
 /// What an answer that talks has somewhere.
 pub(super) const REMARKS: &[&str] = &[
     "hope this",
     "i changed",
+    "i have rewritten",
     "i kept",
+    "i rewrote",
+    "i've rewritten",
     "let me know",
     "note that",
     "original instruction",

@@ -184,12 +184,21 @@ fn talk_about_the_answer() {
         "Here is the instruction: Compile the list of email patterns into regex objects.",
         "Sure, compile the list of email patterns into regex objects.",
         "Rewritten: Compile the list of email patterns into regex objects.",
+        "Output: compile the list of email patterns into regex objects.",
         "\"Compile the list of email patterns into regex objects.\"",
         "```\nCompile the list of email patterns into regex objects.\n```",
         "Compile the list of email patterns into regex objects (this version is shorter).",
     ] {
         refused(REGEX, answer, &["meta_commentary"]);
     }
+}
+
+#[test]
+fn talk_that_is_the_task() {
+    accepted("Print the sorted rows.", "Output the sorted rows.");
+    accepted("Rephrase the sorted rows.", "Rewrite the sorted rows.");
+    accepted("Sort my rows.", "I have rows, could you sort them?");
+    accepted("Print \"a\" and \"b\".", "\"a\" is to be printed, and \"b\"");
 }
 
 #[test]
@@ -228,17 +237,8 @@ fn requirements() {
 fn losses() {
     refused(
         "Keep 3 rows of `a b` and https://x.y/z.",
-        "Keep rows of `a` and a link.",
-        &[
-            "removed_content:3",
-            "removed_content:b`",
-            "removed_content:https://x.y/z",
-            "removed_content:b",
-            "removed_content:https",
-            "removed_content:x",
-            "removed_content:y",
-            "removed_content:z",
-        ],
+        "Keep 13 rows of `a` and a link.",
+        &["removed_content:`a b`", "removed_content:3", "removed_content:https://x.y/z"],
     );
     refused("Sort the rows but do not copy them.", "Sort the rows, copy them.", &["removed_content:not"]);
     refused(
@@ -302,7 +302,7 @@ fn hostile_answers_are_judged_in_time() {
     for unit in
         ["a", "test ", "and sort ", "\n\n", "`", "'", "\"", "1. ", ".", "é", "must ", "文", "🙂\u{200d}"]
     {
-        let answer = unit.repeat(100_000 / unit.len());
+        let answer = unit.repeat(20_000 / unit.len());
         assert!(check(REGEX, answer.as_bytes(), true, &[]).is_err(), "{unit:?}");
     }
 }

@@ -278,8 +278,15 @@ fn every_style_is_spelt_as_in_the_seed() {
 fn a_failure_has_the_fields_of_the_seed() {
     let answer = b"Compile email patterns into regex objects and test them thoroughly.";
     let reasons = guard::check(REGEX, answer, false, &[]).expect_err("it tests");
-    let failure =
-        AiGenerationFailure::new("ai_rewrite", &ask(REGEX, 1), (2, answer), &reasons, "2026-01-10T17:42:09Z");
+    let failure = AiGenerationFailure {
+        generator: "ai_rewrite".to_owned(),
+        attempt: 2,
+        base_instruction: REGEX.to_owned(),
+        ai_output: String::from_utf8_lossy(answer).into_owned(),
+        failure_reasons: reasons,
+        timestamp_utc: "2026-01-10T17:42:09Z".to_owned(),
+    };
     let json = proofhouse_ledger::json::to_json(&failure).expect("it is plain data").to_string();
+    assert_eq!(serde_json::from_str::<AiGenerationFailure>(&json).expect("it reads back"), failure);
     insta::assert_snapshot!(json, @r#"{"ai_output":"Compile email patterns into regex objects and test them thoroughly.","attempt":2,"base_instruction":"Compile a list of email patterns into regex objects.","failure_reasons":["forbidden_token:test","adds_requirement"],"generator":"ai_rewrite","timestamp_utc":"2026-01-10T17:42:09Z"}"#);
 }

@@ -114,7 +114,7 @@ const ENDS: &[&str] = &[".", ".", ".", "", "!", "?", "...", " ", ".\n", "。", "
 
 /// One instruction.
 pub(super) fn instruction(dice: &mut Dice) -> String {
-    match dice.roll(20) {
+    match dice.roll(40) {
         0 => dice
             .pick(&[
                 "",
@@ -133,8 +133,8 @@ pub(super) fn instruction(dice: &mut Dice) -> String {
             .to_owned(),
         1 => dice.pick(ODD).to_owned(),
         2 => many(dice, 60),
-        3..=5 => many(dice, 3),
-        6..=9 => odd(dice),
+        3..=8 => many(dice, 3),
+        9..=18 => odd(dice),
         _ => sentence(dice),
     }
 }
