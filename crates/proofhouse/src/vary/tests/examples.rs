@@ -251,6 +251,7 @@ fn prompts_say_what_the_seed_asks_and_take_turns() {
     }
     let choices: Vec<&str> = prompts.iter().filter_map(|prompt| prompt.choice.as_deref()).collect();
     assert_eq!(choices, ["casual_request", "verbose_formal", "casual_request", "verbose_formal"]);
+    assert!(proofhouse_ledger::json::to_json(&prompts).is_ok(), "a prompt can be recorded");
     let retry = rewriter.prompt(&ask(base, 4), 0, 2);
     assert!(retry.seed != prompts[0].seed && retry.text != prompts[0].text);
     assert_eq!(rewriter.prompt(&ask(base, 4), 0, 1), prompts[0]);
