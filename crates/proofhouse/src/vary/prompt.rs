@@ -63,7 +63,8 @@ pub(super) fn build<S: Settings>(
         "Rewrite the instruction between the two `{fence}` lines. {how}\n{TASK}\n\n{RULES}\n\n{number}\n\n{fence}\n{}\n{fence}\n",
         ask.base
     );
-    let seed = Key::of::<S>(ask).stream(index, attempt).next();
+    // 53 bits: every reader of JSON keeps such a number exact.
+    let seed = Key::of::<S>(ask).stream(index, attempt).next() >> 11;
     Prompt { text, choice: choice.map(str::to_owned), seed }
 }
 

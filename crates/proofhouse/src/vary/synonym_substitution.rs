@@ -97,7 +97,7 @@ impl SynonymSubstitution {
                 {
                     return None;
                 }
-                if !holds(entry, text, &chunks, at) {
+                if !holds(entry, form, text, &chunks[..=at], &chunks[at + 1..]) {
                     return None;
                 }
                 let article = at.checked_sub(1).map(|before| chunks[before].word(text).to_ascii_lowercase());
@@ -114,25 +114,32 @@ impl SynonymSubstitution {
     }
 }
 
-/// Whether the entry's condition holds at this chunk.
-fn holds(entry: &Entry, text: &str, chunks: &[Chunk], at: usize) -> bool {
-    match entry.condition {
-        Condition::None => true,
-        Condition::Verb => {
-            let before = at.checked_sub(1).map(|before| &chunks[before]);
-            before.is_none_or(|before| before.ends_sentence(text) || opens_verb(before, text))
-        }
-        Condition::Into => chunks[at..]
-            .iter()
-            .take_while(|chunk| !chunk.ends_sentence(text))
-            .any(|chunk| chunk.plain && chunk.word(text).eq_ignore_ascii_case("into")),
-    }
+/// Whether the word, the last of `before`, may be replaced where it stands.
+fn holds(entry: &Entry, form: usize, text: &str, before: &[Chunk], after: &[Chunk]) -> bool {
+    let must_be_verb = entry.condition == Condition::Verb || (entry.is_verb && form == 0);
+    let stands_as_verb = match before {
+        [.., opener, _] => opener.ends_sentence(text) || opens_verb(opener, text),
+        _ => true,
+    };
+    let own_into = || {
+        let clause = after.iter().take_while(|chunk| !closes_clause(chunk, text));
+        let mut words = clause.map(|chunk| chunk.word(text));
+        words.any(|word| word.eq_ignore_ascii_case("into"))
+    };
+    let alone = before.last().is_none_or(|word| word.tail(text).is_empty());
+    (!must_be_verb || stands_as_verb) && (entry.condition != Condition::Into || (alone && own_into()))
 }
 
 /// A word after which only a verb can stand.
 fn opens_verb(before: &Chunk, text: &str) -> bool {
     let openers = ["to", "please", "must", "should", "can", "could", "will", "you", "we"];
     before.tail(text).is_empty() && openers.iter().any(|word| before.word(text).eq_ignore_ascii_case(word))
+}
+
+/// A word with punctuation, or one that opens another clause: an `into` after it may belong to another verb.
+fn closes_clause(chunk: &Chunk, text: &str) -> bool {
+    let openers = ["and", "or", "but", "then", "that", "which", "to"];
+    !chunk.tail(text).is_empty() || openers.iter().any(|word| chunk.word(text).eq_ignore_ascii_case(word))
 }
 
 fn fits_article(article: Option<&str>, word: &str) -> bool {

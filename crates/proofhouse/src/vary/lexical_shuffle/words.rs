@@ -22,7 +22,7 @@ pub(super) const ORDERED: &[&str] = &[
 
 /// Words before a coordination of nouns that belong to the whole of it.
 pub(super) const LEADING: &[&str] =
-    &["by", "containing", "for", "from", "in", "including", "into", "of", "on", "the", "with"];
+    &["containing", "for", "from", "in", "including", "into", "of", "on", "the", "with"];
 
 /// Words after which a coordination is surely over.
 pub(super) const TRAILING: &[&str] = &[

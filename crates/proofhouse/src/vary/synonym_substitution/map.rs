@@ -10,6 +10,9 @@ use super::super::DataFile;
 const SYNONYMS: &str = include_str!("../synonyms.txt");
 const SYNONYMS_VERSION: u32 = 1;
 
+/// Base, third person, -ing, past and participle.
+const VERB_FORMS: usize = 4;
+
 /// The file's version and digest.
 pub(super) fn data() -> DataFile {
     static DATA: LazyLock<DataFile> =
@@ -28,11 +31,11 @@ pub(in super::super) fn get() -> &'static Map {
 /// When a word may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Condition {
-    /// Wherever it stands.
+    /// Nothing more than what holds for its kind.
     None,
-    /// Where a verb must stand.
+    /// Every form only where a verb must stand.
     Verb,
-    /// When `into` follows in the sentence.
+    /// When its own `into` follows.
     Into,
 }
 
@@ -40,6 +43,7 @@ pub(in super::super) enum Condition {
 #[derive(Debug)]
 pub(in super::super) struct Entry {
     pub(in super::super) head: String,
+    pub(in super::super) is_verb: bool,
     pub(in super::super) condition: Condition,
     pub(in super::super) protected: bool,
     /// The forms of each alternative, in the order of the head's forms.
@@ -72,9 +76,9 @@ impl Map {
         let (left, right) = line.split_once(" = ")?;
         let mut left = left.split_whitespace();
         let (forms, condition, domain) = match left.next()? {
-            "verb" => (4, Condition::None, false),
-            "verb!" => (4, Condition::Verb, false),
-            "verb>into" => (4, Condition::Into, false),
+            "verb" => (VERB_FORMS, Condition::None, false),
+            "verb!" => (VERB_FORMS, Condition::Verb, false),
+            "verb>into" => (VERB_FORMS, Condition::Into, false),
             "noun" => (2, Condition::None, false),
             "term" => (2, Condition::None, true),
             "word" => (1, Condition::None, false),
@@ -95,7 +99,13 @@ impl Map {
             }
         }
         let protected = domain || heads.iter().any(|word| protected.contains(word));
-        self.entries.push(Entry { head: heads[0].to_owned(), condition, protected, alternatives });
+        self.entries.push(Entry {
+            head: heads[0].to_owned(),
+            is_verb: forms == VERB_FORMS,
+            condition,
+            protected,
+            alternatives,
+        });
         Some(())
     }
 
@@ -137,7 +147,7 @@ mod tests {
         let digest = data().digest.to_string();
         assert_eq!(
             (data().version, digest.as_str()),
-            (1, "7ab091235bb9bd205a387aab339ad1c3b5d2100e41e3940722c80b741441b5d0")
+            (1, "9689c0988afdfd30b28a9a4c88d5f154ff6f24b2ae0595b25a4964d07257f733")
         );
     }
 

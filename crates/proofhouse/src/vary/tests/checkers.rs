@@ -21,7 +21,7 @@ fn regex(pattern: &str) -> Regex {
 fn atoms(text: &str) -> Vec<&str> {
     static ATOMS: LazyLock<Regex> = LazyLock::new(|| {
         regex(
-            r#"(?x) ``(?:[^`]|`[^`])*`` | `[^`]+` | "[^"]*" | “[^”]*” | «[^»]*» | [a-z]+://\S+ | \S+@\S+ | \d(?:[\d.,:]*\d)?
+            r#"(?x) ``(?:[^`]|`[^`])*`` | `[^`]+` | "[^"]*" | “[^”]*” | «[^»]*» | [a-z]+://\S+ | \S+@\S+ | \d[\d.,:]*
              | \w+(?:::\w+)+ | \w*_\w+ | \b[a-z]+[A-Z]\w* | \bv\d[\d.]*"#,
         )
     });
@@ -282,4 +282,88 @@ pub(super) fn additions(base: &str, variant: &str, additions: &[String]) -> Verd
         text += &rest;
     }
     ensure(text == variant, || format!("{text:?} was expected"))
+}
+
+/// A checker that lets a fault pass proves nothing, so each gets faults of its kind.
+#[test]
+fn checkers_refuse_faults() {
+    let wide = (0.0, 1.0);
+    let base = "Do not sort 3.5 rows, `a b` or \"c d\".";
+    for fault in [
+        "Do not sort 3.5 rows, `a b` or \"c d\".",
+        "Donot sort 3.5 rows, `a b` or \"c d\".",
+        "Do not so rt 3.5 rows, `a b` or \"c d\".",
+        "Do  not sort 3.5 rows, `a  b` or \"c d\".",
+        "Do\u{a0} not sort 3.5 rows, `a b` or \"c d\".",
+        "Do  not sort 3.5 rows, `a b` or \"c d\". ",
+        "not  Do sort 3.5 rows, `a b` or \"c d\".",
+    ] {
+        assert!(whitespace_noise(base, fault, wide).is_err(), "{fault:?}");
+    }
+    assert!(whitespace_noise("a b", "a    b", (0.0, 0.3)).is_err(), "too many");
+    assert!(whitespace_noise("a b c d e f g h", "a  b c d e f g h", (0.5, 0.6)).is_err(), "too few");
+    for fault in [
+        base,
+        "Do not sort 35 rows, `a b` or \"c d\".",
+        "Do not sort 3.5. rows, `a b` or \"c d\".",
+        "Do not sort 3.5 rows, `a, b` or \"c d\".",
+        "Do not sort 3.5 rows, `a b` or \"c d.\"",
+        "Do not sort 3.5 rows; `a b` or \"c d\".",
+        "Do not sort 3.5 rows,, `a b` or \"c d\".",
+        "Do not so,rt 3.5 rows, `a b` or \"c d\".",
+    ] {
+        assert!(punctuation_noise(base, fault, wide).is_err(), "{fault:?}");
+    }
+    assert!(punctuation_noise("a b", "a, b", (0.0, 0.1)).is_err(), "too many");
+    for fault in [
+        "sort and do not copy",
+        "do sort and not copy",
+        "do not copy",
+        "do not sort and copy it",
+        "copy and not sort do",
+    ] {
+        assert!(lexical_shuffle("do not sort and copy", fault, 9).is_err(), "{fault:?}");
+    }
+    assert!(lexical_shuffle("a b c d", "b a d c", 1).is_err(), "two swaps");
+    for fault in [
+        "A plain list",
+        "A simple sequence",
+        "A simple list.",
+        "An easy list",
+        "A easy list",
+        "A Basic list",
+        "A nice list",
+    ] {
+        let right = fault == "A plain list";
+        assert_eq!(synonym_substitution("A simple list", fault, 1, &[]).is_ok(), right, "{fault:?}");
+    }
+    assert!(synonym_substitution("simple goals", "plain aims", 1, &[]).is_err(), "two words");
+    assert!(synonym_substitution("simple goals", "plain aim", 2, &[]).is_err(), "another form");
+    for fault in [
+        "Sort.",
+        "Sort, if you like.",
+        "Order, as needed.",
+        "Sort, as needed, as needed.",
+        "Sort; as needed.",
+    ] {
+        assert!(ambiguity_injection_light("Sort.", fault).is_err(), "{fault:?}");
+    }
+    for fault in [
+        "Sort.",
+        "Sort. Test it.",
+        "Sort. Keep solution simple. Keep solution simple.",
+        "Sort Keep solution simple.",
+    ] {
+        assert!(constraint_injection_light("Sort.", fault).is_err(), "{fault:?}");
+    }
+    let added = ["Print it.".to_owned(), "as needed".to_owned()];
+    assert!(additions("Sort.", "Sort. Print it, as needed.", &added).is_ok());
+    for fault in [
+        "Sort, as needed. Print it.",
+        "Sort.  Print it, as needed.",
+        "Sort. Print it., as needed",
+        "Sort. Print it.",
+    ] {
+        assert!(additions("Sort.", fault, &added).is_err(), "{fault:?}");
+    }
 }

@@ -166,6 +166,7 @@ fn unsafe_moves_are_not_made() {
         "Convert all the lists into sets.",
         "Convert the list into a set, not a map.",
         "Compute the sum of numbers in a list.",
+        "Sort the students by grades and ages.",
         "Design a cache with get and put.",
         "Write a script that splits rows into groups.",
         "Python scripts turn rows into groups.",
@@ -194,7 +195,17 @@ fn synonyms_fit_where_they_stand() {
         ]
     );
     assert_eq!(synonyms("Compile it."), Vec::<String>::new(), "only with `into`");
-    assert_eq!(synonyms("The design of it."), Vec::<String>::new(), "a noun here");
+    for base in [
+        "The design of it.",
+        "Write a merge step.",
+        "Transform it, then load it into memory.",
+        "Convert rows and load them into memory.",
+        "Use the create button, provided that it is there.",
+    ] {
+        assert_eq!(synonyms(base), Vec::<String>::new(), "{base}");
+    }
+    assert_eq!(synonyms("Try to select rows"), ["Try to pick rows"]);
+    assert_eq!(synonyms("A function that removes rows").len(), 2);
     assert_eq!(
         synonyms("A simple `simple` \"simple\" simple_x thing"),
         [
@@ -251,6 +262,7 @@ fn prompts_say_what_the_seed_asks_and_take_turns() {
     }
     let choices: Vec<&str> = prompts.iter().filter_map(|prompt| prompt.choice.as_deref()).collect();
     assert_eq!(choices, ["casual_request", "verbose_formal", "casual_request", "verbose_formal"]);
+    assert!(proofhouse_ledger::json::to_json(&prompts).is_ok(), "a prompt can be recorded");
     let retry = rewriter.prompt(&ask(base, 4), 0, 2);
     assert!(retry.seed != prompts[0].seed && retry.text != prompts[0].text);
     assert_eq!(rewriter.prompt(&ask(base, 4), 0, 1), prompts[0]);
