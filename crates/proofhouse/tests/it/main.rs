@@ -6,6 +6,7 @@
 )]
 
 mod browser;
+mod conformance;
 mod crash;
 mod determinism;
 mod diff;
