@@ -85,7 +85,7 @@ fn align<const N: usize>(rows: &[[String; N]]) -> String {
 }
 
 /// A share as people read it; nothing when there is nothing to divide by.
-pub(super) fn percent(value: Option<f64>) -> String {
+fn percent(value: Option<f64>) -> String {
     value.map_or("not assessed".to_owned(), |value| format!("{:.1} %", value * 100.0))
 }
 
@@ -132,7 +132,7 @@ fn difference(comparison: &Comparison) -> Option<String> {
     let points = |value: f64| format!("{:+.1}", value * 100.0);
     let verdict = if p < 0.05 { "more than noise" } else { "could be noise" };
     Some(format!(
-        "{} against {}: {} points ({} to {}), {verdict} (exact McNemar p = {})",
+        "{} against {}: {} points ({} to {}), {verdict} (exact McNemar p {})",
         comparison.b,
         comparison.a,
         points(difference),
@@ -142,7 +142,7 @@ fn difference(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// A p-value to two digits, never as zero.
-pub(super) fn p_value(p: f64) -> String {
-    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+/// A p-value with its sign, never as zero.
+fn p_value(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("= {p:.4}") }
 }

@@ -5,10 +5,11 @@ use std::io::ErrorKind;
 use camino::Utf8Path;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::json::Object;
 use proofhouse_ledger::manifest::{Dataset, Determinism, Manifest};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::spine::{Spine, Stamp};
-use proofhouse_ledger::{Digest, RunId, RunPaths};
+use proofhouse_ledger::{Digest, Json, RunId, RunPaths};
 use serde::de::DeserializeOwned;
 
 use super::DiffError;
@@ -183,6 +184,7 @@ impl Pairing {
 pub(super) fn warnings(a: &Run, b: &Run) -> Vec<String> {
     let mut warnings = Vec::new();
     if let (Some(a), Some(b)) = (&a.manifest, &b.manifest) {
+        warnings.extend(targets(a, b));
         let mut differ = |differs: bool, what: &str, old: String, new: String| {
             if differs {
                 warnings.push(format!("{what}: {} → {}", short(&old), short(&new)));
@@ -195,7 +197,6 @@ pub(super) fn warnings(a: &Run, b: &Run) -> Vec<String> {
         let (old, new) = (datasets(&a.datasets, &b.datasets), datasets(&b.datasets, &a.datasets));
         differ(a.datasets != b.datasets, "the datasets differ", old, new);
         differ(a.seed != b.seed, "the seeds differ", a.seed.to_string(), b.seed.to_string());
-        differ(a.targets != b.targets, "the targets differ", targets(a, b), targets(b, a));
         let (old, new) = (a.proofhouse_version.clone(), b.proofhouse_version.clone());
         differ(old != new, "the versions of proofhouse differ", old, new);
         differ(a.toolchains != b.toolchains, "the toolchains differ", toolchains(a, b), toolchains(b, a));
@@ -239,9 +240,54 @@ fn datasets(ours: &[Dataset], theirs: &[Dataset]) -> String {
     list(own)
 }
 
-fn targets(ours: &Manifest, theirs: &Manifest) -> String {
-    let own = ours.targets.iter().filter(|target| !theirs.targets.contains(target));
-    list(own.map(|target| format!("{} ({} {})", target.slot, target.kind, target.config)))
+/// A line for each slot that is not the same on both sides; for settings, where they differ.
+fn targets(a: &Manifest, b: &Manifest) -> Vec<String> {
+    const MOST: usize = 4;
+    let of = |side: &Manifest, slot: &str| side.targets.iter().find(|target| target.slot == slot).cloned();
+    let only = |ours: &Manifest, theirs: &Manifest, side: &str| -> Vec<String> {
+        let own = ours.targets.iter().filter(|target| of(theirs, &target.slot).is_none());
+        own.map(|target| format!("target {} is only in {side}", target.slot)).collect()
+    };
+    let mut lines = only(a, b, "A");
+    lines.extend(only(b, a, "B"));
+    for old in &a.targets {
+        let Some(new) = of(b, &old.slot).filter(|new| new != old) else { continue };
+        let mut places = Vec::new();
+        places_that_differ(&old.config, &new.config, &mut String::new(), &mut places);
+        let more = places.len().saturating_sub(MOST);
+        places.truncate(MOST);
+        let more = if more > 0 { format!(" and {more} more places") } else { String::new() };
+        lines.push(format!("the settings of target {} differ at {}{more}", old.slot, places.join(", ")));
+    }
+    lines
+}
+
+/// The pointers of what differs, down to single values; lists of another length differ as a whole.
+fn places_that_differ(a: &Json, b: &Json, at: &mut String, places: &mut Vec<String>) {
+    let mut into = |key: String, a: &Json, b: &Json| {
+        let length = at.len();
+        at.push('/');
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        places_that_differ(a, b, at, places);
+        at.truncate(length);
+    };
+    match (a, b) {
+        _ if a == b => {}
+        (Json::Object(old), Json::Object(new)) => {
+            let keys: std::collections::BTreeSet<&str> =
+                old.iter().chain(new.iter()).map(|(key, _)| key).collect();
+            for key in keys {
+                let value = |side: &Object| side.get(key).cloned().unwrap_or_default();
+                into(key.to_owned(), &value(old), &value(new));
+            }
+        }
+        (Json::Array(old), Json::Array(new)) if old.len() == new.len() => {
+            for (index, (old, new)) in old.iter().zip(new).enumerate() {
+                into(index.to_string(), old, new);
+            }
+        }
+        _ => places.push(at.clone()),
+    }
 }
 
 fn toolchains(ours: &Manifest, theirs: &Manifest) -> String {

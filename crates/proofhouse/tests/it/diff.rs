@@ -103,6 +103,7 @@ fn formats_are_what_they_say() {
     lab.run("run small.yaml --run-dir b --quiet").exits(0);
     let json = lab.run("diff a b --format json").exits(0).stdout;
     assert!(serde_json::from_str::<serde_json::Value>(&json).unwrap().is_object());
+    lab.run("diff a b").exits(0).says("the settings of target one differ at /scripted/rules/0/reply");
     lab.run("diff a b --format markdown").exits(0).says("###");
     lab.run("diff a b --format github").exits(0).says("::");
     lab.run("diff a b --ignore /error --fail-on-changes").exits(0);

@@ -12,6 +12,7 @@ mod determinism;
 mod diff;
 mod disk;
 mod envelope;
+mod golden;
 mod lab;
 mod outcomes;
 mod reference;
