@@ -25,6 +25,14 @@ impl Digest {
         hasher.finish()
     }
 
+    /// The digest of a file, read in pieces.
+    pub fn of_file(path: &camino::Utf8Path) -> Result<Self, crate::files::FileError> {
+        let mut file = std::fs::File::open(path).map_err(crate::files::FileError::new("open", path))?;
+        let mut hasher = Hasher::default();
+        std::io::copy(&mut file, &mut hasher).map_err(crate::files::FileError::new("read", path))?;
+        Ok(hasher.finish())
+    }
+
     /// The text, without an allocation.
     pub fn hex(&self) -> [u8; 64] {
         let mut out = [0u8; 64];

@@ -5,6 +5,9 @@ use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+/// In the names of directories that only this program makes and removes.
+const OWN_MARK: &str = ".proofhouse-";
+
 /// The names around one run directory `D`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPaths {
@@ -62,13 +65,24 @@ impl RunPaths {
     pub fn lock(&self) -> Utf8PathBuf {
         self.beside(".lock")
     }
-    /// `D.next`: a run that will take this one's place when it is whole.
+    /// `.D.proofhouse-next`: a run that will take this one's place when it is whole.
     pub fn next(&self) -> RunPaths {
-        RunPaths::new(self.beside(".next"))
+        self.own("next")
     }
-    /// `D.prev`: the run that was replaced, for the moment of the exchange.
+    /// `.D.proofhouse-prev`: the run that was replaced, for the moment of the exchange.
     pub fn prev(&self) -> RunPaths {
-        RunPaths::new(self.beside(".prev"))
+        self.own("prev")
+    }
+
+    /// A hidden neighbour under a name that nobody else uses: `--run-dir` refuses it.
+    fn own(&self, what: &str) -> RunPaths {
+        let name = self.dir.file_name().unwrap_or_default();
+        RunPaths::new(self.parent().join(format!(".{name}{OWN_MARK}{what}")))
+    }
+
+    /// Whether the directory's name is one of those that only we may use.
+    pub fn is_own(&self) -> bool {
+        self.dir.file_name().is_some_and(|name| name.starts_with('.') && name.contains(OWN_MARK))
     }
 
     /// Everything that belongs to the run beside the directory itself, apart from the lock.

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod canonical;
+pub mod config;
 pub mod digest;
 pub mod envelope;
 pub mod files;

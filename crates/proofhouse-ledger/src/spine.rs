@@ -31,17 +31,23 @@ impl Spine {
 
     /// When the run ends: after the last of `count` trials.
     pub fn run_end(&self, count: u64) -> Stamp {
-        Stamp(self.start_micros + STEP_MICROS * (count as i64 + 1))
+        self.after(count, STEP_MICROS)
     }
 
     /// When trial `index` starts.
     pub fn started(&self, index: u64) -> Stamp {
-        Stamp(self.start_micros + STEP_MICROS * (index as i64) + STEP_MICROS / 2)
+        self.after(index, STEP_MICROS / 2)
     }
 
     /// When trial `index` is complete.
     pub fn completed(&self, index: u64) -> Stamp {
-        Stamp(self.start_micros + STEP_MICROS * (index as i64 + 1))
+        self.after(index, STEP_MICROS)
+    }
+
+    /// An index from a hostile file may be anything; it must not end the program.
+    fn after(&self, steps: u64, micros: i64) -> Stamp {
+        let steps = i64::try_from(steps).unwrap_or(i64::MAX);
+        Stamp(steps.saturating_mul(STEP_MICROS).saturating_add(self.start_micros).saturating_add(micros))
     }
 }
 

@@ -117,13 +117,19 @@ pub struct Comparison {
     pub only_b: u64,
     /// Neither passed.
     pub neither: u64,
+    /// Cases that those trials are of: what is counted in the test.
+    pub cases: u64,
+    /// Cases on which the first did better.
+    pub cases_a: u64,
+    /// Cases on which the second did better.
+    pub cases_b: u64,
     /// Pass rate of the second minus that of the first.
     pub difference: Option<f64>,
-    /// Lower end of its paired 95 % interval.
+    /// Lower end of its paired 95 % interval, with cases as clusters where they are repeated.
     pub low: Option<f64>,
     /// Upper end of its paired 95 % interval.
     pub high: Option<f64>,
-    /// Exact McNemar, two-sided.
+    /// Exact two-sided sign test over cases; McNemar's test where no case is repeated.
     pub p_value: Option<f64>,
 }
 

@@ -88,15 +88,24 @@ pub struct Verified {
 /// Verifies a run. `each` sees every line that can be split, in the file's order.
 pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verified, FileError> {
     let mut findings = Findings::default();
-    let manifest: Option<Manifest> = parse_file(&paths.manifest(), "manifest.json", &mut findings);
+    let ended_early = !paths.manifest().exists() && unfinished(paths).is_some();
+    let manifest: Option<Manifest> =
+        if ended_early { None } else { parse_file(&paths.manifest(), "manifest.json", &mut findings) };
     let totals = check_records(paths, manifest.as_ref(), &mut findings, &mut each)?;
-    match &manifest {
-        Some(manifest) => check_manifest(paths, manifest, &totals, &mut findings),
-        None => findings.file("manifest.json", "without it, only each record by itself can be checked"),
+    if let Some(manifest) = &manifest {
+        check_manifest(paths, manifest, &totals, &mut findings);
     }
     check_names(paths, &mut findings)?;
     let envelope = check_envelope(paths, manifest.as_ref(), &totals, &mut findings);
     Ok(Verified { findings, totals, manifest, envelope })
+}
+
+/// The envelope of a run that did not get to its end: in progress, stopped, or failed.
+pub fn unfinished(paths: &RunPaths) -> Option<Envelope> {
+    [paths.envelope_tmp(), paths.envelope()]
+        .into_iter()
+        .filter_map(|path| serde_json::from_slice::<Envelope>(&files::read(&path).ok()?).ok())
+        .find(|envelope| envelope.exit_status != ExitStatus::Normal)
 }
 
 /// Reads a canonical JSON file; whatever is wrong with it becomes a finding.
@@ -197,9 +206,12 @@ fn check_manifest(paths: &RunPaths, manifest: &Manifest, totals: &Totals, findin
             Err(error) => same(what, stored.to_string(), format!("nothing ({})", error.source)),
         }
     }
-    let spine = crate::spine::Spine::new(&manifest.run_id);
-    same("started_at", manifest.started_at.clone(), spine.run_start().to_string());
-    same("completed_at", manifest.completed_at.clone(), spine.run_end(manifest.record_count).to_string());
+    same("schema_version", manifest.schema_version.clone(), crate::manifest::SCHEMA_VERSION.to_owned());
+    if manifest.determinism.deterministic_artifacts {
+        let spine = crate::spine::Spine::new(&manifest.run_id);
+        same("started_at", manifest.started_at.clone(), spine.run_start().to_string());
+        same("completed_at", manifest.completed_at.clone(), spine.run_end(manifest.record_count).to_string());
+    }
 }
 
 fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileError> {
@@ -230,6 +242,7 @@ fn check_envelope(
         }
     };
     let or_null = |digest: Option<Digest>| digest.map_or("null".to_owned(), |digest| digest.to_string());
+    same("schema_version", envelope.schema_version.clone(), crate::envelope::SCHEMA_VERSION.to_owned());
     same("total_cases_completed", envelope.total_cases_completed.to_string(), totals.count.to_string());
     same("receipt_sha256", or_null(envelope.receipt_sha256), totals.records_sha256.to_string());
     same("determinism_hash", or_null(envelope.determinism_hash), totals.determinism_hash.to_string());

@@ -17,5 +17,5 @@ mod tests;
 pub use lock::{LockError, RunLock};
 pub use log::{FileLog, Log};
 pub use state::{Found, StateError, scan};
-pub use swap::{SwapError, discard, finish_swap, is_run_dir, swap_in};
+pub use swap::{SwapError, discard_next, finish_swap, is_run_dir, swap_in};
 pub use writer::{Durability, Stopped, WriteError, Writer, Written};

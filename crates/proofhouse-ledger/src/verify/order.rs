@@ -31,7 +31,7 @@ impl Order {
         }
         if index > self.next {
             self.gaps.insert(self.next, index);
-            self.next = index + 1;
+            self.next = index.saturating_add(1);
             return Place::After;
         }
         let Some((&from, &to)) = self.gaps.range(..=index).next_back().filter(|(_, to)| index < **to) else {

@@ -90,7 +90,7 @@ fn scan_records(
         for line in lines(&block[..whole]) {
             let number = found.totals.count() + 1;
             let facts = check(line, &mut spans, run_id, "records.jsonl", number)?;
-            if facts.index + 1 != number {
+            if facts.index != number - 1 {
                 return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
             }
             each(&facts).map_err(|what| foreign("records.jsonl", number, what))?;

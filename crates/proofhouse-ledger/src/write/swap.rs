@@ -22,47 +22,83 @@ pub enum SwapError {
 const NAMES: [&str; 5] =
     ["config.resolved.yaml", "manifest.json", "records.jsonl", "report.html", "summary.json"];
 
-/// Whether a directory is a run: it has records or a resolved configuration, and nothing that a run does not have.
+/// Whether a directory is a run: nothing but the regular files that a run has, its resolved configuration among them
+/// (written before anything else), and records that look like ours. One that was killed before its first file was
+/// whole holds drafts only.
 pub fn is_run_dir(dir: &Utf8Path) -> bool {
     let Ok(names) = files::sorted_dir(dir) else { return false };
-    let drafts = |name: &str| name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
-    names.iter().all(|name| NAMES.contains(&name.as_str()) || drafts(name))
-        && names.iter().any(|name| name == "records.jsonl" || name == "config.resolved.yaml")
+    let draft = |name: &str| name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
+    let regular = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok_and(|meta| meta.is_file());
+    let known = names.iter().all(|name| (NAMES.contains(&name.as_str()) || draft(name)) && regular(name));
+    let begun =
+        names.iter().any(|name| name == "config.resolved.yaml") || names.iter().all(|name| draft(name));
+    known && !names.is_empty() && begun && looks_like_records(&dir.join("records.jsonl"))
 }
 
-/// Puts the finished `D.next` in the place of `D`. The envelope is written by the caller afterwards.
+fn looks_like_records(path: &Utf8Path) -> bool {
+    use std::io::Read as _;
+    const OPENING: &[u8] = b"{\"case_id\":";
+    let mut start = Vec::new();
+    match fs::File::open(path) {
+        Ok(file) => {
+            let read = file.take(OPENING.len() as u64).read_to_end(&mut start);
+            read.is_ok() && OPENING.starts_with(&start)
+        }
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
+/// Puts the finished next run, whose envelope is written as `.tmp`, in the place of `D`.
 pub fn swap_in(paths: &RunPaths) -> Result<(), SwapError> {
     let (next, prev) = (paths.next(), paths.prev());
     if paths.dir.exists() {
-        discard(&prev)?;
+        remove_own(&prev)?;
         files::rename(&paths.dir, &prev.dir)?;
     }
     files::rename(&next.dir, &paths.dir)?;
     adopt_sidecars(paths)?;
-    discard(&prev)
+    remove_own(&prev)
 }
 
+/// The envelope comes last but one: as long as it has not moved, `finish_swap` finds that something is left to do.
 fn adopt_sidecars(paths: &RunPaths) -> Result<(), SwapError> {
     let next = paths.next();
     if next.telemetry().exists() {
         files::rename(&next.telemetry(), &paths.telemetry())?;
     }
-    files::remove_if_there(&next.journal())?;
-    files::remove_if_there(&paths.journal())?;
+    for stale in [next.journal(), next.envelope(), paths.journal(), paths.envelope_tmp()] {
+        files::remove_if_there(&stale)?;
+    }
+    if next.envelope_tmp().exists() {
+        files::rename(&next.envelope_tmp(), &paths.envelope())?;
+    }
+    Ok(())
+}
+
+/// Removes a directory of ours, whatever is left of it, and its sidecars.
+fn remove_own(paths: &RunPaths) -> Result<(), SwapError> {
+    debug_assert!(paths.is_own());
+    if paths.dir.exists() {
+        fs::remove_dir_all(&paths.dir).map_err(FileError::new("remove", &paths.dir))?;
+    }
+    for sidecar in paths.sidecars() {
+        files::remove_if_there(&sidecar)?;
+    }
     Ok(())
 }
 
 /// Completes an exchange that was cut off half-way; true if there was one.
 pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
     let (next, prev) = (paths.next(), paths.prev());
-    if !prev.dir.exists() {
+    let moved = !next.dir.exists() && next.envelope_tmp().exists() && paths.dir.exists();
+    if !prev.dir.exists() && !moved {
         return Ok(false);
     }
     if paths.dir.exists() {
         if !next.dir.exists() {
             adopt_sidecars(paths)?;
         }
-        discard(&prev)?;
+        remove_own(&prev)?;
     } else if next.manifest().exists() {
         swap_in(paths)?;
     } else {
@@ -71,17 +107,7 @@ pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
     Ok(true)
 }
 
-/// Removes a run and its sidecars; refuses anything that is not a run.
-pub fn discard(paths: &RunPaths) -> Result<(), SwapError> {
-    if paths.dir.exists() {
-        let empty = files::sorted_dir(&paths.dir)?.is_empty();
-        if !empty && !is_run_dir(&paths.dir) {
-            return Err(SwapError::NotARun(paths.dir.to_string()));
-        }
-        fs::remove_dir_all(&paths.dir).map_err(FileError::new("remove", &paths.dir))?;
-    }
-    for sidecar in paths.sidecars() {
-        files::remove_if_there(&sidecar)?;
-    }
-    Ok(())
+/// Removes what is left of a next run that will not be gone on with.
+pub fn discard_next(paths: &RunPaths) -> Result<(), SwapError> {
+    remove_own(&paths.next())
 }

@@ -231,26 +231,42 @@ fn a_stale_lock_file_is_no_obstacle() {
 }
 
 #[test]
-fn only_a_run_is_ever_removed() {
+fn only_a_run_is_taken_for_one() {
     let dir = Dir::new();
+    let is_run = || is_run_dir(&dir.paths().dir);
+    assert!(!is_run(), "an empty directory is nobody's");
+    std::fs::write(dir.paths().dir.join("config.resolved.yaml.draft"), "").unwrap();
+    assert!(is_run(), "killed before its first file was whole");
+    std::fs::write(dir.paths().records(), "my data").unwrap();
+    assert!(!is_run(), "somebody's records");
+    std::fs::write(dir.paths().config(), "").unwrap();
+    assert!(!is_run(), "still somebody's records");
+    std::fs::write(dir.paths().records(), line(0)).unwrap();
+    assert!(is_run());
     std::fs::write(dir.paths().dir.join("thesis.tex"), "years of work").unwrap();
-    assert!(matches!(discard(&dir.paths()), Err(SwapError::NotARun(_))));
-    assert!(dir.paths().dir.join("thesis.tex").exists());
+    assert!(!is_run(), "a foreign file");
+    std::fs::remove_file(dir.paths().dir.join("thesis.tex")).unwrap();
+    std::fs::remove_file(dir.paths().records()).unwrap();
+    std::fs::create_dir(dir.paths().records()).unwrap();
+    assert!(!is_run(), "a directory where a file should be");
 }
 
 #[test]
 fn an_exchange_cut_off_at_any_step_is_completed() {
-    // 0: nothing moved yet; 1: old one moved away; 2: new one in its place; 3: telemetry moved too.
-    for step in 0..4 {
+    // 0: nothing moved yet; 1: old one moved away; 2: new one in its place; 3: telemetry moved too; 4: envelope moved
+    // and half of the old one removed; 5: all but the envelope, the old one gone.
+    for step in 0..6 {
         let dir = Dir::new();
         let paths = dir.paths();
         std::fs::write(paths.records(), "old").unwrap();
         std::fs::write(paths.telemetry(), "old").unwrap();
+        std::fs::write(paths.envelope(), "old").unwrap();
         let next = paths.next();
         std::fs::create_dir(&next.dir).unwrap();
         std::fs::write(next.records(), "new").unwrap();
         std::fs::write(next.manifest(), "{}").unwrap();
         std::fs::write(next.telemetry(), "new").unwrap();
+        std::fs::write(next.envelope_tmp(), "new").unwrap();
         if step >= 1 {
             std::fs::rename(&paths.dir, paths.prev().dir).unwrap();
         }
@@ -260,10 +276,18 @@ fn an_exchange_cut_off_at_any_step_is_completed() {
         if step >= 3 {
             std::fs::rename(next.telemetry(), paths.telemetry()).unwrap();
         }
+        if step == 4 {
+            std::fs::rename(next.envelope_tmp(), paths.envelope()).unwrap();
+            std::fs::write(paths.prev().dir.join("left over"), "").unwrap();
+        }
+        if step == 5 {
+            std::fs::remove_dir_all(paths.prev().dir).unwrap();
+        }
         assert_eq!(finish_swap(&paths).unwrap(), step >= 1);
         let expected = if step >= 1 { "new" } else { "old" };
         assert_eq!(std::fs::read_to_string(paths.records()).unwrap(), expected, "step {step}");
         assert_eq!(std::fs::read_to_string(paths.telemetry()).unwrap(), expected, "step {step}");
+        assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), expected, "step {step}");
         assert!(!paths.prev().dir.exists());
     }
 }

@@ -71,7 +71,7 @@ impl Doctor {
         let disk = check_disk(&self.root);
         let healthy = disk.is_ok();
         rows.push(match disk {
-            Ok(milliseconds) => row("disk", &format!("`{}`: one sync takes {milliseconds:.1} ms", self.root)),
+            Ok((dir, milliseconds)) => row("disk", &format!("`{dir}`: one sync takes {milliseconds:.1} ms")),
             Err(error) => row("disk", &Failure::new(Exit::Internal, &error).message.replace('\n', "")),
         });
         let probe = Sandbox::examine(Options::new(std::env::temp_dir()))
@@ -110,12 +110,13 @@ fn row(what: &str, detail: &str) -> [String; 2] {
 }
 
 /// Writes, syncs and removes a small file in the place itself, or in the nearest directory above that exists.
-fn check_disk(root: &Utf8PathBuf) -> Result<f64, FileError> {
-    let dir = root.ancestors().find(|dir| dir.is_dir()).map_or(Utf8PathBuf::from("."), |dir| dir.to_owned());
+fn check_disk(root: &Utf8PathBuf) -> Result<(Utf8PathBuf, f64), FileError> {
+    let there = root.ancestors().find(|dir| dir.is_dir());
+    let dir = there.map_or(Utf8PathBuf::from("."), |dir| dir.to_owned());
     let path = dir.join(format!(".proofhouse-doctor-{}", std::process::id()));
     let watch = Watch::start();
     let written = files::write_synced(&path, b"doctor\n");
     let elapsed = watch.elapsed_ms();
     files::remove_if_there(&path)?;
-    written.map(|()| elapsed)
+    written.map(|()| (dir, elapsed))
 }

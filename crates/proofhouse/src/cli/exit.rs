@@ -16,7 +16,7 @@ pub enum Exit {
     GateFailed = 4,
     /// `diff --fail-on-changes` found a difference.
     ChangesFound = 5,
-    /// `diff --fail-on-regressions` found a regression, a removed trial or an incomplete run.
+    /// `diff --fail-on-regressions` found a regression or a removed trial.
     RegressionsFound = 6,
     /// `verify` found something that does not fit.
     VerificationFailed = 7,
@@ -39,12 +39,12 @@ impl Exit {
         (Exit::InvalidSuite, "a suite or dataset is wrong; no trial was started"),
         (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
         (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
-        (
-            Exit::RegressionsFound,
-            "`diff --fail-on-regressions` found a regression, a removed trial or an incomplete run",
-        ),
+        (Exit::RegressionsFound, "`diff --fail-on-regressions` found a regression or a removed trial"),
         (Exit::VerificationFailed, "`verify` found something that does not fit"),
-        (Exit::Incomplete, "the run ended before every planned trial had its record"),
+        (
+            Exit::Incomplete,
+            "the run ended before every planned trial had its record, or a run that is to be compared or verified did",
+        ),
         (Exit::Infrastructure, "the run is whole, but no trial could be assessed"),
         (Exit::SandboxRefused, "the sandbox that was asked for cannot be had"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),

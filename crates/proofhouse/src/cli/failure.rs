@@ -123,5 +123,6 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Disk(error) => Failure::new(Exit::Incomplete, error).message,
         Ending::File(error) => Failure::new(Exit::Incomplete, error).message,
         Ending::Suite(problems) => problems.to_string(),
+        Ending::Failed(why) => why.clone(),
     }
 }

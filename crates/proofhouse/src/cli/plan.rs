@@ -5,10 +5,10 @@ use std::io::Write as _;
 use camino::Utf8PathBuf;
 use clap::Args;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Inputs;
+use super::{Terminal, visible};
 use crate::{plan, run, suite};
 
 /// Show what will run, and start nothing.
@@ -66,11 +66,8 @@ fn list(loaded: &suite::Loaded) -> Result<Exit, Failure> {
     for trial in plan::trials(loaded)? {
         let trial = trial?;
         let slot = &loaded.suite.targets[trial.slot].0;
-        writeln!(
-            out,
-            "{}\t{}\t{slot}\t{}\t{}",
-            trial.index, trial.record_id, trial.case.id, trial.repetition
-        )?;
+        let case = visible(&trial.case.id).replace(['\n', '\t'], " ");
+        writeln!(out, "{}\t{}\t{slot}\t{case}\t{}", trial.index, trial.record_id, trial.repetition)?;
     }
     out.flush()?;
     Ok(Exit::Ok)

@@ -2,8 +2,9 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::write::RunLock;
+use proofhouse_ledger::{Digest, RunPaths, files};
 
 use super::Terminal;
 use super::exit::Exit;
@@ -35,6 +36,15 @@ impl Report {
         if self.markdown {
             terminal.data(&report::markdown(&paths).map_err(|error| broken(&error))?)?;
             return Ok(Exit::Ok);
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(&files::read(&paths.manifest())?).map_err(|error| broken(&error))?;
+        if Digest::of_file(&paths.records())? != manifest.records_sha256 {
+            return Err(Failure::say(
+                Exit::VerificationFailed,
+                format!("the records of `{}` are not those that its manifest was written for", paths.dir),
+            )
+            .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir)));
         }
         let _lock = RunLock::acquire(&paths, std::process::id())
             .map_err(|error| Failure::new(Exit::Refused, &error))?;

@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::envelope::ExitStatus;
+use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
+use proofhouse_ledger::{RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
 use super::{Terminal, table};
-use crate::run::{self, Options, Stop};
-use crate::suite::{self, Overrides};
+use crate::run::{self, Ending, Executed, Open, Options, Stop};
+use crate::suite::{self, Loaded, Overrides};
 use crate::{report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -123,46 +124,78 @@ impl Run {
                 open.torn_bytes
             ));
         }
+        if self.resume && open.envelope.resumed_from.is_empty() && open.found.totals.count() == 0 {
+            terminal.say("note: there is nothing to resume; this is a new run");
+        }
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
-        let executed =
-            run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress))?;
+        let outcome = run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress));
         live.clear();
+        let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
-        let totals = &executed.written.totals;
         let mut summary = None;
-        if totals.count == open.envelope.total_cases_expected {
-            let (tallied, bytes) =
-                tally::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
-            run::write_manifest(&loaded, &open, &options, totals, &bytes)?;
-            if !self.skip_report {
-                report::write(&open.work).map_err(|error| Failure::new(Exit::Internal, &error))?;
+        if executed.written.totals.count == open.envelope.total_cases_expected {
+            match self.derive(&loaded, &open, &options, &executed) {
+                Ok(tallied) => summary = Some(tallied),
+                Err(failure) => executed.ending = Ending::Failed(failure.message),
             }
-            summary = Some(tallied);
         }
-        let (envelope, paths) = run::seal(open, &options, &executed)?;
+        let paths = open.paths.clone();
+        let (envelope, place) = run::seal(open, &options, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
                 Ok(verdict(&summary))
             }
-            _ => {
-                let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
-                let why = failure::ending(&executed.ending);
-                let waiting = executed.written.waiting;
-                let journal = if waiting > 0 {
-                    format!(" ({waiting} more wait in the journal)")
-                } else {
-                    String::new()
-                };
-                let again = format!("proofhouse run {} --run-dir {} --resume", self.suite, paths.dir);
-                Err(Failure::say(
-                    Exit::Incomplete,
-                    format!("{why}\n{done} of {expected} trials are recorded in `{}`{journal}", paths.dir),
-                )
-                .hint(format!("`{again}` completes it")))
+            _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
+        }
+    }
+
+    /// Everything that follows from the records. What could not be finished is taken away: the run is not whole then.
+    fn derive(
+        &self,
+        loaded: &Loaded,
+        open: &Open,
+        options: &Options,
+        executed: &Executed,
+    ) -> Result<Summary, Failure> {
+        let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
+        let (summary, bytes) = tally::write(&open.work).map_err(|error| internal(&error))?;
+        run::write_manifest(loaded, open, options, &executed.written.totals, &bytes)?;
+        if !self.skip_report
+            && let Err(error) = report::write(&open.work)
+        {
+            files::remove_if_there(&open.work.manifest())?;
+            return Err(internal(&error));
+        }
+        Ok(summary)
+    }
+
+    fn incomplete(
+        &self,
+        envelope: &Envelope,
+        executed: &Executed,
+        paths: &RunPaths,
+        place: &RunPaths,
+    ) -> Failure {
+        let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
+        let why = failure::ending(&executed.ending);
+        let journal = match executed.written.waiting {
+            0 => String::new(),
+            waiting => format!(" ({waiting} more wait in the journal)"),
+        };
+        let mut again = format!("proofhouse run {} --run-dir {} --resume", self.suite, paths.dir);
+        for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", self.retry_errors)] {
+            if given {
+                again.push(' ');
+                again.push_str(flag);
             }
         }
+        Failure::say(
+            Exit::Incomplete,
+            format!("{why}\n{done} of {expected} trials are recorded in `{}`{journal}", place.dir),
+        )
+        .hint(format!("`{again}` completes it"))
     }
 
     fn options(&self) -> Result<Options, Failure> {

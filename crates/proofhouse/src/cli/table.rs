@@ -132,12 +132,13 @@ fn difference(comparison: &Comparison) -> Option<String> {
     let points = |value: f64| format!("{:+.1}", value * 100.0);
     let verdict = if p < 0.05 { "more than noise" } else { "could be noise" };
     Some(format!(
-        "{} against {}: {} points ({} to {}), {verdict} (exact McNemar p {})",
+        "{} against {}: {} points ({} to {}), {verdict} (exact test over {} cases, p {})",
         comparison.b,
         comparison.a,
         points(difference),
         points(low),
         points(high),
+        comparison.cases,
         p_value(p),
     ))
 }

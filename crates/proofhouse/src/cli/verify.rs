@@ -2,14 +2,15 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::verify::Verified;
-use proofhouse_ledger::{Json, RunPaths, canonical, files, verify};
+use proofhouse_ledger::{Json, RunPaths, canonical, config, files, json, verify};
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::report;
+use super::{Terminal, visible};
 use crate::tally::Tally;
+use crate::{report, run};
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
 #[derive(Debug, Args)]
@@ -25,17 +26,21 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let mut sound = true;
+        let mut worst = Exit::Ok;
         for dir in &self.run_dirs {
             let paths = RunPaths::new(dir.as_str().trim_end_matches('/'));
-            sound &= self.check(&paths, terminal)?;
+            let exit = self.check(&paths, terminal)?;
+            if worst != Exit::VerificationFailed && exit != Exit::Ok {
+                worst = exit;
+            }
         }
-        Ok(if sound { Exit::Ok } else { Exit::VerificationFailed })
+        Ok(worst)
     }
 
-    fn check(&self, paths: &RunPaths, terminal: &Terminal) -> Result<bool, Failure> {
+    fn check(&self, paths: &RunPaths, terminal: &Terminal) -> Result<Exit, Failure> {
         if !paths.dir.is_dir() {
-            return Err(Failure::say(Exit::Usage, format!("`{}` is not a directory", paths.dir)));
+            terminal.data(&visible(&format!("{}: NOT SOUND, it is not a directory\n", paths.dir)))?;
+            return Ok(Exit::VerificationFailed);
         }
         let config = files::read(&paths.config()).unwrap_or_default();
         let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
@@ -46,35 +51,120 @@ impl Verify {
             }
         })
         .map_err(|error| Failure::new(Exit::VerificationFailed, &error))?;
-        if verified.manifest.is_some() {
+        if let Some(manifest) = verified.manifest.clone() {
+            check_config(&config, &manifest, &mut verified);
             check_summary(paths, tally, &mut verified);
             check_report(paths, &mut verified)?;
+            check_derivable(paths, &manifest, &mut verified);
         }
         if self.strict {
             check_origin(paths, &mut verified);
         }
-        self.tell(paths, &verified, terminal)
+        tell(paths, &verified, terminal)
     }
+}
 
-    fn tell(&self, paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<bool, Failure> {
-        let findings = &verified.findings;
-        let totals = &verified.totals;
-        if findings.total == 0 {
-            let digest = totals.records_sha256;
-            terminal.data(&format!("{}: sound, {} records, sha256 {digest}\n", paths.dir, totals.count))?;
-            return Ok(true);
+fn tell(paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<Exit, Failure> {
+    let (findings, totals) = (&verified.findings, &verified.totals);
+    let dir = &paths.dir;
+    let mut text = String::new();
+    for finding in &findings.list {
+        text.push_str(&format!("{dir}: {finding}\n"));
+    }
+    let more = findings.total - findings.list.len() as u64;
+    if more > 0 {
+        text.push_str(&format!("{dir}: and {more} more\n"));
+    }
+    let unfinished = verify::unfinished(paths).filter(|_| verified.manifest.is_none());
+    let exit = match (findings.total, unfinished) {
+        (0, None) => {
+            let envelope = if verified.envelope.is_some() { "" } else { ", no envelope" };
+            text.push_str(&format!(
+                "{dir}: sound, {} records, sha256 {}{envelope}\n",
+                totals.count, totals.records_sha256
+            ));
+            Exit::Ok
         }
-        let mut text = String::new();
-        for finding in &findings.list {
-            text.push_str(&format!("{}: {finding}\n", paths.dir));
+        (0, Some(envelope)) => {
+            let expected = envelope.total_cases_expected;
+            text.push_str(&format!(
+                "{dir}: incomplete, {} of {expected} trials; what is there is sound\n",
+                totals.count
+            ));
+            Exit::Incomplete
         }
-        let more = findings.total - findings.list.len() as u64;
-        if more > 0 {
-            text.push_str(&format!("{}: and {more} more\n", paths.dir));
+        (1, _) => {
+            text.push_str(&format!("{dir}: NOT SOUND, 1 finding\n"));
+            Exit::VerificationFailed
         }
-        text.push_str(&format!("{}: NOT SOUND, {} findings\n", paths.dir, findings.total));
-        terminal.data(&text)?;
-        Ok(false)
+        (count, _) => {
+            text.push_str(&format!("{dir}: NOT SOUND, {count} findings\n"));
+            Exit::VerificationFailed
+        }
+    };
+    terminal.data(&visible(&text))?;
+    Ok(exit)
+}
+
+/// What the manifest repeats of the configuration must be what the configuration says, the run's id included.
+fn check_config(config: &Json, manifest: &Manifest, verified: &mut Verified) {
+    let mut same = |what: &str, stored: Json, derived: Json| {
+        if stored != derived {
+            verified
+                .findings
+                .file("manifest.json", format!("`{what}` is not what config.resolved.yaml says"));
+        }
+    };
+    let get = |pointer: &str| config.pointer(pointer).cloned().unwrap_or(Json::Null);
+    let json = |value: &dyn Fn() -> Result<Json, json::SerError>| value().unwrap_or(Json::Null);
+    same("run_id", Json::from(manifest.run_id.to_string()), Json::from(config::run_id(config).to_string()));
+    same("suite_id", Json::from(manifest.suite_id.as_str()), get("/suite_id"));
+    same("seed", json(&|| json::to_json(&manifest.seed)), get("/seed"));
+    same("kind", Json::from(manifest.kind.as_str()), get("/kind"));
+    same("determinism", json(&|| json::to_json(&manifest.determinism)), get("/determinism"));
+    let datasets = match get("/datasets") {
+        Json::Array(list) => list,
+        _ => Vec::new(),
+    };
+    let stated = datasets.iter().map(|dataset| {
+        let field = |key: &str| dataset.get(key).cloned().unwrap_or(Json::Null);
+        let hash = field("sha256");
+        Json::Array(vec![field("path"), field("format"), hash, field("rows")])
+    });
+    let repeated = manifest.datasets.iter().map(|dataset| {
+        let rows = json(&|| json::to_json(&dataset.rows));
+        let (path, format) = (Json::from(dataset.path.as_str()), Json::from(dataset.format.as_str()));
+        Json::Array(vec![path, format, Json::from(dataset.dataset_hash.as_str()), rows])
+    });
+    same("datasets", Json::Array(repeated.collect()), Json::Array(stated.collect()));
+    let targets = manifest.targets.iter().map(|target| {
+        let mut entry = target.config.as_object().cloned().unwrap_or_default();
+        entry.set("slot", target.slot.as_str());
+        Json::Object(entry)
+    });
+    same("targets", Json::Array(targets.collect()), get("/targets"));
+}
+
+/// Every field of the envelope that follows from the run directory.
+fn check_derivable(paths: &RunPaths, manifest: &Manifest, verified: &mut Verified) {
+    let Some(envelope) = &verified.envelope else { return };
+    let derived = run::derived_envelope(paths, manifest, &verified.totals);
+    let (Ok(stored), Ok(derived)) = (json::to_json(envelope), json::to_json(&derived)) else { return };
+    let name = paths.envelope().file_name().unwrap_or_default().to_owned();
+    for (field, value) in derived.as_object().into_iter().flat_map(json::Object::iter) {
+        let unknown =
+            run::NOT_DERIVABLE.contains(&field) || (field == "run_instance_id" && *value == Json::Null);
+        if !unknown && stored.get(field) != Some(value) {
+            let what = format!("`{field}` does not follow from the run directory");
+            if !verified
+                .findings
+                .list
+                .iter()
+                .any(|finding| finding.file == name && finding.what.contains(field))
+            {
+                verified.findings.file(&name, what);
+            }
+        }
     }
 }
 
@@ -92,7 +182,9 @@ fn check_summary(paths: &RunPaths, tally: Option<Tally>, verified: &mut Verified
 
 /// The report is optional; where it is, it must be the one that the ledger gives.
 fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure> {
-    if !paths.report().exists() {
+    let Ok(meta) = std::fs::symlink_metadata(paths.report()) else { return Ok(()) };
+    if !meta.is_file() {
+        verified.findings.file("report.html", "is not a regular file");
         return Ok(());
     }
     match report::matches(paths) {

@@ -39,5 +39,8 @@ pub fn decide(report: &Report, demand: Demand) -> Decision {
     if demand.no_changes && report.differs() {
         return Decision::Changes;
     }
+    if demand.no_changes && incomplete {
+        return Decision::Incomplete;
+    }
     Decision::Met
 }

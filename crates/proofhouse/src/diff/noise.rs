@@ -96,7 +96,7 @@ impl Noise {
         let points = 100.0 * difference;
         format!(
             "pass rate {old:.1} % → {new:.1} % ({points:+.1} points{interval}) on {pairs} {trials} assessed in \
-             both: {verdict} (exact McNemar {p}; {} newly failed, {} newly passed)",
+             both: {verdict} (exact McNemar over trials taken as independent, {p}; {} newly failed, {} newly passed)",
             grouped(self.only_a),
             grouped(self.only_b),
         )
@@ -143,7 +143,7 @@ mod tests {
     fn the_sentence_says_whether_it_is_noise() {
         insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
         insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"pass rate 97.2 % in both, the same verdict on all 1,234 trials assessed in both");
-        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (-1.0 points, 95 % interval -5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar p = 1; 2 newly failed, 1 newly passed)");
-        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (-14.0 points, 95 % interval -22.4 to -6.5) on 100 trials assessed in both: more than noise (exact McNemar p = 0.0005; 15 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (-1.0 points, 95 % interval -5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 2 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (-14.0 points, 95 % interval -22.4 to -6.5) on 100 trials assessed in both: more than noise (exact McNemar over trials taken as independent, p = 0.0005; 15 newly failed, 1 newly passed)");
     }
 }

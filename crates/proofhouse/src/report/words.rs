@@ -96,10 +96,16 @@ pub(super) fn comparison(pair: &Comparison) -> String {
             pair.a, pair.b
         );
     }
-    let (more, less, only_more, only_less) = if difference < 0.0 {
-        (&pair.a, &pair.b, pair.only_a, pair.only_b)
+    let (more, less, only_more, only_less, cases) = if difference < 0.0 {
+        (&pair.a, &pair.b, pair.only_a, pair.only_b, (pair.cases_a, pair.cases_b))
     } else {
-        (&pair.b, &pair.a, pair.only_b, pair.only_a)
+        (&pair.b, &pair.a, pair.only_b, pair.only_a, (pair.cases_b, pair.cases_a))
+    };
+    let by_case = if pair.cases == pair.pairs {
+        String::new()
+    } else {
+        let (better, worse, all) = (count(cases.0), count(cases.1), plural(pair.cases, "case", "cases"));
+        format!("; of {all}, {more} did better on {better} and {less} on {worse}")
     };
     let lead = if only_more == only_less {
         format!("{more} and {less} passed equally often on the same {trials}")
@@ -112,7 +118,7 @@ pub(super) fn comparison(pair: &Comparison) -> String {
         _ => "That is no sufficient evidence of a difference, nor evidence that there is none",
     };
     format!(
-        "{lead}: {} passed by {more} alone, {} by {less} alone. {strength}: if both were equally good, \
+        "{lead}: {} passed by {more} alone, {} by {less} alone{by_case}. {strength}: if both were equally good, \
          a split at least this uneven would happen {} ({}).",
         count(only_more),
         count(only_less),
@@ -156,6 +162,9 @@ mod tests {
             only_a,
             only_b,
             neither: 0,
+            cases: pairs,
+            cases_a: only_a,
+            cases_b: only_b,
             difference: p_value.map(|_| (only_b as f64 - only_a as f64) / pairs as f64),
             low: None,
             high: None,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::record::Status;
 use proofhouse_ledger::spine::Stamp;
+use proofhouse_ledger::totals::Totalling;
 use proofhouse_ledger::write::{Stopped, WriteError, Writer, Written};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -39,6 +40,8 @@ pub enum Ending {
     File(FileError),
     /// A dataset changed while it was read.
     Suite(Problems),
+    /// Every trial has its record, but summary, manifest or report could not be written.
+    Failed(String),
 }
 
 /// What executing came to.
@@ -52,6 +55,15 @@ pub struct Executed {
     pub executed: u64,
     /// Trials that it found done.
     pub reused: u64,
+}
+
+impl Executed {
+    /// What it came to when not even the first trial could be started.
+    pub fn nothing(why: String) -> Self {
+        let totals = Totalling::default().finish();
+        let written = Written { totals, waiting: 0, syncs: 0 };
+        Self { written, ending: Ending::Failed(why), executed: 0, reused: 0 }
+    }
 }
 
 /// The switch by which signals stop a run.

@@ -20,7 +20,7 @@ mod seal;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
-pub use recover::{RecoverError, Recovered, rebuild, recover};
+pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};
 
 /// How a run is to be made; none of it changes what the records say.

@@ -9,7 +9,7 @@ use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::totals::Facts;
 use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, SwapError};
-use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
+use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
 use super::reuse::Reuse;
@@ -23,6 +23,14 @@ pub enum OpenError {
     /// Another process is at it.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// The name cannot be a run directory's.
+    #[error("`{dir}` cannot be a run directory: {why}")]
+    Name {
+        /// What was asked for.
+        dir: Utf8PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// There is a run already.
     #[error("`{0}` holds a run already")]
     Exists(Utf8PathBuf),
@@ -75,6 +83,7 @@ impl OpenError {
             OpenError::Swap(SwapError::NotARun(_)) => {
                 "`--overwrite` replaces run directories only; choose another `--run-dir`".to_owned()
             }
+            OpenError::Name { .. } => "choose another `--run-dir`".to_owned(),
             OpenError::NothingToResume { .. } => {
                 "leave `--resume` away to start a new run, or name the directory with `--run-dir`".to_owned()
             }
@@ -111,8 +120,7 @@ pub struct Open {
 
 /// The id of what a suite will run.
 pub fn run_id(loaded: &Loaded) -> RunId {
-    let identity = canonical::to_vec(&loaded.identity()).expect("a `Json` has a canonical form");
-    RunId::of_identity(&identity)
+    config::run_id(&loaded.resolved())
 }
 
 /// Opens a run of `loaded`.
@@ -120,9 +128,11 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
     let run_id = run_id(loaded);
     let started = clock::now();
     let (paths, instance) = choose_dir(loaded, options, run_id, &started.compact())?;
+    refuse_odd_names(&paths)?;
     make_parent(&paths)?;
     let lock = RunLock::acquire(&paths, std::process::id())?;
     write::finish_swap(&paths)?;
+    refuse_odd_places(&paths)?;
     let config = suite::yaml::emit(&loaded.resolved()).into_bytes();
     let config_sha256 = Digest::of(&config);
 
@@ -144,7 +154,7 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
         None
     };
     if replace && !going_on {
-        write::discard(&work)?;
+        write::discard_next(&paths)?;
     }
 
     let mut envelope = fresh_envelope(loaded, run_id, instance);
@@ -173,6 +183,25 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
 /// `records.jsonl` as seen from the envelope.
 pub fn receipt_path(paths: &RunPaths) -> String {
     format!("{}/records.jsonl", paths.dir.file_name().unwrap_or("."))
+}
+
+/// The sidecars stand beside the directory under its name, so it needs one, and one that is not ours.
+fn refuse_odd_names(paths: &RunPaths) -> Result<(), OpenError> {
+    let refuse = |why| Err(OpenError::Name { dir: paths.dir.clone(), why });
+    match paths.dir.file_name() {
+        None => refuse("it has no name of its own that its sidecars could stand beside"),
+        Some(_) if paths.is_own() => refuse("such names are for runs that replace another"),
+        Some(_) => Ok(()),
+    }
+}
+
+fn refuse_odd_places(paths: &RunPaths) -> Result<(), OpenError> {
+    let refuse = |why| Err(OpenError::Name { dir: paths.dir.clone(), why });
+    match std::fs::symlink_metadata(&paths.dir) {
+        Ok(meta) if meta.is_symlink() => refuse("it is a symbolic link; name the directory itself"),
+        Ok(meta) if !meta.is_dir() => refuse("it is a file"),
+        _ => Ok(()),
+    }
 }
 
 fn make_parent(paths: &RunPaths) -> Result<(), FileError> {

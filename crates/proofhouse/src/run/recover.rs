@@ -5,6 +5,7 @@ use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::totals::Totals;
 use proofhouse_ledger::write::{self, FileLog, Found, LockError, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
@@ -28,6 +29,9 @@ pub enum RecoverError {
     /// Neither manifest nor envelope nor a record tells which run this is.
     #[error("nothing in `{0}` tells which run it is")]
     Unknown(String),
+    /// A number in the manifest is none that an envelope can hold.
+    #[error("the manifest cannot be true: {0}")]
+    Beyond(String),
     /// The records are damaged.
     #[error("the records are damaged")]
     State(#[from] StateError),
@@ -85,7 +89,7 @@ pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         None => first_run_id(paths)?.ok_or_else(|| RecoverError::Unknown(paths.dir.to_string()))?,
     };
     let found = write::scan(paths, run_id, |_| Ok(()))?;
-    let mut envelope = derive(paths, run_id, manifest.as_ref(), &found);
+    let mut envelope = derive(paths, run_id, manifest.as_ref(), found.totals.count());
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })
@@ -101,7 +105,7 @@ fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &Found) -> Result<()
     envelope.exit_status = if whole { ExitStatus::Normal } else { ExitStatus::ExternalKill };
     envelope.error = (!whole).then(|| "the process vanished; recovered afterwards".to_owned());
     envelope.run_end_ts_utc = envelope.run_start_ts_utc.as_ref().map(|_| clock::now().to_string());
-    let bytes = canonical::to_file(&*envelope).expect("an envelope is plain data");
+    let bytes = canonical::to_file(&*envelope).map_err(|error| RecoverError::Beyond(error.to_string()))?;
     write_envelope_tmp(paths, &bytes)?;
     files::rename(&paths.envelope_tmp(), &paths.envelope())?;
     Ok(())
@@ -123,8 +127,32 @@ fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
     Ok(None)
 }
 
+/// The fields of an envelope that a run directory does not determine: when, where and by whom it was run.
+pub const NOT_DERIVABLE: [&str; 12] = [
+    "boot_id",
+    "details",
+    "error",
+    "git_commit",
+    "git_dirty",
+    "host",
+    "pid",
+    "resumed_from",
+    "run_end_ts_utc",
+    "run_start_ts_utc",
+    "sandbox_tier",
+    "tool_sha256",
+];
+
+/// The envelope that a whole run must have, as far as its directory determines it.
+pub fn derived_envelope(paths: &RunPaths, manifest: &Manifest, totals: &Totals) -> Envelope {
+    let mut envelope = derive(paths, manifest.run_id, Some(manifest), totals.count);
+    fill_totals(&mut envelope, totals);
+    envelope.exit_status = ExitStatus::Normal;
+    envelope
+}
+
 /// Every field that the run directory determines; the others are null.
-fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, found: &Found) -> Envelope {
+fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u64) -> Envelope {
     let config_bytes = files::read(&paths.config()).unwrap_or_default();
     let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
     let number = |key: &str| config.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
@@ -155,7 +183,7 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, found: &
         git_commit: None,
         suite_sha256: manifest.map(|manifest| manifest.suite_sha256),
         timeout_per_case: number("timeout_ms").div_ceil(1000),
-        total_cases_expected: manifest.map_or(found.totals.count(), |manifest| manifest.record_count),
+        total_cases_expected: manifest.map_or(count, |manifest| manifest.record_count),
         total_cases_completed: 0,
         run_start_ts_utc: None,
         run_end_ts_utc: None,

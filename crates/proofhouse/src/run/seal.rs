@@ -69,8 +69,11 @@ pub fn write_manifest(
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
         toolchains: std::collections::BTreeMap::new(),
         sandbox: Json::Null,
-        started_at: spine.run_start().to_string(),
-        completed_at: spine.run_end(totals.count).to_string(),
+        started_at: match &open.envelope.run_start_ts_utc {
+            Some(started) if !deterministic => started.clone(),
+            _ => spine.run_start().to_string(),
+        },
+        completed_at: if deterministic { spine.run_end(totals.count) } else { clock::now() }.to_string(),
         determinism: Determinism {
             strict_serialization: suite.determinism.strict_serialization,
             deterministic_artifacts: deterministic,
@@ -96,22 +99,21 @@ pub fn seal(open: Open, options: &Options, executed: &Executed) -> Result<(Envel
     if complete {
         files::remove_if_there(&work.journal())?;
     }
-    let bytes = canonical::to_file(&envelope).expect("an envelope is plain data");
+    let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
     write_envelope_tmp(&work, &bytes)?;
-    let replaced = work != paths;
-    if replaced && complete {
+    if complete && work != paths {
         write::swap_in(&paths)?;
-        files::remove_if_there(&paths.envelope_tmp())?;
+    } else {
+        files::rename(&work.envelope_tmp(), &work.envelope())?;
     }
-    let place = if complete { &paths } else { &work };
-    files::rename(&work.envelope_tmp(), &place.envelope())?;
     drop(lock);
-    Ok((envelope, place.clone()))
+    Ok((envelope, if complete { paths } else { work }))
 }
 
 fn fill(envelope: &mut Envelope, executed: &Executed) {
     let totals = &executed.written.totals;
     let (status, error) = match &executed.ending {
+        Ending::Failed(why) => (ExitStatus::Exception, Some(why.clone())),
         _ if totals.count == envelope.total_cases_expected => (ExitStatus::Normal, None),
         Ending::Complete => (ExitStatus::Exception, Some("trials are missing".to_owned())),
         Ending::Signal(signal) => (ExitStatus::ExternalKill, Some(format!("signal {signal}"))),

@@ -1,34 +1,17 @@
 //! What a run is: the identity that `run_id` hashes, and the configuration that took effect.
 
-use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Object, to_json};
+use proofhouse_ledger::{Json, config};
 use serde::Serialize;
 
 use super::load::{DatasetFacts, Loaded};
 
-/// Changes whenever the same suite has to give another run id.
-const IDENTITY_VERSION: u32 = 1;
-
 impl Loaded {
-    /// What makes this run what it is: all settings with their defaults, the cases, the digests of the datasets, the seed
-    /// and the limit. No title, description, path or gate: none of them can change a record.
+    /// What makes this run what it is: [`config::identity`] of everything that took effect.
     ///
     /// Targets and judges are lists, because their order is the order of the plan and of the scores.
     pub fn identity(&self) -> Json {
-        let mut identity = self.settings();
-        let datasets = self.datasets.iter().map(|facts| {
-            Json::Object(Object::from_iter([
-                ("fields", json(&facts.fields)),
-                ("format", Json::from(facts.format.name())),
-                ("sha256", Json::from(facts.sha256.prefixed())),
-            ]))
-        });
-        identity.set("datasets", Json::Array(datasets.collect()));
-        identity.set("identity_version", IDENTITY_VERSION);
-        if let Some(limit) = self.limit {
-            identity.set("limit", json(&limit));
-        }
-        Json::Object(identity)
+        config::identity(&self.resolved())
     }
 
     /// Every setting that took effect: the content of `config.resolved.yaml`.

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Damage, Kind, Line, Status};
-use proofhouse_ledger::summary::{self, Comparison, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
-use super::stats::{self, Confidence, PairedCounts};
+use super::pairs::Pairs;
+use super::stats::{self, Confidence};
 
 /// A tally under way.
 #[derive(Default)]
@@ -23,8 +24,8 @@ pub struct Tally {
     counts: [u64; Status::ALL.len()],
     error_types: BTreeMap<String, u64>,
     slots: Vec<SlotTally>,
-    /// `pairs[a][b]` for `a < b`: both, only a, only b, neither.
-    pairs: BTreeMap<(usize, usize), [u64; 4]>,
+    /// For slots `a < b`.
+    pairs: BTreeMap<(usize, usize), Pairs>,
     /// The case whose trials are passing by, as raw bytes.
     case: Vec<u8>,
 }
@@ -94,8 +95,8 @@ impl Tally {
     fn close_case(&mut self) {
         for b in 1..self.slots.len() {
             for a in 0..b {
-                let table = self.pairs.entry((a, b)).or_default();
-                count_pairs(&self.slots[a].verdicts, &self.slots[b].verdicts, table);
+                let pairs = self.pairs.entry((a, b)).or_default();
+                pairs.close_case(&self.slots[a].verdicts, &self.slots[b].verdicts);
             }
         }
         for slot in &mut self.slots {
@@ -108,9 +109,9 @@ impl Tally {
         self.close_case();
         let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
         let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
-        let comparisons = self.pairs.iter().map(|((a, b), table)| {
+        let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
-            compare(a, b, table)
+            pairs.compare(a, b)
         });
         Some(Summary {
             schema_version: summary::SCHEMA_VERSION.to_owned(),
@@ -190,7 +191,12 @@ impl SlotTally {
             trials: self.trials,
             counts: by_status(&self.counts),
             pass_rate: rate(self.passed, self.assessed, of_slot("passed = true of passed is not null")),
-            pass_rate_all: rate(self.passed, self.trials, of_slot("passed = true of all")),
+            // A bound, not an estimate: without any assessed trial there is nothing to bound.
+            pass_rate_all: rate(
+                self.passed,
+                if self.assessed > 0 { self.trials } else { 0 },
+                of_slot("passed = true of all, where at least one is assessed"),
+            ),
             pass_rate_clustered: self.pass_clusters.rate(),
             scores: self.scores.iter().map(|(name, clusters)| (name.clone(), clusters.mean())).collect(),
             tags: tags.collect(),
@@ -217,7 +223,7 @@ fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
 }
 
 /// Every number that reaches the summary goes through here.
-fn round(value: f64) -> f64 {
+pub(super) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
@@ -231,39 +237,4 @@ fn judge_gate(pass_rate: f64, slots: &[Slot]) -> Gate {
         (true, false) => Some(true),
     };
     Gate { pass_rate, held, failed_slots }
-}
-
-/// Both lists are in the order of repetitions.
-fn count_pairs(a: &[(u64, bool)], b: &[(u64, bool)], table: &mut [u64; 4]) {
-    let mut b = b.iter().peekable();
-    for (repetition, passed_a) in a {
-        while b.next_if(|(other, _)| other < repetition).is_some() {}
-        let Some((_, passed_b)) = b.next_if(|(other, _)| other == repetition) else { continue };
-        let cell = match (passed_a, passed_b) {
-            (true, true) => 0,
-            (true, false) => 1,
-            (false, true) => 2,
-            (false, false) => 3,
-        };
-        table[cell] += 1;
-    }
-}
-
-fn compare(a: &str, b: &str, table: &[u64; 4]) -> Comparison {
-    let [both, only_first, only_second, neither] = *table;
-    let counts = PairedCounts { both, only_first, only_second, neither };
-    let difference = counts.difference(Confidence::P95);
-    Comparison {
-        a: a.to_owned(),
-        b: b.to_owned(),
-        pairs: counts.pairs(),
-        both_passed: both,
-        only_a: only_first,
-        only_b: only_second,
-        neither,
-        difference: difference.map(|difference| round(difference.value)),
-        low: difference.map(|difference| round(difference.interval.low)),
-        high: difference.map(|difference| round(difference.interval.high)),
-        p_value: counts.mcnemar().map(|test| round(test.p_value)),
-    }
 }

@@ -20,6 +20,7 @@ fn a_run_without_an_assessed_trial_never_exits_0_and_its_rates_are_null() {
         assert_eq!(summary["counts"][status], 2);
         let rate = &summary["slots"][0]["pass_rate"];
         assert!(rate["value"].is_null() && rate["low"].is_null() && rate["high"].is_null());
+        assert!(summary["slots"][0]["pass_rate_all"]["value"].is_null());
         for record in lab.records("run") {
             assert!(record["passed"].is_null());
             assert_eq!(record["status"], status);
@@ -73,7 +74,7 @@ fn wrong_command_lines_and_suites_have_their_codes() {
     lab.write("bad.yaml", "kind: probe\nsuite_idd: x\n");
     lab.run("check bad.yaml small.yaml").exits(3).says("small.yaml: ok");
     lab.run("check small.yaml").exits(0).says("4 cases, 16 trials");
-    lab.run("verify nowhere").exits(2);
+    lab.run("verify nowhere").exits(7);
     assert!(!lab.path("runs").exists(), "nothing was started");
 }
 
@@ -95,4 +96,45 @@ fn what_init_writes_runs_at_once() {
     lab.run("run suite/probe.yaml --run-dir run").exits(0).says("report.html");
     lab.run("verify run").exits(0);
     lab.run("init probe suite").exits(11).says("is there already");
+}
+
+#[test]
+fn a_csv_quote_without_its_other_half_is_refused() {
+    let lab = Lab::new();
+    for (rows, line) in [("a,y\nb,\"open\nc,y\nd,y\n", 3), ("a,\"y\"x\n", 2)] {
+        lab.write("rows.csv", format!("id,input\n{rows}"));
+        lab.write("csv.yaml", concat!(
+            "kind: probe\nsuite_id: csv\ndatasets: [{path: rows.csv}]\njudges: {any: {regex: {pattern: y}}}\n",
+            "targets: {t: {scripted: {otherwise: {reply: y}}}}\n",
+        ));
+        lab.run("check csv.yaml").exits(3).says(&format!("rows.csv:{line}:")).says("double quote");
+    }
+    lab.write("rows.csv", "id,input\r\na,\"say \"\"y\"\"\nand more\"\r\nb,y\r\n");
+    lab.run("check csv.yaml").exits(0).says("2 cases");
+}
+
+#[test]
+fn provenance_is_known_inside_a_repository() {
+    let lab = Lab::new();
+    lab.small_suite();
+    let git = |words: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "the test makes a repository")]
+        let status = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(words)
+            .current_dir(lab.path(""))
+            .output();
+        assert!(status.unwrap().status.success(), "{words:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "suite"]);
+    lab.run("run small.yaml --run-dir clean -q").exits(0);
+    assert_eq!(lab.json("clean.run.json")["git_dirty"], false);
+    assert!(lab.json("clean.run.json")["git_commit"].is_string());
+    lab.run("verify clean --strict").exits(0);
+    lab.write("small.yaml", lab.read("small.yaml") + "title: changed\n");
+    lab.run("run small.yaml --run-dir dirty -q").exits(0);
+    assert_eq!(lab.json("dirty.run.json")["git_dirty"], true);
+    lab.run("verify dirty --strict").exits(7).says("uncommitted changes");
 }

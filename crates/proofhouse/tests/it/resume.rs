@@ -70,7 +70,7 @@ fn good_records_are_never_run_again_and_errors_only_when_asked() {
     let again = format!("{} executed now, {} kept", errors(&lab), 8 - errors(&lab));
     lab.run("run flaky.yaml --run-dir run --resume --retry-errors").exits(0).says(&again);
     assert_eq!(lab.run_files("run"), before, "a scripted target fails the same way again");
-    assert!(!lab.path("run.next").exists() && !lab.path("run.prev").exists());
+    assert!(!lab.path(".run.proofhouse-next").exists() && !lab.path(".run.proofhouse-prev").exists());
     lab.run("verify run").exits(0);
 }
 
@@ -84,7 +84,7 @@ fn overwrite_keeps_the_old_run_until_the_new_one_is_whole() {
     lab.run("run busy.yaml --run-dir run").exits(11).says("--overwrite");
 
     let mut child = lab.start("run busy.yaml --run-dir run --overwrite --jobs 2 --quiet");
-    wait_for_records(&lab, "run.next", 5);
+    wait_for_records(&lab, ".run.proofhouse-next", 5);
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(lab.run_files("run"), old, "killed half-way, the old run is whole");
@@ -95,14 +95,30 @@ fn overwrite_keeps_the_old_run_until_the_new_one_is_whole() {
     assert_eq!(lab.records("run").len(), 600);
     assert_eq!(lab.json("run.run.json")["suite"], "busy");
     lab.run("verify run").exits(0);
-    let names: Vec<_> = lab.snapshot().into_keys().filter(|path| path.starts_with("run.next")).collect();
+    let names: Vec<_> =
+        lab.snapshot().into_keys().filter(|path| path.to_string_lossy().contains("proofhouse-")).collect();
     assert!(names.is_empty(), "{names:?}");
 }
 
 #[test]
-fn nothing_but_a_run_is_ever_overwritten() {
+fn nothing_but_a_run_is_ever_overwritten_or_moved() {
     let lab = Lab::new();
     lab.small_suite().write("thesis/chapter.tex", "years of work").write("thesis/records.jsonl", "mine");
+    lab.write("data/records.jsonl", "my data").write("tree/records.jsonl/precious", "x").write("file", "x");
+    for (dir, words) in
+        [("data", "is not a run directory"), ("tree", "is not a run directory"), ("file", "it is a file")]
+    {
+        let before = lab.snapshot();
+        lab.run(&format!("run small.yaml --run-dir {dir} --overwrite")).exits(11).says(words);
+        assert_eq!(lab.snapshot(), before, "{dir}");
+    }
+    lab.write("base.prev/notes", "x").write("base.next/notes", "x").write(".base.proofhouse-x", "x");
+    lab.run("run small.yaml --run-dir base -q").exits(0);
+    lab.run("run small.yaml --run-dir base --overwrite -q").exits(0);
+    assert!(lab.path("base.prev/notes").exists() && lab.path("base.next/notes").exists());
+    for odd in [".", "..", ".base.proofhouse-next", "/"] {
+        lab.run(&format!("run small.yaml --run-dir {odd}")).exits(11).says("cannot be a run directory");
+    }
     let before = lab.snapshot();
     lab.run("run small.yaml --run-dir thesis --overwrite").exits(11).says("is not a run directory");
     lab.run("run small.yaml --run-dir thesis --resume").exits(11);
@@ -136,4 +152,57 @@ fn the_default_directory_is_found_again() {
     let instance = run.rsplit("__").next().unwrap().to_owned();
     assert_eq!(lab.json(&format!("{run}.run.json"))["run_instance_id"], instance);
     lab.run("run busy.yaml --resume").exits(11).says("no unfinished run");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_run_is_no_way_around_its_lock() {
+    let lab = Lab::new();
+    lab.small_suite();
+    lab.run("run small.yaml --run-dir real -q").exits(0);
+    std::os::unix::fs::symlink(lab.path("real"), lab.path("link")).unwrap();
+    for flag in ["--resume", "--overwrite"] {
+        lab.run(&format!("run small.yaml --run-dir link {flag}")).exits(11).says("symbolic link");
+    }
+}
+
+/// Killed while the old run is exchanged for the new one: whatever comes next finds a whole run with its envelope.
+#[test]
+fn a_replacement_killed_during_the_exchange_is_completed() {
+    for step in 0..4 {
+        let lab = Lab::new();
+        lab.small_suite().busy_suite(20, 0);
+        lab.run("run small.yaml --run-dir run -q").exits(0);
+        lab.run("run busy.yaml --run-dir other -q").exits(0);
+        let rename = |from: &str, to: &str| std::fs::rename(lab.path(from), lab.path(to)).unwrap();
+        let envelope = lab.read("other.run.json").replace("other/records.jsonl", "run/records.jsonl");
+        lab.write(".run.proofhouse-next.run.json.tmp", envelope);
+        rename("other.telemetry.jsonl", ".run.proofhouse-next.telemetry.jsonl");
+        rename("other", ".run.proofhouse-next");
+        if step >= 1 {
+            rename("run", ".run.proofhouse-prev");
+        }
+        if step >= 2 {
+            rename(".run.proofhouse-next", "run");
+        }
+        if step >= 3 {
+            rename(".run.proofhouse-next.telemetry.jsonl", "run.telemetry.jsonl");
+            std::fs::remove_file(lab.path(".run.proofhouse-prev/summary.json")).unwrap();
+        }
+        lab.run("recover run").exits(11);
+        lab.run("verify run").exits(0);
+        let suite = if step == 0 { "small" } else { "busy" };
+        assert_eq!(lab.json("run.run.json")["suite"], suite, "step {step}");
+        assert!(!lab.path(".run.proofhouse-prev").exists());
+    }
+}
+
+#[test]
+fn a_run_killed_before_its_first_file_was_whole_can_be_resumed() {
+    let lab = Lab::new();
+    lab.small_suite();
+    lab.write("run/config.resolved.yaml.draft", "half");
+    lab.run("run small.yaml --run-dir run --resume -q").exits(0);
+    std::fs::remove_file(lab.path("run/config.resolved.yaml.draft")).ok();
+    lab.run("verify run").exits(0);
 }

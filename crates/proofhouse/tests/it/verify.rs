@@ -124,6 +124,113 @@ fn edited_files_are_noticed() {
     edited("run/manifest.json", "{", "{ ", "canonical form");
 }
 
+/// Each of these can be derived from the rest of the run.
+#[test]
+fn edited_manifest_and_envelope_fields_are_noticed() {
+    for (from, to) in [
+        ("\"seed\":0", "\"seed\":1"),
+        ("\"rows\":4", "\"rows\":5"),
+        ("\"path\":\"small.jsonl\"", "\"path\":\"other.jsonl\""),
+        ("\"slot\":\"one\"", "\"slot\":\"uno\""),
+        ("\"reply\":\"boom\"", "\"reply\":\"bang\""),
+        ("\"strict_serialization\":true", "\"strict_serialization\":false"),
+        ("\"schema_version\":\"1.0\"", "\"schema_version\":\"99.0\""),
+    ] {
+        let lab = Lab::new();
+        run(&lab);
+        std::fs::remove_file(lab.path("run/report.html")).unwrap();
+        std::fs::remove_file(lab.path("run.run.json")).unwrap();
+        let text = lab.read("run/manifest.json");
+        assert!(text.contains(from), "{from}: {text}");
+        lab.write("run/manifest.json", text.replacen(from, to, 1));
+        lab.run("verify run").exits(7);
+    }
+    for (from, to) in [
+        ("\"seed\":0", "\"seed\":1"),
+        ("\"cases_errored\":4", "\"cases_errored\":3"),
+        ("\"timeout_per_case\":60", "\"timeout_per_case\":61"),
+        ("\"receipt_path\":\"run/records.jsonl\"", "\"receipt_path\":\"x/records.jsonl\""),
+        ("\"variant\":\"one,two\"", "\"variant\":\"one\""),
+        ("\"backend\":\"one=scripted", "\"backend\":\"one=openai"),
+    ] {
+        edited("run.run.json", from, to, "run.run.json");
+    }
+}
+
+/// The id of a run follows from its configuration: changing both sides of a digest does not help.
+#[test]
+fn a_configuration_of_another_run_is_noticed() {
+    let lab = Lab::new();
+    run(&lab);
+    let config = lab.read("run/config.resolved.yaml").replace("timeout_ms: 60000", "timeout_ms: 60001");
+    let digest = |text: &str| proofhouse_ledger::Digest::of(text.as_bytes()).to_string();
+    let manifest = lab
+        .read("run/manifest.json")
+        .replace(&digest(&lab.read("run/config.resolved.yaml")), &digest(&config));
+    lab.write("run/config.resolved.yaml", config).write("run/manifest.json", manifest);
+    std::fs::remove_file(lab.path("run.run.json")).unwrap();
+    lab.run("report run").exits(0);
+    lab.run("verify run").exits(7).says("`run_id` is not what config.resolved.yaml says");
+}
+
+#[test]
+fn hostile_names_do_not_steer_the_terminal() {
+    let lab = Lab::new();
+    run(&lab);
+    let text = lab.read("run/records.jsonl").replacen(
+        "\"case_id\":\"a\"",
+        "\"case_id\":\"\\u001b[2J\u{202e}sound\"",
+        1,
+    );
+    lab.write("run/records.jsonl", text);
+    let outcome = lab.run("verify run").exits(7);
+    assert!(!outcome.stdout.contains('\u{1b}') && !outcome.stdout.contains('\u{202e}'), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("\\u{1b}[2J"), "{}", outcome.stdout);
+}
+
+#[test]
+fn impossible_numbers_end_in_findings_and_not_in_a_panic() {
+    tampered(
+        |lines| lines[3] = lines[3].replace("\"index\":3", "\"index\":9223372036854775808"),
+        &["records.jsonl:4"],
+    );
+    edited(
+        "run/manifest.json",
+        "\"record_count\":16",
+        "\"record_count\":4611686018427387904",
+        "record_count",
+    );
+    let lab = Lab::new();
+    run(&lab);
+    lab.write(
+        "run/manifest.json",
+        lab.read("run/manifest.json").replacen("\"seed\":0", "\"seed\":18446744073709551615", 1),
+    );
+    lab.run("recover run --rebuild").exits(1).says("cannot be true");
+}
+
+#[test]
+fn an_unfinished_run_is_incomplete_and_not_unsound() {
+    let lab = Lab::new();
+    lab.busy_suite(100, 40);
+    lab.run("run busy.yaml --run-dir run --jobs 1 --deadline 0.3 --quiet").exits(8);
+    lab.run("verify run").exits(8).says("of 200 trials; what is there is sound");
+    lab.run("diff run run --fail-on-changes").exits(8);
+}
+
+#[test]
+fn report_does_not_cover_up_damage() {
+    let lab = Lab::new();
+    run(&lab);
+    lab.write(
+        "run/records.jsonl",
+        lab.read("run/records.jsonl").replacen("\"passed\":true", "\"passed\":null", 1),
+    );
+    let before = lab.run_files("run");
+    lab.run("report run").exits(7).says("verify");
+    assert_eq!(lab.run_files("run"), before);
+}
+
 #[test]
 fn a_foreign_file_is_noticed() {
     let lab = Lab::new();

@@ -62,7 +62,7 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
     1 added trial
       six  slot left, repetition 0, line 8 of B: success, passed
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed)
+    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed)
     7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
     "#);
 }
@@ -127,7 +127,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     - `different runs: run_id 2d711642b726 → a1fce4363854`
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed).
+    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed).
 
     | change | records |
     |---|---:|
@@ -199,7 +199,7 @@ fn annotations_are_one_line_each() {
     ::warning title=output change%3A two::slot left, repetition 0, line 3%0A/output/answer/0  "Paris" → "Lyon"
     ::warning title=output change%3A four::slot left, variant shuffled, repetition 2, line 7%0A/output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %25"
     ::notice title=added trial%3A six::slot left, repetition 0, line 8 of B: success, passed
-    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100.0 %25 → 83.3 %25 (-16.7 points, 95 %25 interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar p = 1; 1 newly failed, 0 newly passed)
+    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100.0 %25 → 83.3 %25 (-16.7 points, 95 %25 interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed)
     "#);
 }
 

@@ -63,7 +63,7 @@ fn row(html: &mut Html, pair: &Comparison) {
 fn caveats(html: &mut Html, facts: &Facts<'_>) {
     let summary = facts.summary;
     html.put(
-        r#"<p class="note">p is the exact two-sided McNemar test over trials that only one of them passed."#,
+        r#"<p class="note">p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated."#,
         &[],
     );
     if summary.comparisons.len() > 1 {
@@ -76,7 +76,8 @@ fn caveats(html: &mut Html, facts: &Facts<'_>) {
     let repeated = summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
     if repeated {
         html.put(
-            " Cases were repeated, and repetitions of one case are not independent: p is likely too small.",
+            " Cases were repeated; repetitions of one case are not independent, so each case counts once, \
+             and the interval takes cases as clusters.",
             &[],
         );
     }

@@ -21,6 +21,47 @@ pub(super) struct Csv {
 struct Rationed {
     bytes: Bytes,
     left: usize,
+    quotes: Quotes,
+}
+
+/// Follows the quotes of a file, because the reader forgives what would glue rows together.
+#[derive(Debug, Clone, Copy)]
+struct Quotes {
+    state: At,
+    line: u64,
+    /// Where the open quoted field began.
+    opened: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    FieldStart,
+    Bare,
+    Quoted,
+    /// Behind a quote in a quoted field: it was the end, or the first half of a doubled one.
+    Closing,
+}
+
+impl Quotes {
+    /// Takes bytes; the line of a quote where none may be, if there is one.
+    fn see(&mut self, bytes: &[u8]) -> Result<(), u64> {
+        for &byte in bytes {
+            self.state = match (self.state, byte) {
+                (At::FieldStart, b'"') => {
+                    self.opened = self.line;
+                    At::Quoted
+                }
+                (At::Quoted, b'"') => At::Closing,
+                (At::Quoted, _) => At::Quoted,
+                (At::Closing, b'"') => At::Quoted,
+                (_, b',' | b'\n' | b'\r') => At::FieldStart,
+                (At::Closing, _) => return Err(self.line),
+                (At::FieldStart | At::Bare, _) => At::Bare,
+            };
+            self.line += u64::from(byte == b'\n');
+        }
+        Ok(())
+    }
 }
 
 impl Read for Rationed {
@@ -31,13 +72,25 @@ impl Read for Rationed {
         let count = out.len().min(self.left);
         let read = self.bytes.read(&mut out[..count])?;
         self.left -= read;
-        Ok(read)
+        let broken = self.quotes.see(&out[..read]).err();
+        let unclosed =
+            (read == 0 && count > 0 && self.quotes.state == At::Quoted).then_some(self.quotes.opened);
+        match broken.or(unclosed) {
+            Some(line) => Err(io::Error::other(BadQuote(line))),
+            None => Ok(read),
+        }
     }
 }
 
+/// A double quote without its other half, or text behind a closing one.
+#[derive(Debug, thiserror::Error)]
+#[error("line {0}")]
+struct BadQuote(u64);
+
 impl Csv {
     pub(super) fn new(bytes: Bytes, dataset: &Dataset) -> Result<Self, Problem> {
-        let rationed = Rationed { bytes, left: MAX_ROW_BYTES };
+        let quotes = Quotes { state: At::FieldStart, line: 1, opened: 1 };
+        let rationed = Rationed { bytes, left: MAX_ROW_BYTES, quotes };
         let mut reader = ReaderBuilder::new().has_headers(true).from_reader(rationed);
         let header = match reader.headers() {
             Ok(header) => header.iter().map(str::to_owned).collect::<Vec<_>>(),
@@ -118,6 +171,13 @@ fn field_place(dataset: &Dataset, line: u64, field: usize) -> Place {
 }
 
 fn problem_of(dataset: &Dataset, error: &csv::Error) -> Problem {
+    if let ErrorKind::Io(io) = error.kind()
+        && let Some(BadQuote(line)) = io.get_ref().and_then(|inner| inner.downcast_ref())
+    {
+        let place = dataset.place(*line, 0, usize::MAX);
+        return Problem::new(Code::Syntax, place, "a double quote without its other half")
+            .hint("a field in double quotes ends with one, and a quote inside it is written twice");
+    }
     let line = |pos: &Option<csv::Position>| pos.as_ref().map_or(1, csv::Position::line);
     match error.kind() {
         ErrorKind::UnequalLengths { pos, expected_len, len } => {
