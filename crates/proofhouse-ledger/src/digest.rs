@@ -49,10 +49,13 @@ impl Digest {
         if text.len() != 64 {
             return None;
         }
+        let mut wrong = 0;
         for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = (nibble(pair[0])? << 4) | nibble(pair[1])?;
+            let (high, low) = (NIBBLES[usize::from(pair[0])], NIBBLES[usize::from(pair[1])]);
+            wrong |= high | low;
+            *byte = (high << 4) | (low & 15);
         }
-        Some(Digest(out))
+        (wrong < 16).then_some(Digest(out))
     }
 
     /// `sha256:` and the digits: the form of dataset and instruction hashes.
@@ -63,13 +66,16 @@ impl Digest {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-fn nibble(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+/// The value of each lowercase hexadecimal digit, and 255 for every other byte.
+const NIBBLES: [u8; 256] = {
+    let mut table = [255; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[HEX[value] as usize] = value as u8;
+        value += 1;
     }
-}
+    table
+};
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
