@@ -5,6 +5,10 @@ use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+/// The only names that a run directory has.
+pub const NAMES: [&str; 5] =
+    ["config.resolved.yaml", "manifest.json", "records.jsonl", "report.html", "summary.json"];
+
 /// In the names of directories that only this program makes and removes.
 const OWN_MARK: &str = ".proofhouse-";
 

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 
 use crate::digest::Hasher;
 use crate::envelope::{Envelope, ExitStatus};
-use crate::files::{self, FileError};
+use crate::files::{self, FileError, NAMES};
 use crate::manifest::Manifest;
 use crate::read::{LineReader, lines};
 use crate::record::{Line, Spans, Status};
@@ -215,8 +215,6 @@ fn check_manifest(paths: &RunPaths, manifest: &Manifest, totals: &Totals, findin
 }
 
 fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileError> {
-    const NAMES: [&str; 5] =
-        ["config.resolved.yaml", "manifest.json", "records.jsonl", "report.html", "summary.json"];
     for name in files::sorted_dir(&paths.dir)? {
         if !NAMES.contains(&name.as_str()) {
             findings.file(&name, "does not belong into a run directory");

@@ -5,7 +5,7 @@ use std::fs;
 use camino::Utf8Path;
 
 use crate::RunPaths;
-use crate::files::{self, FileError};
+use crate::files::{self, FileError, NAMES};
 
 /// Why a directory cannot be replaced.
 #[derive(Debug, thiserror::Error)]
@@ -17,10 +17,6 @@ pub enum SwapError {
     #[error(transparent)]
     File(#[from] FileError),
 }
-
-/// The only names that a run directory has.
-const NAMES: [&str; 5] =
-    ["config.resolved.yaml", "manifest.json", "records.jsonl", "report.html", "summary.json"];
 
 /// Whether a directory is a run: nothing but the regular files that a run has, its resolved configuration among them
 /// (written before anything else), and records that look like ours. One that was killed before its first file was
