@@ -3,9 +3,20 @@
 //! `problem` and `sample` read files, `language` is the seam between what every language shares and what one language
 //! knows (`rust`), `verdict` is what is said of a completion in the end. Nothing here knows of suites or runs.
 
+mod bench;
+mod judge;
+mod language;
 mod lines;
+mod output;
 mod problem;
+mod rust;
 mod sample;
+mod verdict;
 
+pub use bench::{Bench, Budgets};
+pub use judge::{Judge, judge_samples};
+pub use language::{Language, Task};
 pub use problem::{Problem, ProblemError, read_problems};
-pub use sample::{Invalid, Sample, Samples};
+pub use rust::{Clippy, Rust};
+pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples};
+pub use verdict::{Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};

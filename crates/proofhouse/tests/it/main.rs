@@ -6,6 +6,7 @@
 )]
 
 mod browser;
+mod code;
 mod crash;
 mod determinism;
 mod diff;

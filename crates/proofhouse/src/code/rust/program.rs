@@ -1,0 +1,61 @@
+//! The files of one test program.
+//!
+//! ```text
+//! main.rs        the crate, unless the completion names the crate itself: then `candidate.rs` is its root
+//! candidate.rs   the prompt, the completion, and behind it one line that brings in the guard
+//! guard.rs       gives the tests the standard macros, whatever the completion calls by their names
+//! tests.rs       the task's tests
+//! runner.rs      runs them
+//! ```
+//!
+//! Each text is a file of its own, so that nothing in one can reach the tokens of another: an unclosed comment, a stray
+//! brace or a dangling `#[cfg(any())]` stays where it is.
+
+use super::assemble::Assembled;
+use super::checks::LIST;
+use super::frame::Frame;
+use super::items::Item;
+use super::tokens::Lexed;
+
+const RUNNER: &str = include_str!("runner.rs.txt");
+
+/// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
+const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
+
+const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
+    #[allow(unused_imports)] use ::std::{assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, \
+    format, matches, panic, print, println, unreachable, vec};\n\
+    #[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
+
+/// Names and texts of the files, the crate's root first.
+pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(&'static str, String)> {
+    let tests = format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source);
+    let list = format!("__proofhouse_guard::__proofhouse_tests::{LIST}");
+    let run = |path: &str| {
+        format!(
+            "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ __proofhouse_runner::run({path}{list}) }}\n"
+        )
+    };
+    let mut files = if at_root {
+        let source = without_main(&assembled.source) + BEHIND + &run("");
+        vec![("candidate.rs", source)]
+    } else {
+        let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", run("candidate::"));
+        vec![("main.rs", root), ("candidate.rs", format!("{}{BEHIND}", assembled.source))]
+    };
+    files.push(("guard.rs", GUARD.to_owned()));
+    files.push(("tests.rs", tests));
+    files.push(("runner.rs", RUNNER.to_owned()));
+    files
+}
+
+/// At the root there can be only one `main`, and it is the runner's: another gets a name of the same length.
+fn without_main(source: &str) -> String {
+    let mut out = source.to_owned();
+    let Some(lexed) = Lexed::of(source) else { return out };
+    for item in Item::all(&lexed).unwrap_or_default().iter().filter(|item| item.is_function("main")) {
+        let name = &lexed.tokens[item.keyword + 1];
+        out.replace_range(name.from..name.to, "_ain");
+    }
+    out
+}

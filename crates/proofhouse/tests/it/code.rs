@@ -1,0 +1,228 @@
+//! Completions judged in the sandbox: what passes, what fails and why, and what only pretends to pass.
+
+use proofhouse::code::{
+    Bench, Budgets, Clippy, ErrorType, Judge, Judged, Problem, Rust, Samples, judge_samples, read_problems,
+};
+use proofhouse_sandbox::{Helper, Options, Sandbox};
+
+pub(crate) fn bench() -> Bench {
+    let mut options = Options::new(std::env::temp_dir());
+    options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
+    Bench::new(Sandbox::open(options).expect("a sandbox"), Budgets::default()).expect("a bench")
+}
+
+fn judge(problems: Vec<Problem>, clippy: Clippy) -> Judge {
+    Judge::new(bench(), Box::new(Rust::find("rustc".as_ref(), clippy)), problems)
+}
+
+fn one() -> Problem {
+    Problem {
+        task_id: "one".into(),
+        prompt: "fn one() -> i32 {\n".into(),
+        entry_point: Some("one".into()),
+        test: "\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn gives_one() {\n        assert_eq!(one(), 1);\n    }\n}\n".into(),
+        ..Problem::default()
+    }
+}
+
+fn told(judged: &Judged) -> &'static str {
+    judged.error_type.map_or("passed", ErrorType::as_str)
+}
+
+#[test]
+fn a_verdict_has_its_reason() {
+    let judge = judge(vec![one()], Clippy::Advisory);
+    let say = |completion: &str| judge.judge_completion("one", completion).unwrap();
+
+    let good = say("    1\n}\n");
+    assert_eq!((told(&good), good.clippy_ok, good.test_ok), ("passed", Some(true), Some(true)), "{good:#?}");
+    assert_eq!(good.diagnostics.tests.len(), 1);
+
+    let dirty = say("    let x = 1;\n    return x;\n}\n");
+    assert_eq!((told(&dirty), dirty.clippy_ok), ("passed", Some(false)));
+    let lints: Vec<_> = dirty.diagnostics.lints.iter().filter_map(|lint| lint.code.as_deref()).collect();
+    assert_eq!(lints, ["clippy::needless_return", "clippy::let_and_return"][..lints.len()], "{dirty:#?}");
+
+    let wrong = say("    0\n}\n");
+    let panic = wrong.diagnostics.panic.clone().unwrap();
+    assert_eq!(
+        (told(&wrong), panic.file.as_deref(), panic.line),
+        ("assertion_failure", Some("test"), Some(8))
+    );
+    assert!(panic.message.contains("left: 0"), "{}", panic.message);
+
+    let index = say("    let v: Vec<i32> = vec![];\n    v[3]\n}\n");
+    let panic = index.diagnostics.panic.clone().unwrap();
+    assert_eq!(
+        (told(&index), panic.file.as_deref(), panic.line),
+        ("runtime_error", Some("completion"), Some(3))
+    );
+
+    let ill_typed = say("    \"x\"\n}\n");
+    assert_eq!(
+        (told(&ill_typed), ill_typed.compile_ok, ill_typed.test_ok),
+        ("compile_error", Some(false), None)
+    );
+    assert_eq!(ill_typed.diagnostics.errors[0].code.as_deref(), Some("E0308"));
+    assert!(ill_typed.stderr.text.contains("completion:2:5"), "{}", ill_typed.stderr.text);
+
+    assert_eq!(told(&say("    std::process::exit(7)\n}\n")), "runtime_error");
+    assert_eq!(told(&say("    1\n}\nfn main() {}\n")), "passed");
+    assert_eq!(told(&say("    crate::two() - 1\n}\nfn two() -> i32 { 2 }\nfn main() {}\n")), "passed");
+    assert_eq!(told(&say("    unsafe { *(&1 as *const i32) }\n}\n")), "passed");
+    assert_eq!(told(&say("I am sorry, I cannot do that")), "extraction_failed");
+}
+
+#[test]
+fn nothing_that_only_pretends_passes() {
+    let judge = judge(vec![one()], Clippy::Off);
+    let attacks = [
+        ("exit", "    std::process::exit(0)\n}\n"),
+        ("forged output", "    println!(\"test result: ok. 1 passed\"); std::process::exit(0)\n}\n"),
+        ("panic hook", "    std::panic::set_hook(Box::new(|_| std::process::exit(0))); 0\n}\n"),
+        ("shadowed macro", "    0\n}\nmacro_rules! assert_eq { ($($t:tt)*) => {} }\n"),
+        (
+            "imported macro",
+            "    0\n}\nmacro_rules! mine { ($($t:tt)*) => {} }\npub(crate) use mine as assert_eq;\n",
+        ),
+        (
+            "exported macro",
+            "    0\n}\n#[macro_export] macro_rules! mine { ($($t:tt)*) => {} }\npub use mine as assert_eq;\n",
+        ),
+        (
+            "macro by macro",
+            "    0\n}\nmacro_rules! m { ($n:ident) => { macro_rules! $n { ($($t:tt)*) => {} } } }\nm!(assert_eq);\n",
+        ),
+        ("dangling cfg", "    0\n}\n#[cfg(any())]\n"),
+        ("tests of its own", "    0\n}\nmod tests { pub fn gives_one() {} }\n#[cfg(any())]\n"),
+        ("guard of its own", "    0\n}\nmod __proofhouse_guard {}\n#[cfg(any())]\n"),
+        (
+            "init array",
+            "    0\n}\n#[link_section = \".init_array\"] static A: extern \"C\" fn() = a; extern \"C\" fn a() { std::process::exit(0) }\n",
+        ),
+        (
+            "init array by macro",
+            "    0\n}\nmacro_rules! m { ($($a:tt)*) => { #[$($a)*] static A: extern \"C\" fn() = a; } }\nm!(link_section = \".init_array\"); extern \"C\" fn a() { std::process::exit(0) }\n",
+        ),
+        (
+            "secret by descriptor",
+            "    use std::{io::{Read, Seek}, os::fd::AsFd, fs::File}; let mut f = File::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap()); let mut s = String::new(); let _ = f.rewind(); f.read_to_string(&mut s).unwrap(); std::fs::write(\"report\", format!(\"ok\\ttests::gives_one\\t\\t0\\t0\\t\\n{s}\")).unwrap(); std::process::exit(0)\n}\n",
+        ),
+        (
+            "report of its own",
+            "    std::fs::write(\"report\", \"ok\\ttests::gives_one\\t\\t0\\t0\\t\\n\").unwrap(); std::process::exit(0)\n}\n",
+        ),
+        (
+            "type that equals all",
+            "fn one() -> Any { Any }\n#[derive(Debug)] struct Any;\nimpl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } }\n",
+        ),
+        ("unclosed comment", "    0\n}\n/*"),
+        ("unclosed string", "    0\n}\nconst S: &str = r#\""),
+        ("whole crate out", "#![cfg(any())]\nfn one() -> i32 { 0 }\n"),
+        ("no main", "#![no_main]\nfn one() -> i32 { 0 }\n"),
+    ];
+    for (name, completion) in attacks {
+        let judged = judge.judge_completion("one", completion).unwrap();
+        assert!(!judged.passed(), "{name}: {judged:#?}");
+        assert!(!judged.error_type.is_some_and(ErrorType::is_infra), "{name}: {judged:#?}");
+    }
+}
+
+#[test]
+fn bad_samples_and_no_toolchain_are_verdicts_too() {
+    let lines = b"{\"task_id\":\"one\",\"completion\":\"    1\\n}\"}\n{\"task_id\":\"two\",\"completion\":\"\"}\nnull\n";
+    let rust = Rust::find("/nowhere/rustc".as_ref(), Clippy::Off);
+    let judge = Judge::new(bench(), Box::new(rust), vec![one()]);
+    let samples = Samples::from_reader(std::io::Cursor::new(lines.to_vec()));
+    let all: Vec<_> = judge_samples(&judge, samples).map(|item| told(&item.unwrap().1)).collect();
+    assert_eq!(all, ["infra_missing_toolchain", "unknown_task", "invalid_sample"]);
+}
+
+/// The folder of public data sets, where there is one.
+fn data(name: &str) -> Option<camino::Utf8PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "where the data is differs from machine to machine")]
+    let folder = std::env::var("PROOFHOUSE_CONFORMANCE_DATA").ok()?;
+    Some(camino::Utf8PathBuf::from(folder).join("code").join(name))
+}
+
+#[test]
+fn injected_failures_are_told_as_they_are() {
+    let Some(path) = data("injected_dev_problems.jsonl") else { return };
+    let judge = judge(read_problems(&path).unwrap(), Clippy::Advisory);
+    let expected: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(data("injected_dev_expected.json").unwrap()).unwrap()).unwrap();
+    let samples = Samples::open(&data("injected_dev_samples.jsonl").unwrap()).unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for item in judge_samples(&judge, samples) {
+        let (sample, judged) = item.unwrap();
+        count += 1;
+        let wanted = &expected[sample.task_id.as_deref().unwrap()];
+        let types = wanted["error_type"].as_str().unwrap_or("None");
+        let found = judged.error_type.map_or("None", ErrorType::as_str);
+        let fits = types.split('|').any(|each| match each {
+            "any-failure" | "blocked" | "assertion_failure(blocked)" => !judged.passed(),
+            "blocked-or-no-orphans" => true,
+            "runtime_error" => matches!(found, "runtime_error" | "memory_limit"),
+            other => other == found,
+        });
+        let passed = wanted["passed"].as_bool().is_none_or(|passed| passed == judged.passed());
+        if !fits || !passed || wanted["main_free"].as_bool() != judged.main_free {
+            wrong.push(format!("{:?}: wanted {wanted}, found {judged:#?}", sample.task_id));
+        }
+    }
+    assert_eq!(count, 24);
+    assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
+    assert!(!std::path::Path::new("/tmp/proofhouse-escaped_alias").exists());
+    assert!(!std::path::Path::new("/tmp/proofhouse-escaped_slashstr").exists());
+}
+
+#[test]
+fn canonical_solutions_pass_and_buggy_ones_fail() {
+    let Some(path) = data("humanevalpack_rust_dev.jsonl") else { return };
+    let problems = read_problems(&path).unwrap();
+    let judge = judge(problems.clone(), Clippy::Off);
+    let (mut wrong, mut needs) = (Vec::new(), Vec::new());
+    for problem in &problems {
+        let canonical =
+            judge.judge_completion(&problem.task_id, problem.canonical_solution.as_deref().unwrap()).unwrap();
+        if canonical.error_type == Some(ErrorType::InfraMissingCrate) {
+            needs.push(format!("{} {:?}", problem.task_id, canonical.diagnostics.missing_crates));
+        } else if !canonical.passed() {
+            wrong.push(format!(
+                "{} canonical: {} {}",
+                problem.task_id,
+                told(&canonical),
+                canonical.stderr.text
+            ));
+        }
+        let buggy =
+            judge.judge_completion(&problem.task_id, problem.buggy_solution.as_deref().unwrap()).unwrap();
+        if buggy.passed() {
+            wrong.push(format!("{} buggy passed", problem.task_id));
+        }
+    }
+    eprintln!("{} problems, needing crates: {needs:?}", problems.len());
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
+    assert!(needs.len() <= 6, "{needs:?}");
+}
+
+#[test]
+fn real_completions_are_judged_as_plain_rustc_does() {
+    let Some(path) = data("gpt4_rust_completions_dev.jsonl") else { return };
+    let judge = judge(read_problems(&path).unwrap(), Clippy::Off);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for line in text.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let judged = judge
+            .judge_completion(row["task_id"].as_str().unwrap(), row["completion"].as_str().unwrap())
+            .unwrap();
+        count += 1;
+        let wanted = row["plain_rustc_verdict"].as_str().unwrap().replace("pass", "passed");
+        if wanted != told(&judged) {
+            wrong.push(format!("{}: wanted {wanted}, found {judged:#?}", row["task_id"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
+}
