@@ -21,22 +21,27 @@ pub(super) fn of_stream(stream: &Stream) -> Bounded {
     }
     let head = normal(&String::from_utf8_lossy(&stream.head));
     let tail = normal(&String::from_utf8_lossy(&stream.tail));
-    let text = join(&head, &tail, stream.length);
+    let text = join(&head, &tail, stream.length, HEAD_BYTES);
     Bounded { text, bytes: stream.length, sha256: Some(stream.sha256.clone()) }
 }
 
 /// Bounds a text.
 pub(super) fn of_text(text: &str) -> Bounded {
+    within(text, HEAD_BYTES)
+}
+
+/// Bounds a text of which this much of the beginning is kept.
+pub(super) fn within(text: &str, head_bytes: usize) -> Bounded {
     let bytes = text.len() as u64;
-    if escaped(text) <= HEAD_BYTES + TAIL_BYTES {
+    if escaped(text) <= head_bytes + TAIL_BYTES {
         return Bounded { text: text.to_owned(), bytes, sha256: None };
     }
     let sha256 = String::from_utf8_lossy(&Digest::of(text.as_bytes()).hex()).into_owned();
-    Bounded { text: join(text, text, bytes), bytes, sha256: Some(sha256) }
+    Bounded { text: join(text, text, bytes, head_bytes), bytes, sha256: Some(sha256) }
 }
 
-fn join(head: &str, tail: &str, bytes: u64) -> String {
-    let mut room = HEAD_BYTES;
+fn join(head: &str, tail: &str, bytes: u64, head_bytes: usize) -> String {
+    let mut room = head_bytes;
     let end = head.char_indices().find(|(_, c)| !take(&mut room, *c)).map_or(head.len(), |(at, _)| at);
     let mut room = TAIL_BYTES;
     let start =

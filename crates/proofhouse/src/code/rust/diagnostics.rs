@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::code::verdict::Finding;
 
 /// More findings than this say nothing new.
-const MAX_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 10;
 const MAX_MESSAGE_CHARS: usize = 400;
 
 #[derive(Deserialize)]
