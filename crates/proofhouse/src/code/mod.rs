@@ -1,7 +1,7 @@
 //! Generated code: reading problems and samples as people have them, and judging each completion in the sandbox.
 //!
 //! `problem` and `sample` read files, `language` is the seam between what every language shares and what one language
-//! knows (`rust`), `verdict` is what is said of a completion in the end. Nothing here knows of suites or runs.
+//! knows (`rust`, `python`), `verdict` is what is said of a completion in the end. Nothing here knows of suites or runs.
 
 mod bench;
 mod judge;
@@ -9,7 +9,9 @@ mod language;
 mod lines;
 mod output;
 mod problem;
+mod python;
 mod record;
+mod report;
 mod rust;
 mod sample;
 mod verdict;
@@ -18,6 +20,7 @@ pub use bench::{Bench, Budgets};
 pub use judge::{Judge, judge_samples};
 pub use language::{Language, Task};
 pub use problem::{Problem, ProblemError, read_problems};
+pub use python::Python;
 pub use record::{Body, body};
 pub use rust::{Clippy, Rust};
 pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples};

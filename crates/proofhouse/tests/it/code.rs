@@ -1,7 +1,8 @@
 //! Completions judged in the sandbox: what passes, what fails and why, and what only pretends to pass.
 
 use proofhouse::code::{
-    Bench, Budgets, Clippy, ErrorType, Judge, Judged, Problem, Rust, Samples, judge_samples, read_problems,
+    Bench, Budgets, Clippy, ErrorType, Judge, Judged, Problem, Python, Rust, Samples, judge_samples,
+    read_problems,
 };
 use proofhouse_sandbox::{Helper, Options, Sandbox};
 
@@ -225,4 +226,79 @@ fn real_completions_are_judged_as_plain_rustc_does() {
         }
     }
     assert!(wrong.is_empty(), "{} of {count}: {}", wrong.len(), wrong.join("\n"));
+}
+
+fn python(problems: Vec<Problem>) -> Judge {
+    Judge::new(bench(), Box::new(Python::find("python3".as_ref())), problems)
+}
+
+fn one_in_python() -> Problem {
+    Problem {
+        task_id: "one".into(),
+        prompt: "from typing import List\n\n\ndef one(values: List[float]) -> float:\n    \"\"\" Gives the first.\n    \"\"\"\n".into(),
+        entry_point: Some("one".into()),
+        test: "\n\ndef check(candidate):\n    assert candidate([1.5, float('inf')]) == 1.5\n    assert candidate([2]) == 2\n".into(),
+        ..Problem::default()
+    }
+}
+
+#[test]
+fn python_verdicts_have_their_reasons() {
+    let judge = python(vec![one_in_python()]);
+    let whole = "def one(values: List[float]) -> float:\n    return values[0]\n";
+    for (completion, wanted) in [
+        ("    return values[0]\n", "passed"),
+        (whole, "passed"),
+        (&format!("Here's it:\n```python\n{whole}```\nDone, isn't it?"), "passed"),
+        (&format!("```python\n{whole}"), "passed"),
+        (&format!("Sure, here it is:\n\n{whole}\nThat's all."), "passed"),
+        ("    return 0\n", "assertion_failure"),
+        ("    return values[9]\n", "runtime_error"),
+        ("    return (\n", "compile_error"),
+        ("    import sys; sys.exit(3)\n", "runtime_error"),
+        ("    while True: pass\n", "test_timeout"),
+        ("I am sorry but I cannot help with this", "extraction_failed"),
+    ] {
+        let judged = judge.judge_completion("one", completion).unwrap();
+        assert_eq!(told(&judged), wanted, "{completion}: {judged:#?}");
+    }
+    let wrong = judge.judge_completion("one", "    return 0\n").unwrap().diagnostics.panic.unwrap();
+    assert_eq!((wrong.file.as_deref(), wrong.line), (Some("test"), Some(4)));
+    let index = judge.judge_completion("one", "    return values[9]\n").unwrap().diagnostics.panic.unwrap();
+    assert_eq!((index.file.as_deref(), index.line), (Some("completion"), Some(7)));
+}
+
+#[test]
+fn nothing_that_only_pretends_passes_in_python() {
+    let judge = python(vec![one_in_python()]);
+    for completion in [
+        "    import sys; sys.exit(0)\n",
+        "    import os; os._exit(0)\n",
+        "    class A(float):\n        def __eq__(self, other): return True\n    return A(7)\n",
+        "    class A:\n        def __repr__(self): return 'exit()'\n    return A()\n",
+        "    import sys\n    for f in sys._current_frames().values(): f.f_builtins['AssertionError'] = None\n    return 0\n",
+        "    import os\n    open('report', 'a').write('ok\\tcheck\\t\\t0\\t0\\t\\n'); os.kill(os.getppid(), 9)\n",
+        "    import os\n    open('report', 'w').write('ok\\tcheck\\t\\t0\\t0\\t\\n'); os._exit(0)\n",
+        "    import json\n    json.load(open('task.json'))\n    return values[0]\n",
+    ] {
+        let judged = judge.judge_completion("one", completion).unwrap();
+        assert!(!judged.passed(), "{completion}: {judged:#?}");
+    }
+}
+
+#[test]
+fn canonical_python_solutions_pass() {
+    let Some(path) = data("humaneval_python_dev.jsonl") else { return };
+    let problems = read_problems(&path).unwrap();
+    let judge = python(problems.clone());
+    let mut wrong = Vec::new();
+    for problem in &problems {
+        let judged =
+            judge.judge_completion(&problem.task_id, problem.canonical_solution.as_deref().unwrap()).unwrap();
+        if !judged.passed() {
+            wrong.push(format!("{} {judged:#?}", problem.task_id));
+        }
+    }
+    assert_eq!(problems.len(), 82);
+    assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use crate::code::report::word;
 use crate::code::verdict::Finding;
 
 /// More findings than this say nothing new.
@@ -55,7 +56,7 @@ pub(super) fn read(stderr: &[u8], own: &Range<usize>) -> Told {
         let primary = message.spans.iter().find(|span| span.is_primary);
         if is_lint {
             let in_own =
-                |span: &&Span| file(&span.file_name) == "completion" && own.contains(&span.byte_start);
+                |span: &&Span| word(&span.file_name) == "completion" && own.contains(&span.byte_start);
             if primary.is_some_and(|span| in_own(&span)) && told.lints.len() < MAX_FINDINGS {
                 told.lints.push(finding(&message));
             }
@@ -77,17 +78,8 @@ fn finding(message: &Message) -> Finding {
     Finding {
         code: message.code.as_ref().map(|code| code.code.clone()),
         message: message.message.chars().take(MAX_MESSAGE_CHARS).collect(),
-        file: primary.map(|span| file(&span.file_name).to_owned()),
+        file: primary.map(|span| word(&span.file_name).to_owned()),
         line: primary.map(|span| span.line_start),
         column: primary.map(|span| span.column_start),
-    }
-}
-
-/// The word for a file of the program.
-pub(super) fn file(name: &str) -> &str {
-    match name {
-        "candidate.rs" => "completion",
-        "tests.rs" => "test",
-        other => other,
     }
 }

@@ -10,11 +10,11 @@ use super::assemble::{Assembled, assemble};
 use super::diagnostics::{self, Told};
 use super::frame::Frame;
 use super::program;
-use super::report::{self, Report};
 use super::screen::{Screened, screen};
 use super::{Clippy, Rust};
 use crate::code::bench::Bench;
 use crate::code::output;
+use crate::code::report::{self, Report};
 use crate::code::verdict::{ErrorType, Judged};
 
 /// The largest test program that is run.

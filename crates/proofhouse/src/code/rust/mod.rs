@@ -9,7 +9,6 @@ mod imports;
 mod items;
 mod judge;
 mod program;
-mod report;
 mod screen;
 mod tokens;
 
