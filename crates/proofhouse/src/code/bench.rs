@@ -61,6 +61,11 @@ impl Bench {
         &self.budgets
     }
 
+    /// Everything about it that a verdict depends on.
+    pub(super) fn conditions(&self) -> String {
+        format!("{} {:?}", self.sandbox.policy_digest(proofhouse_sandbox::Network::None), self.budgets)
+    }
+
     /// A text that nobody can guess, another one each time. It is never recorded.
     pub(super) fn secret(&self) -> String {
         let count = self.counter.fetch_add(1, Ordering::Relaxed);

@@ -12,8 +12,18 @@ pub trait Language: Send + Sync {
     /// The whole version text of what compiles and runs it, for the record; `None` if there is nothing.
     fn toolchain(&self) -> Option<&str>;
 
+    /// Everything about it that a verdict depends on: toolchain, flags, settings.
+    fn conditions(&self) -> String;
+
     /// Reads a task once, for all of its completions.
     fn task(&self, problem: &Problem) -> Box<dyn Task>;
+
+    /// Judges those of many completions that can be judged together, with the very verdicts that they would get alone;
+    /// `None` for the others.
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
+        let _ = bench;
+        items.iter().map(|_| None).collect()
+    }
 }
 
 /// One task in one language.

@@ -4,6 +4,7 @@
 //! knows (`rust`, `python`), `verdict` is what is said of a completion in the end. Nothing here knows of suites or runs.
 
 mod bench;
+mod cache;
 mod judge;
 mod language;
 mod lines;
@@ -17,7 +18,8 @@ mod sample;
 mod verdict;
 
 pub use bench::{Bench, Budgets};
-pub use judge::{Judge, judge_samples};
+pub use cache::Cache;
+pub use judge::{BATCH, Judge, judge_samples};
 pub use language::{Language, Task};
 pub use problem::{Problem, ProblemError, read_problems};
 pub use python::Python;

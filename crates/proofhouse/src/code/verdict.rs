@@ -1,7 +1,10 @@
 //! What is said of a completion in the end.
 
+use serde::{Deserialize, Serialize};
+
 /// Why a completion did not pass. Words are stable: they are in records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ErrorType {
     /// There is no compiler or interpreter.
     InfraMissingToolchain,
@@ -105,7 +108,7 @@ impl ErrorType {
 }
 
 /// Everything that is known of one judged completion.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
     /// Null exactly when it passed.
     pub error_type: Option<ErrorType>,
@@ -129,6 +132,9 @@ pub struct Judged {
     pub diagnostics: Diagnostics,
     /// The error type of each try: more than one where time or the machine was in doubt.
     pub tries: Vec<Option<ErrorType>>,
+    /// Whether it was known already: told beside the record, never in it.
+    #[serde(skip)]
+    pub from_cache: bool,
 }
 
 impl Judged {
@@ -158,7 +164,7 @@ impl Judged {
 }
 
 /// What went wrong, as structure.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// The compiler's errors.
     pub errors: Vec<Finding>,
@@ -173,7 +179,7 @@ pub struct Diagnostics {
 }
 
 /// One message of a compiler or of a panic, with its place.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// `E0382`, `clippy::needless_return`; `None` where there is none.
     pub code: Option<String>,
@@ -188,7 +194,7 @@ pub struct Finding {
 }
 
 /// One test.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestOutcome {
     /// Its path.
     pub name: String,
@@ -197,7 +203,7 @@ pub struct TestOutcome {
 }
 
 /// Text of which at most a head and a tail are kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounded {
     /// Head and tail, with a line between that says what is missing.
     pub text: String,

@@ -1,15 +1,19 @@
 //! Completions judged in the sandbox: what passes, what fails and why, and what only pretends to pass.
 
 use proofhouse::code::{
-    Bench, Budgets, Clippy, ErrorType, Judge, Judged, Problem, Python, Rust, Samples, judge_samples,
-    read_problems,
+    Bench, Budgets, Cache, Clippy, ErrorType, Judge, Judged, Problem, Python, Rust, Sample, Samples,
+    judge_samples, read_problems,
 };
 use proofhouse_sandbox::{Helper, Options, Sandbox};
 
 pub(crate) fn bench() -> Bench {
+    bench_with(Budgets::default())
+}
+
+fn bench_with(budgets: Budgets) -> Bench {
     let mut options = Options::new(std::env::temp_dir());
     options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
-    Bench::new(Sandbox::open(options).expect("a sandbox"), Budgets::default()).expect("a bench")
+    Bench::new(Sandbox::open(options).expect("a sandbox"), budgets).expect("a bench")
 }
 
 fn judge(problems: Vec<Problem>, clippy: Clippy) -> Judge {
@@ -139,6 +143,110 @@ fn bad_samples_and_no_toolchain_are_verdicts_too() {
     assert_eq!(all, ["infra_missing_toolchain", "unknown_task", "invalid_sample"]);
 }
 
+#[test]
+fn limits_are_verdicts_and_doubt_is_tried_twice() {
+    let mut budgets = Budgets::default();
+    budgets.test.cpu_ms = 500;
+    budgets.test.output_bytes = 1 << 20;
+    let judge =
+        Judge::new(bench_with(budgets), Box::new(Rust::find("rustc".as_ref(), Clippy::Off)), vec![one()]);
+    let say = |completion: &str| judge.judge_completion("one", completion).unwrap();
+    let endless =
+        say("    let mut x = 0_u64; loop { x = x.wrapping_add(1); if x == u64::MAX { return 1 } }\n}\n");
+    assert_eq!(endless.tries, [Some(ErrorType::TestTimeout), Some(ErrorType::TestTimeout)]);
+    assert_eq!(endless.result(), "timed out");
+    let flood = say("    loop { eprintln!(\"{}\", \"x\".repeat(1000)); }\n}\n");
+    assert_eq!(told(&flood), "output_limit");
+    assert!(
+        flood.stderr.text.len() < 20_000 && flood.stderr.bytes == 1 << 20 && flood.stderr.sha256.is_some()
+    );
+    assert_eq!(told(&say("    std::process::abort()\n}\n")), "runtime_error");
+    assert_eq!(told(&say("    include_str!(\"/etc/passwd\").len() as i32\n}\n")), "compile_error");
+}
+
+#[test]
+fn a_broken_toolchain_is_no_verdict_on_the_completion() {
+    let mut budgets = Budgets::default();
+    budgets.compile.file_bytes = 1000;
+    let judge =
+        Judge::new(bench_with(budgets), Box::new(Rust::find("rustc".as_ref(), Clippy::Off)), vec![one()]);
+    let judged = judge.judge_completion("one", "    1\n}\n").unwrap();
+    assert_eq!(judged.tries, [Some(ErrorType::InfraToolchainBroken); 2], "{judged:#?}");
+    assert_eq!((judged.verdict(), judged.compile_ok), (None, None));
+}
+
+#[test]
+fn what_is_known_is_not_judged_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = camino::Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+    let cached = |clippy| judge(vec![one()], clippy).with_cache(Cache::new(folder.clone()));
+    let texts = ["    1\n}\n", "    0\n}\n", "    \"x\"\n}\n"];
+    let samples = samples(texts.map(|text| ("one".to_owned(), text.to_owned())));
+    let first = cached(Clippy::Off).judge_many(&samples);
+    assert!(first.iter().all(|judged| !judged.from_cache));
+    let mut second = cached(Clippy::Off).judge_many(&samples);
+    assert!(second.iter_mut().all(|judged| std::mem::take(&mut judged.from_cache)));
+    assert_eq!(first, second);
+    assert!(!cached(Clippy::Advisory).judge(&samples[0]).from_cache, "other conditions, another verdict");
+}
+
+/// What a record has of a verdict: compile time and size are measured alone only.
+fn canonical(mut judged: Judged) -> Judged {
+    (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
+    judged
+}
+
+fn samples(pairs: impl IntoIterator<Item = (String, String)>) -> Vec<Sample> {
+    let sample = |(index, (task_id, completion)): (usize, (String, String))| Sample {
+        index: index as u64,
+        task_id: Some(task_id),
+        completion_id: 0,
+        completion: Ok(completion),
+    };
+    pairs.into_iter().enumerate().map(sample).collect()
+}
+
+#[track_caller]
+fn same_together_as_alone(judge: &Judge, samples: &[Sample]) {
+    let together = judge.judge_many(samples);
+    let mut in_batch = 0;
+    for (sample, together) in samples.iter().zip(together) {
+        in_batch += usize::from(together.compile_ok == Some(true) && together.binary_size_bytes.is_none());
+        assert_eq!(canonical(together), canonical(judge.judge(sample)), "{sample:?}");
+    }
+    eprintln!("{in_batch} of {} were judged together", samples.len());
+    assert!(in_batch > 0);
+}
+
+#[test]
+fn judged_together_is_judged_as_alone() {
+    let judge = judge(vec![one()], Clippy::Advisory);
+    let completions = [
+        "    1\n}\n",
+        "    let x = 1;\n    return x;\n}\n",
+        "    0\n}\n",
+        "    let v: Vec<i32> = vec![];\n    v[3]\n}\n",
+        "    \"x\"\n}\n",
+        "    1\n}\n}\n",
+        "    1\n}\nfn main() {}\n",
+        "use super::*;\nfn one() -> i32 { 1 }\n",
+        "    std::process::exit(0)\n}\n",
+        "    if 1 == 1 { 1 } else { 2 }\n}\n",
+        "    fn r(n: u64) -> u64 { if n == u64::MAX { 0 } else { 1 + r(n + 1) } }\n    r(0) as i32\n}\n",
+        "",
+    ];
+    let samples = samples(completions.map(|text| ("one".to_owned(), text.to_owned())));
+    same_together_as_alone(&judge, &samples);
+}
+
+#[test]
+fn data_judged_together_is_judged_as_alone() {
+    let Some(path) = data("gpt4_rust_completions_dev.jsonl") else { return };
+    let judge = judge(read_problems(&path).unwrap(), Clippy::Advisory);
+    let all: Vec<_> = Samples::open(&path).unwrap().map(Result::unwrap).collect();
+    same_together_as_alone(&judge, &all);
+}
+
 /// The folder of public data sets, where there is one.
 fn data(name: &str) -> Option<camino::Utf8PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the data is differs from machine to machine")]
@@ -229,7 +337,9 @@ fn real_completions_are_judged_as_plain_rustc_does() {
 }
 
 fn python(problems: Vec<Problem>) -> Judge {
-    Judge::new(bench(), Box::new(Python::find("python3".as_ref())), problems)
+    let mut budgets = Budgets::default();
+    budgets.test.cpu_ms = 2_000;
+    Judge::new(bench_with(budgets), Box::new(Python::find("python3".as_ref())), problems)
 }
 
 fn one_in_python() -> Problem {

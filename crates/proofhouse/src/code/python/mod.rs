@@ -47,6 +47,10 @@ impl Language for Python {
         self.installed.as_ref().ok().map(|python| python.version.as_str())
     }
 
+    fn conditions(&self) -> String {
+        format!("python {}", self.toolchain().unwrap_or_default())
+    }
+
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
         Box::new(PythonTask { python: self.clone(), problem: problem.clone() })
     }

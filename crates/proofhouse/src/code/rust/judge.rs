@@ -53,10 +53,15 @@ pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str)
     }
     judged.binary_size_bytes = Some(found.length);
     if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
-        let error = judged.diagnostics.lints.first().map_or_else(String::new, |lint| lint.message.clone());
-        return ended(judged, ErrorType::LintFailure, error);
+        return lint_failure(judged);
     }
-    run.test(judged, &frame.checks.names, &found)
+    run.test(judged, &frame.checks.names, &found, None)
+}
+
+/// The verdict of a completion that compiles but that the linter does not accept.
+pub(super) fn lint_failure(judged: Judged) -> Judged {
+    let error = judged.diagnostics.lints.first().map_or_else(String::new, |lint| lint.message.clone());
+    ended(judged, ErrorType::LintFailure, error)
 }
 
 fn before_compiling(rust: &Rust, frame: &Frame, screened: &Screened) -> Option<(ErrorType, String)> {
@@ -82,12 +87,15 @@ fn ended(mut judged: Judged, error_type: ErrorType, error: String) -> Judged {
     judged
 }
 
-struct Run<'a> {
-    rust: &'a Rust,
-    toolchain: &'a Toolchain,
-    bench: &'a Bench,
-    files: &'a [(&'static str, String)],
-    own: &'a Range<usize>,
+/// One program on its way.
+pub(super) struct Run<'a> {
+    pub(super) rust: &'a Rust,
+    pub(super) toolchain: &'a Toolchain,
+    pub(super) bench: &'a Bench,
+    /// The crate's root first.
+    pub(super) files: &'a [(String, String)],
+    /// What the model wrote of the file of the completion.
+    pub(super) own: &'a Range<usize>,
 }
 
 impl Run<'_> {
@@ -114,7 +122,8 @@ impl Run<'_> {
         compiled
     }
 
-    fn drive(&self, clippy: bool, link: bool) -> Outcome {
+    /// One call of the compiler or of the linter.
+    pub(super) fn drive(&self, clippy: bool, link: bool) -> Outcome {
         let mut args: Vec<Arg> = vec![
             format!("--edition={}", self.rust.edition).into(),
             "--crate-name=program".into(),
@@ -128,7 +137,7 @@ impl Run<'_> {
         args.push(if link { "--emit=link" } else { "--emit=metadata" }.into());
         // The linter's own errors are advice here; the compiler's warnings are of no interest.
         args.push(if clippy { "-Wclippy::correctness" } else { "-Awarnings" }.into());
-        args.extend(["-o".into(), Arg::from("program"), self.files[0].0.into()]);
+        args.extend(["-o".into(), Arg::from("program"), self.files[0].0.as_str().into()]);
         let mut spec = if clippy { self.toolchain.clippy(args) } else { self.toolchain.rustc(args) };
         spec = spec.collect("program", MAX_PROGRAM_BYTES);
         for (name, text) in self.files {
@@ -192,10 +201,17 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the tests.
-    fn test(&self, mut judged: Judged, names: &[String], program: &Found) -> Judged {
+    /// Runs the tests: of the whole program, or of one member of a batch.
+    pub(super) fn test(
+        &self,
+        mut judged: Judged,
+        names: &[String],
+        program: &Found,
+        member: Option<usize>,
+    ) -> Judged {
         let secret = self.bench.secret();
-        let spec = Spec::new([Arg::work("program")])
+        let argv = [Arg::work("program")].into_iter().chain(member.map(|number| number.to_string().into()));
+        let spec = Spec::new(argv)
             .binds(recipes::libraries())
             .program_from("program", program.fd.clone())
             .stdin(secret.as_bytes())
@@ -272,7 +288,7 @@ pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
     match (&outcome.status, found) {
         (Status::Ok, Some(found)) => {
-            let judged = run.test(Judged::default(), &frame.checks.names, &found);
+            let judged = run.test(Judged::default(), &frame.checks.names, &found, None);
             judged.error.map(|error| format!("a program that is known to be good fails: {error}"))
         }
         (status, _) => {

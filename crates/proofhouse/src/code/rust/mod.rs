@@ -2,6 +2,7 @@
 //! runner of ours in place of libtest, all in the sandbox.
 
 mod assemble;
+mod batch;
 mod checks;
 mod diagnostics;
 mod frame;
@@ -77,8 +78,17 @@ impl Language for Rust {
         self.toolchain.as_ref().ok().map(|toolchain| toolchain.version.as_str())
     }
 
+    fn conditions(&self) -> String {
+        let Rust { edition, clippy, crates, .. } = self;
+        format!("rust {edition} {clippy:?} {crates:?} {}", self.toolchain().unwrap_or_default())
+    }
+
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
         Box::new(RustTask { rust: self.clone(), frame: Frame::of(problem, &self.crates) })
+    }
+
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
+        batch::judge(self, bench, items)
     }
 }
 

@@ -17,7 +17,7 @@ use super::frame::Frame;
 use super::items::Item;
 use super::tokens::Lexed;
 
-const RUNNER: &str = include_str!("runner.rs.txt");
+pub(super) const RUNNER: &str = include_str!("runner.rs.txt");
 
 /// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
 const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
@@ -28,25 +28,32 @@ const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
     #[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
 
 /// Names and texts of the files, the crate's root first.
-pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(&'static str, String)> {
-    let tests = format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source);
+pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(String, String)> {
     let list = format!("__proofhouse_guard::__proofhouse_tests::{LIST}");
     let run = |path: &str| {
         format!(
             "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ __proofhouse_runner::run({path}{list}) }}\n"
         )
     };
+    let [candidate, guard, tests] = member_files(frame, assembled);
     let mut files = if at_root {
-        let source = without_main(&assembled.source) + BEHIND + &run("");
-        vec![("candidate.rs", source)]
+        vec![(candidate.0, without_main(&assembled.source) + BEHIND + &run(""))]
     } else {
         let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", run("candidate::"));
-        vec![("main.rs", root), ("candidate.rs", format!("{}{BEHIND}", assembled.source))]
+        vec![("main.rs".to_owned(), root), candidate]
     };
-    files.push(("guard.rs", GUARD.to_owned()));
-    files.push(("tests.rs", tests));
-    files.push(("runner.rs", RUNNER.to_owned()));
+    files.extend([guard, tests, ("runner.rs".to_owned(), RUNNER.to_owned())]);
     files
+}
+
+/// The files of one completion: itself, the guard, the tests.
+pub(super) fn member_files(frame: &Frame, assembled: &Assembled) -> [(String, String); 3] {
+    let tests = format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source);
+    [
+        ("candidate.rs".to_owned(), format!("{}{BEHIND}", assembled.source)),
+        ("guard.rs".to_owned(), GUARD.to_owned()),
+        ("tests.rs".to_owned(), tests),
+    ]
 }
 
 /// At the root there can be only one `main`, and it is the runner's: another gets a name of the same length.

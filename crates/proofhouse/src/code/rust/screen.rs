@@ -78,6 +78,23 @@ const TAKEN_FOR_GRANTED: [&str; 36] = [
     "str",
 ];
 
+/// Words by which code learns its own path or arguments, or reaches beyond its module.
+const PLACE_WORDS: [&str; 13] = [
+    "extern",
+    "include",
+    "include_str",
+    "include_bytes",
+    "file",
+    "module_path",
+    "type_name",
+    "type_name_of_val",
+    "Location",
+    "backtrace",
+    "args",
+    "args_os",
+    "path",
+];
+
 /// What the tokens of a completion tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Screened {
@@ -89,6 +106,8 @@ pub(super) struct Screened {
     pub(super) has_unsafe: bool,
     /// Crates of the prompt that are not there and that it (or the tests) cannot do without.
     pub(super) missing_crates: Vec<String>,
+    /// It could tell where in a crate it stands, or reach beyond its own module: it is judged alone.
+    pub(super) notices_its_place: bool,
     /// It could not be read at all.
     pub(super) unreadable: bool,
 }
@@ -116,6 +135,7 @@ pub(super) fn screen(frame: &Frame, assembled: &Assembled) -> Screened {
         at_root: has("crate") || has("super") || has("macro_export"),
         has_unsafe: has("unsafe"),
         missing_crates: missing.into_iter().collect(),
+        notices_its_place: PLACE_WORDS.iter().any(|word| has(word)) || lexed.has_inner_attribute(),
         unreadable: false,
     }
 }

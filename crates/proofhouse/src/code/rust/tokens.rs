@@ -73,6 +73,12 @@ impl<'a> Lexed<'a> {
         }
     }
 
+    /// Whether there is an attribute of a whole file or block anywhere.
+    pub(super) fn has_inner_attribute(&self) -> bool {
+        (0..self.tokens.len())
+            .any(|at| self.is_mark(at, '#') && self.is_mark(at + 1, '!') && self.group(at + 2, '[').is_some())
+    }
+
     /// All words, at any depth.
     pub(super) fn words(&self) -> impl Iterator<Item = (usize, &'a str)> {
         (0..self.tokens.len()).filter(|at| self.tokens[*at].what == What::Word).map(|at| (at, self.word(at)))
