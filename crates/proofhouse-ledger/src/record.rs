@@ -11,9 +11,11 @@ use crate::digest::Hasher;
 use crate::spine::Stamp;
 use crate::{Digest, Json, RecordId, RunId};
 
+mod code;
 mod line;
 mod probe;
 
+pub use code::{Code, CodeRecord, Finding, TestOutcome};
 pub use line::{Damage, Line, Spans};
 pub use probe::{Probe, ProbeRecord, output_digest};
 

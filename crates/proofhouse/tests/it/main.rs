@@ -6,6 +6,7 @@
 )]
 
 mod browser;
+mod code;
 mod conformance;
 mod crash;
 mod determinism;

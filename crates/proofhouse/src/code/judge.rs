@@ -1,0 +1,190 @@
+//! Judging samples: every sample gets exactly one verdict, and one that time or the machine put in doubt is tried again.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use proofhouse_ledger::Digest;
+
+use super::bench::Bench;
+use super::cache::Cache;
+use super::language::{Language, Task};
+use super::problem::Problem;
+use super::sample::{Sample, Samples};
+use super::verdict::{ErrorType, Judged};
+
+/// The most completions that are judged together.
+pub const BATCH: usize = 40;
+
+/// Judges completions of a set of problems; used from any number of threads.
+pub struct Judge {
+    bench: Bench,
+    language: Box<dyn Language>,
+    tasks: BTreeMap<String, Entry>,
+    cache: Option<(Cache, String)>,
+    /// Held shared by every judgement, and alone by one that is tried again.
+    alone: RwLock<()>,
+}
+
+struct Entry {
+    problem: Problem,
+    task: OnceLock<Box<dyn Task>>,
+}
+
+impl Judge {
+    /// Makes ready to judge answers to these problems.
+    pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
+        let entry = |problem: Problem| (problem.task_id.clone(), Entry { problem, task: OnceLock::new() });
+        Judge {
+            bench,
+            language,
+            tasks: problems.into_iter().map(entry).collect(),
+            cache: None,
+            alone: RwLock::new(()),
+        }
+    }
+
+    /// Keeps verdicts in this folder, and takes those that are there.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Cache) -> Judge {
+        let conditions = format!("{}\n{}", self.language.conditions(), self.bench.conditions());
+        self.cache = Some((cache, conditions));
+        self
+    }
+
+    /// The bench on which it runs.
+    pub fn bench(&self) -> &Bench {
+        &self.bench
+    }
+
+    /// The language.
+    pub fn language(&self) -> &dyn Language {
+        self.language.as_ref()
+    }
+
+    /// The problem of this name.
+    pub fn problem(&self, task_id: &str) -> Option<&Problem> {
+        self.tasks.get(task_id).map(|entry| &entry.problem)
+    }
+
+    /// Judges one line of a samples file.
+    pub fn judge(&self, sample: &Sample) -> Judged {
+        let known = sample.task_id.as_deref().map(|task_id| (task_id, self.tasks.get(task_id)));
+        match (&sample.completion, known) {
+            (Err(invalid), _) => Judged::refused(ErrorType::InvalidSample, invalid.to_string()),
+            (Ok(_), None) => Judged::refused(ErrorType::InvalidSample, "the line has no `task_id`"),
+            (Ok(_), Some((task_id, None))) => {
+                Judged::refused(ErrorType::UnknownTask, format!("no problem has the task id `{task_id}`"))
+            }
+            (Ok(completion), Some((_, Some(entry)))) => self.judge_entry(entry, completion),
+        }
+    }
+
+    /// Judges one answer to a task, `None` if there is no such task.
+    pub fn judge_completion(&self, task_id: &str, completion: &str) -> Option<Judged> {
+        self.tasks.get(task_id).map(|entry| self.judge_entry(entry, completion))
+    }
+
+    /// Judges many samples, together where that says the same; the verdicts stand in the order of the samples. Give it
+    /// answers to the same or to few tasks at a time, at most [`BATCH`].
+    pub fn judge_many(&self, samples: &[Sample]) -> Vec<Judged> {
+        let mut together = Vec::new();
+        let mut places = Vec::new();
+        for (at, sample) in samples.iter().enumerate() {
+            let entry = sample.task_id.as_ref().and_then(|task_id| self.tasks.get(task_id));
+            if let (Ok(completion), Some(entry)) = (&sample.completion, entry)
+                && self.known(entry, completion).is_none()
+            {
+                together.push((&entry.problem, completion.as_str()));
+                places.push(at);
+            }
+        }
+        let mut verdicts: Vec<Option<Judged>> = samples.iter().map(|_| None).collect();
+        {
+            let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
+            for (items, places) in together.chunks(BATCH).zip(places.chunks(BATCH)) {
+                for (place, judged) in places.iter().zip(self.language.judge_together(&self.bench, items)) {
+                    verdicts[*place] = judged.map(|mut judged| {
+                        judged.tries = vec![judged.error_type];
+                        judged
+                    });
+                    self.keep(&samples[*place], verdicts[*place].as_ref());
+                }
+            }
+        }
+        let alone =
+            |(sample, judged): (&Sample, Option<Judged>)| judged.unwrap_or_else(|| self.judge(sample));
+        samples.iter().zip(verdicts).map(alone).collect()
+    }
+
+    fn judge_entry(&self, entry: &Entry, completion: &str) -> Judged {
+        if let Some(judged) = self.known(entry, completion) {
+            return judged;
+        }
+        let judged = self.judge_anew(entry, completion);
+        if let Some((cache, _)) = &self.cache {
+            cache.put(&self.key(entry, completion), &judged);
+        }
+        judged
+    }
+
+    fn judge_anew(&self, entry: &Entry, completion: &str) -> Judged {
+        let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
+        let mut first = {
+            let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
+            task.judge(&self.bench, completion)
+        };
+        first.tries = vec![first.error_type];
+        if !first.error_type.is_some_and(is_doubtful) {
+            return first;
+        }
+        let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
+        let mut second = task.judge(&self.bench, completion);
+        second.tries = vec![first.error_type, second.error_type];
+        second
+    }
+
+    fn known(&self, entry: &Entry, completion: &str) -> Option<Judged> {
+        let (cache, _) = self.cache.as_ref()?;
+        cache.get(&self.key(entry, completion))
+    }
+
+    fn keep(&self, sample: &Sample, judged: Option<&Judged>) {
+        let entry = sample.task_id.as_ref().and_then(|task_id| self.tasks.get(task_id));
+        if let (Some((cache, _)), Ok(completion), Some(entry), Some(judged)) =
+            (&self.cache, &sample.completion, entry, judged)
+        {
+            cache.put(&self.key(entry, completion), judged);
+        }
+    }
+
+    fn key(&self, entry: &Entry, completion: &str) -> Digest {
+        let conditions = self.cache.as_ref().map(|(_, conditions)| conditions.as_str()).unwrap_or_default();
+        let problem = &entry.problem;
+        let stops = problem.stop_tokens.join("\0");
+        Cache::key(&[
+            conditions.as_bytes(),
+            problem.prompt.as_bytes(),
+            problem.declaration.as_deref().unwrap_or_default().as_bytes(),
+            problem.entry_point.as_deref().unwrap_or_default().as_bytes(),
+            problem.test.as_bytes(),
+            stops.as_bytes(),
+            completion.as_bytes(),
+        ])
+    }
+}
+
+/// Whether a loaded or broken machine could be behind it.
+fn is_doubtful(error_type: ErrorType) -> bool {
+    error_type.is_timeout() || matches!(error_type, ErrorType::InfraSandbox | ErrorType::InfraToolchainBroken)
+}
+
+/// Judges all samples in their order, one at a time.
+pub fn judge_samples(judge: &Judge, samples: Samples) -> impl Iterator<Item = io::Result<(Sample, Judged)>> {
+    samples.map(move |sample| {
+        sample.map(|sample| {
+            let judged = judge.judge(&sample);
+            (sample, judged)
+        })
+    })
+}

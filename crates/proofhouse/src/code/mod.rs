@@ -1,0 +1,29 @@
+//! Generated code: reading problems and samples as people have them, and judging each completion in the sandbox.
+//!
+//! `problem` and `sample` read files, `language` is the seam between what every language shares and what one language
+//! knows (`rust`, `python`), `verdict` is what is said of a completion in the end. Nothing here knows of suites or runs.
+
+mod bench;
+mod cache;
+mod judge;
+mod language;
+mod lines;
+mod output;
+mod problem;
+mod python;
+mod record;
+mod report;
+mod rust;
+mod sample;
+mod verdict;
+
+pub use bench::{Bench, Budgets};
+pub use cache::Cache;
+pub use judge::{BATCH, Judge, judge_samples};
+pub use language::{Language, Task};
+pub use problem::{Problem, ProblemError, read_problems};
+pub use python::Python;
+pub use record::{Body, body};
+pub use rust::{Clippy, Rust};
+pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples};
+pub use verdict::{Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};

@@ -1,0 +1,167 @@
+//! Many completions in one crate: one compilation, then one boxed run for each. A member that is in any doubt gets no
+//! verdict here and is judged alone, so that what is said of it never depends on its neighbours.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofhouse_sandbox::{Found, Status};
+
+use super::assemble::{Assembled, Reading, assemble};
+use super::checks::LIST;
+use super::diagnostics::{self, Told};
+use super::frame::Frame;
+use super::judge::Run;
+use super::screen::screen;
+use super::{Clippy, Rust, program};
+use crate::code::bench::Bench;
+use crate::code::problem::Problem;
+use crate::code::verdict::{ErrorType, Judged};
+
+/// How often a crate is compiled again without the members that an error named.
+const MAX_ROUNDS: usize = 4;
+
+/// One member of a crate.
+struct Member<'a> {
+    /// Its place among the items that were given.
+    at: usize,
+    frame: &'a Frame,
+    assembled: Assembled,
+}
+
+/// Judges what can be judged together; `None` for the rest.
+pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
+    let mut verdicts: Vec<Option<Judged>> = items.iter().map(|_| None).collect();
+    let mut frames = BTreeMap::new();
+    for (problem, _) in items {
+        frames.entry(problem.task_id.as_str()).or_insert_with(|| Frame::of(problem, &rust.crates));
+    }
+    let mut members: Vec<Member<'_>> = Vec::new();
+    for (at, (problem, completion)) in items.iter().enumerate() {
+        let frame = &frames[problem.task_id.as_str()];
+        members.extend(eligible(frame, completion).map(|assembled| Member { at, frame, assembled }));
+    }
+    let mut alone = BTreeSet::new();
+    for _ in 0..MAX_ROUNDS {
+        members.retain(|member| !alone.contains(&member.at));
+        if members.len() < 2 {
+            break;
+        }
+        match compile(rust, bench, &members) {
+            Compiled::Program(found, told) => {
+                test(rust, bench, &members, &found, &told, &mut verdicts);
+                break;
+            }
+            Compiled::Named(named) => alone.extend(named),
+            Compiled::Unclear => break,
+        }
+    }
+    verdicts
+}
+
+/// A completion that cannot reach or notice its neighbours.
+fn eligible(frame: &Frame, completion: &str) -> Option<Assembled> {
+    let assembled = assemble(frame, completion)?;
+    let screened = screen(frame, &assembled);
+    let plain = screened.tampered.is_none()
+        && !screened.unreadable
+        && !screened.at_root
+        && !screened.has_unsafe
+        && !screened.notices_its_place
+        && screened.missing_crates.is_empty()
+        && assembled.reading != Reading::AsIs
+        && !frame.checks.names.is_empty();
+    plain.then_some(assembled)
+}
+
+enum Compiled {
+    Program(Found, Vec<Told>),
+    /// These members, by their places, have errors of their own.
+    Named(BTreeSet<usize>),
+    Unclear,
+}
+
+fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>]) -> Compiled {
+    let Ok(toolchain) = &rust.toolchain else { return Compiled::Unclear };
+    let lints = rust.clippy != Clippy::Off && toolchain.has_clippy();
+    let files = files(members);
+    let run = Run { rust, toolchain, bench, files: &files, own: &(0..0) };
+    let mut outcome = run.drive(lints, true);
+    let stderr = std::mem::take(&mut outcome.stderr.head);
+    let found = outcome.collected.pop().and_then(|each| each.result.ok());
+    match (&outcome.status, found) {
+        (Status::Ok, Some(found)) => {
+            let told = members
+                .iter()
+                .enumerate()
+                .map(|(number, member)| diagnostics::read_member(&stderr, number, &member.assembled.own))
+                .collect();
+            Compiled::Program(found, told)
+        }
+        (Status::Exit(1), _) => match diagnostics::members_in_error(&stderr) {
+            Some(numbers) if !numbers.is_empty() => {
+                let place = |number: &usize| members.get(*number).map(|member| member.at);
+                Compiled::Named(numbers.iter().filter_map(place).collect())
+            }
+            _ => Compiled::Unclear,
+        },
+        _ => Compiled::Unclear,
+    }
+}
+
+/// The crate: a folder for each member, and a root that runs the one that it is told to.
+fn files(members: &[Member<'_>]) -> Vec<(String, String)> {
+    let mut root = String::new();
+    let mut arms = String::new();
+    let mut files = Vec::new();
+    for (number, member) in members.iter().enumerate() {
+        root.push_str(&format!("#[path = \"m{number}/candidate.rs\"] mod m{number};\n"));
+        arms.push_str(&format!(
+            "::core::option::Option::Some(\"{number}\") => \
+             __proofhouse_runner::run(m{number}::__proofhouse_guard::__proofhouse_tests::{LIST}),\n"
+        ));
+        for (name, text) in program::member_files(member.frame, &member.assembled) {
+            files.push((format!("m{number}/{name}"), text));
+        }
+    }
+    root.push_str(&format!(
+        "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ match ::std::env::args().nth(1).as_deref() {{\n\
+         {arms}_ => ::std::process::exit(4) }} }}\n"
+    ));
+    files.insert(0, ("main.rs".to_owned(), root));
+    files.push(("runner.rs".to_owned(), program::RUNNER.to_owned()));
+    files
+}
+
+fn test(
+    rust: &Rust,
+    bench: &Bench,
+    members: &[Member<'_>],
+    found: &Found,
+    told: &[Told],
+    verdicts: &mut [Option<Judged>],
+) {
+    let Ok(toolchain) = &rust.toolchain else { return };
+    let lints = rust.clippy != Clippy::Off && toolchain.has_clippy();
+    for ((number, member), told) in members.iter().enumerate().zip(told) {
+        let mut judged = Judged {
+            main_free: Some(member.assembled.main_free),
+            compile_ok: Some(true),
+            clippy_ok: lints.then_some(told.lints.is_empty()),
+            ..Judged::default()
+        };
+        judged.diagnostics.lints = told.lints.clone();
+        let run = Run { rust, toolchain, bench, files: &[], own: &member.assembled.own };
+        let judged = if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
+            super::judge::lint_failure(judged)
+        } else {
+            run.test(judged, &member.frame.checks.names, found, Some(number))
+        };
+        let certain = match judged.error_type {
+            None | Some(ErrorType::AssertionFailure | ErrorType::LintFailure) => true,
+            Some(ErrorType::RuntimeError) => judged.diagnostics.panic.is_some(),
+            Some(_) => false,
+        };
+        if certain {
+            verdicts[member.at] = Some(judged);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The compiler's JSON messages as structure.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use crate::code::report::word;
+use crate::code::verdict::Finding;
+
+/// More findings than this say nothing new.
+const MAX_FINDINGS: usize = 10;
+const MAX_MESSAGE_CHARS: usize = 400;
+
+#[derive(Deserialize)]
+struct Message {
+    message: String,
+    code: Option<Code>,
+    level: String,
+    #[serde(default)]
+    spans: Vec<Span>,
+    rendered: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Code {
+    code: String,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    file_name: String,
+    byte_start: usize,
+    line_start: u64,
+    column_start: u64,
+    is_primary: bool,
+}
+
+/// What a compiler said.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) errors: Vec<Finding>,
+    /// Of the linter, in the completion itself.
+    pub(super) lints: Vec<Finding>,
+    /// Errors as a person reads them.
+    pub(super) rendered: String,
+    /// Whether there was an error that is not a lint of the linter.
+    pub(super) real_error: bool,
+}
+
+/// Reads the messages. `own` is what the model wrote of the file of the completion.
+pub(super) fn read(stderr: &[u8], own: &Range<usize>) -> Told {
+    let mut told = Told::default();
+    for message in messages(stderr) {
+        let is_lint = message.code.as_ref().is_some_and(|code| code.code.starts_with("clippy::"));
+        let primary = message.spans.iter().find(|span| span.is_primary);
+        if is_lint {
+            let in_own =
+                |span: &&Span| word(&span.file_name) == "completion" && own.contains(&span.byte_start);
+            if primary.is_some_and(|span| in_own(&span)) && told.lints.len() < MAX_FINDINGS {
+                told.lints.push(finding(&message));
+            }
+        } else if message.level.starts_with("error") {
+            let summary = message.code.is_none() && message.message.starts_with("aborting due to");
+            told.real_error = true;
+            told.rendered.push_str(message.rendered.as_deref().unwrap_or_default());
+            if !summary && told.errors.len() < MAX_FINDINGS {
+                told.errors.push(finding(&message));
+            }
+        }
+    }
+    told.rendered = normal(&told.rendered);
+    told
+}
+
+/// The text that a person reads, without what changes from run to run: the compiler writes long types to files whose
+/// names are random.
+fn normal(rendered: &str) -> String {
+    let random = |line: &&str| {
+        line.contains("= note: the full name for the type has been written to '")
+            || line.contains("= note: consider using `--verbose` to print the full type name")
+    };
+    let kept: String = rendered.split_inclusive('\n').filter(|line| !random(line)).collect();
+    kept.replace("candidate.rs", "completion").replace("tests.rs", "test")
+}
+
+/// The linter's findings in what the model wrote of one member of a batch.
+pub(super) fn read_member(stderr: &[u8], number: usize, own: &Range<usize>) -> Told {
+    let folder = format!("m{number}/");
+    let mut told = Told::default();
+    for mut message in messages(stderr) {
+        let mut of_member = false;
+        for span in &mut message.spans {
+            if let Some(name) = span.file_name.strip_prefix(&folder) {
+                of_member |= span.is_primary && name == "candidate.rs" && own.contains(&span.byte_start);
+                span.file_name = name.to_owned();
+            }
+        }
+        let is_lint = message.code.as_ref().is_some_and(|code| code.code.starts_with("clippy::"));
+        if is_lint && of_member && told.lints.len() < MAX_FINDINGS {
+            told.lints.push(finding(&message));
+        }
+    }
+    told
+}
+
+/// The members of a batch that errors name; `None` if there is an error that names none.
+pub(super) fn members_in_error(stderr: &[u8]) -> Option<BTreeSet<usize>> {
+    let mut found = BTreeSet::new();
+    for message in messages(stderr).filter(|message| message.level.starts_with("error")) {
+        let mut named = message.spans.iter().filter_map(|span| {
+            span.file_name.strip_prefix('m').and_then(|rest| rest.split_once('/')?.0.parse::<usize>().ok())
+        });
+        match named.next() {
+            Some(number) => {
+                found.insert(number);
+                found.extend(named);
+            }
+            None if message.spans.is_empty() && message.message.starts_with("aborting due to") => {}
+            None => return None,
+        }
+    }
+    Some(found)
+}
+
+fn messages(stderr: &[u8]) -> impl Iterator<Item = Message> {
+    stderr.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+fn finding(message: &Message) -> Finding {
+    let primary = message.spans.iter().find(|span| span.is_primary);
+    Finding {
+        code: message.code.as_ref().map(|code| code.code.clone()),
+        message: message.message.chars().take(MAX_MESSAGE_CHARS).collect(),
+        file: primary.map(|span| word(&span.file_name).to_owned()),
+        line: primary.map(|span| span.line_start),
+        column: primary.map(|span| span.column_start),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_random_files_go() {
+        let text = " --> candidate.rs:1:2\n   = note: the full name for the type has been written to 'p.long-type-1.txt'\n   \
+                    = note: consider using `--verbose` to print the full type name to the console\nhelp: x\n";
+        assert_eq!(normal(text), " --> completion:1:2\nhelp: x\n");
+    }
+
+    #[test]
+    fn an_error_without_a_member_is_unclear() {
+        let error = |file: &str| {
+            let span = format!(
+                r#"{{"file_name":"{file}","byte_start":0,"line_start":1,"column_start":1,"is_primary":true}}"#
+            );
+            format!(r#"{{"message":"m","code":null,"level":"error","spans":[{span}],"rendered":null}}"#)
+        };
+        let summary = r#"{"message":"aborting due to 2 previous errors","code":null,"level":"error","spans":[],"rendered":null}"#;
+        let named = format!("{}\n{}\n{summary}\n", error("m3/candidate.rs"), error("m11/tests.rs"));
+        assert_eq!(members_in_error(named.as_bytes()), Some(BTreeSet::from([3, 11])));
+        let unclear = format!("{named}{}\n", error("main.rs"));
+        assert_eq!(members_in_error(unclear.as_bytes()), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! Rust: completions are read with the Rust lexer, compiled and linted by the sysroot's own programs, and run with a
+//! runner of ours in place of libtest, all in the sandbox.
+
+mod assemble;
+mod batch;
+mod checks;
+mod diagnostics;
+mod frame;
+mod imports;
+mod items;
+mod judge;
+mod program;
+mod screen;
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+
+use proofhouse_sandbox::recipes::Toolchain;
+
+use super::bench::Bench;
+use super::language::{Language, Task};
+use super::problem::Problem;
+use super::verdict::Judged;
+use frame::Frame;
+
+/// Whether completions are linted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Clippy {
+    /// Not at all.
+    Off,
+    /// Findings are recorded.
+    #[default]
+    Advisory,
+    /// A finding is a failure.
+    Required,
+}
+
+/// The Rust language with one toolchain.
+#[derive(Debug, Clone)]
+pub struct Rust {
+    toolchain: Result<Toolchain, String>,
+    edition: String,
+    clippy: Clippy,
+    crates: BTreeSet<String>,
+}
+
+impl Rust {
+    /// Finds the toolchain that a `rustc` of the host belongs to. If there is none, every verdict says so.
+    pub fn find(rustc: &OsStr, clippy: Clippy) -> Rust {
+        Rust {
+            toolchain: judge::toolchain(rustc),
+            edition: "2021".to_owned(),
+            clippy,
+            crates: BTreeSet::new(),
+        }
+    }
+
+    /// Compiles with this edition in place of 2021.
+    #[must_use]
+    pub fn edition(mut self, edition: &str) -> Rust {
+        self.edition = edition.to_owned();
+        self
+    }
+
+    /// What is wrong with the toolchain, told by a program that is known to be good.
+    pub fn broken(&self, bench: &Bench) -> Option<String> {
+        judge::probe(self, bench)
+    }
+}
+
+impl Language for Rust {
+    fn name(&self) -> &'static str {
+        "rust"
+    }
+
+    fn toolchain(&self) -> Option<&str> {
+        self.toolchain.as_ref().ok().map(|toolchain| toolchain.version.as_str())
+    }
+
+    fn conditions(&self) -> String {
+        let Rust { edition, clippy, crates, .. } = self;
+        format!("rust {edition} {clippy:?} {crates:?} {}", self.toolchain().unwrap_or_default())
+    }
+
+    fn task(&self, problem: &Problem) -> Box<dyn Task> {
+        Box::new(RustTask { rust: self.clone(), frame: Frame::of(problem, &self.crates) })
+    }
+
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
+        batch::judge(self, bench, items)
+    }
+}
+
+struct RustTask {
+    rust: Rust,
+    frame: Frame,
+}
+
+impl Task for RustTask {
+    fn judge(&self, bench: &Bench, completion: &str) -> Judged {
+        judge::judge(&self.rust, &self.frame, bench, completion)
+    }
+}

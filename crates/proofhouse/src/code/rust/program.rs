@@ -1,0 +1,68 @@
+//! The files of one test program.
+//!
+//! ```text
+//! main.rs        the crate, unless the completion names the crate itself: then `candidate.rs` is its root
+//! candidate.rs   the prompt, the completion, and behind it one line that brings in the guard
+//! guard.rs       gives the tests the standard macros, whatever the completion calls by their names
+//! tests.rs       the task's tests
+//! runner.rs      runs them
+//! ```
+//!
+//! Each text is a file of its own, so that nothing in one can reach the tokens of another: an unclosed comment, a stray
+//! brace or a dangling `#[cfg(any())]` stays where it is.
+
+use super::assemble::Assembled;
+use super::checks::LIST;
+use super::frame::Frame;
+use super::items::Item;
+use super::tokens::Lexed;
+
+pub(super) const RUNNER: &str = include_str!("runner.rs.txt");
+
+/// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
+const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
+
+const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
+    #[allow(unused_imports)] use ::std::{assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, \
+    format, matches, panic, print, println, unreachable, vec};\n\
+    #[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
+
+/// Names and texts of the files, the crate's root first.
+pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(String, String)> {
+    let list = format!("__proofhouse_guard::__proofhouse_tests::{LIST}");
+    let run = |path: &str| {
+        format!(
+            "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ __proofhouse_runner::run({path}{list}) }}\n"
+        )
+    };
+    let [candidate, guard, tests] = member_files(frame, assembled);
+    let mut files = if at_root {
+        vec![(candidate.0, without_main(&assembled.source) + BEHIND + &run(""))]
+    } else {
+        let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", run("candidate::"));
+        vec![("main.rs".to_owned(), root), candidate]
+    };
+    files.extend([guard, tests, ("runner.rs".to_owned(), RUNNER.to_owned())]);
+    files
+}
+
+/// The files of one completion: itself, the guard, the tests.
+pub(super) fn member_files(frame: &Frame, assembled: &Assembled) -> [(String, String); 3] {
+    let tests = format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source);
+    [
+        ("candidate.rs".to_owned(), format!("{}{BEHIND}", assembled.source)),
+        ("guard.rs".to_owned(), GUARD.to_owned()),
+        ("tests.rs".to_owned(), tests),
+    ]
+}
+
+/// At the root there can be only one `main`, and it is the runner's: another gets a name of the same length.
+fn without_main(source: &str) -> String {
+    let mut out = source.to_owned();
+    let Some(lexed) = Lexed::of(source) else { return out };
+    for item in Item::all(&lexed).unwrap_or_default().iter().filter(|item| item.is_function("main")) {
+        let name = &lexed.tokens[item.keyword + 1];
+        out.replace_range(name.from..name.to, "_ain");
+    }
+    out
+}

@@ -1,0 +1,231 @@
+//! Samples: every line of the file becomes an item, in its order, whatever the line holds.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use camino::Utf8Path;
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::{Strictness, parse};
+
+use super::lines::{Lines, Next};
+
+/// The longest completion that is given to a compiler.
+pub const MAX_COMPLETION_BYTES: usize = 1 << 20;
+
+/// The names under which people have the text.
+const TEXT_KEYS: [&str; 3] = ["completion", "solution", "generation"];
+
+/// One line of a samples file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// The line's place among all, from 0.
+    pub index: u64,
+    /// The task that it answers, where the line says so.
+    pub task_id: Option<String>,
+    /// Which answer to that task it is, from 0 in the order of the file.
+    pub completion_id: u64,
+    /// What the model wrote, or why there is nothing to judge.
+    pub completion: Result<String, Invalid>,
+}
+
+/// Why a line has nothing to judge.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// The line is empty.
+    #[error("the line is empty")]
+    Blank,
+    /// It is not a JSON object.
+    #[error("the line is not a JSON object: {0}")]
+    NotAnObject(String),
+    /// It is not UTF-8.
+    #[error("the line is not valid UTF-8")]
+    NotUtf8,
+    /// It names no task.
+    #[error("the line has no `task_id`")]
+    NoTask,
+    /// It has none of the keys of a completion.
+    #[error("the line has no `completion`")]
+    NoCompletion,
+    /// The completion is not text.
+    #[error("`{key}` is {found}, not text")]
+    NotText {
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        found: &'static str,
+    },
+    /// The completion has a NUL character, which no source file can have.
+    #[error("the completion has a NUL character")]
+    Nul,
+    /// The line or the completion is longer than anything that is judged.
+    #[error("{0} bytes are more than a completion may have")]
+    TooLarge(u64),
+}
+
+/// The items of a samples file, one at a time.
+pub struct Samples {
+    lines: Lines,
+    line: Vec<u8>,
+    counts: BTreeMap<Option<String>, u64>,
+    index: u64,
+    /// Empty lines that are items only if a line follows.
+    blank: u64,
+    held: Option<(Option<String>, Result<String, Invalid>)>,
+}
+
+impl Samples {
+    /// Opens a file, packed or not.
+    pub fn open(path: &Utf8Path) -> io::Result<Samples> {
+        Ok(Samples::new(Lines::open(path)?))
+    }
+
+    /// Reads from memory or any other source.
+    pub fn from_reader(reader: impl io::BufRead + Send + 'static) -> Samples {
+        Samples::new(Lines::new(reader))
+    }
+
+    fn new(lines: Lines) -> Samples {
+        Samples { lines, line: Vec::new(), counts: BTreeMap::new(), index: 0, blank: 0, held: None }
+    }
+
+    fn item(&mut self, task_id: Option<String>, completion: Result<String, Invalid>) -> Sample {
+        let count = self.counts.entry(task_id.clone()).or_default();
+        let item = Sample { index: self.index, completion_id: *count, task_id, completion };
+        *count += 1;
+        self.index += 1;
+        item
+    }
+}
+
+impl Iterator for Samples {
+    type Item = io::Result<Sample>;
+
+    fn next(&mut self) -> Option<io::Result<Sample>> {
+        loop {
+            if self.held.is_some() && self.blank > 0 {
+                self.blank -= 1;
+                return Some(Ok(self.item(None, Err(Invalid::Blank))));
+            }
+            if let Some((task_id, completion)) = self.held.take() {
+                return Some(Ok(self.item(task_id, completion)));
+            }
+            match self.lines.next(&mut self.line) {
+                Err(error) => return Some(Err(error)),
+                Ok(Next::End) => return None,
+                Ok(Next::TooLong(bytes)) => self.held = Some((None, Err(Invalid::TooLarge(bytes)))),
+                Ok(Next::Line) if self.line.iter().all(u8::is_ascii_whitespace) => self.blank += 1,
+                Ok(Next::Line) => self.held = Some(read_line(&self.line)),
+            }
+        }
+    }
+}
+
+fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
+    let text = String::from_utf8_lossy(line);
+    let row = match parse(text.as_bytes(), Strictness::Lenient) {
+        Ok(Json::Object(row)) => row,
+        Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", other.type_name())))),
+        Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => return (None, Err(Invalid::NotUtf8)),
+        Err(error) => return (None, Err(Invalid::NotAnObject(error.to_string()))),
+    };
+    let task_id = ["task_id", "name"].iter().find_map(|key| row.get(key)).and_then(Json::as_str);
+    let completion = if matches!(text, std::borrow::Cow::Owned(_)) {
+        Err(Invalid::NotUtf8)
+    } else if task_id.is_none() {
+        Err(Invalid::NoTask)
+    } else {
+        match TEXT_KEYS.into_iter().find_map(|key| row.get(key).map(|value| (key, value))) {
+            None => Err(Invalid::NoCompletion),
+            Some((_, Json::String(text))) if text.contains('\0') => Err(Invalid::Nul),
+            Some((_, Json::String(text))) if text.len() > MAX_COMPLETION_BYTES => {
+                Err(Invalid::TooLarge(text.len() as u64))
+            }
+            Some((_, Json::String(text))) => Ok(text.clone()),
+            Some((key, other)) => Err(Invalid::NotText { key, found: other.type_name() }),
+        }
+    };
+    (task_id.map(str::to_owned), completion)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Vec<Sample> {
+        Samples::from_reader(Cursor::new(bytes.to_vec())).map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn every_line_is_an_item_in_its_place() {
+        let mut file = Vec::new();
+        let rows: [&[u8]; 16] = [
+            br#"{"task_id":"a","completion":"1"}"#,
+            br#"{"task_id":"a","completion":null}"#,
+            br#"{"task_id":"a","solution":"2"}"#,
+            br#"{"task_id":"b","generation":"3"}"#,
+            br#"{"task_id":"a","completion":["x"]}"#,
+            br#"{"task_id":"a","completion":"4"}"#,
+            b"{not json",
+            b"",
+            b"null",
+            br#"{"completion":"x"}"#,
+            br#"{"task_id":"b"}"#,
+            br#"{"task_id":"b","completion":""}"#,
+            b"{\"task_id\":\"b\",\"completion\":\"\xff\"}",
+            br#"{"task_id":"b","completion":"a\u0000b"}"#,
+            br#"{"task_id":7,"completion":"x"}"#,
+            br#"{"task_id":"a","completion":"1"}"#,
+        ];
+        for row in rows {
+            file.write_all(row).unwrap();
+            file.push(b'\n');
+        }
+        file.extend_from_slice(b"\n\n");
+        let items = read(&file);
+        assert_eq!(items.len(), rows.len(), "empty lines at the end are no items");
+        assert!(items.iter().enumerate().all(|(at, item)| item.index == at as u64));
+        let told: Vec<_> = items
+            .iter()
+            .map(|item| {
+                (item.task_id.as_deref().unwrap_or("-"), item.completion_id, item.completion.as_deref())
+            })
+            .collect();
+        assert_eq!(told[0], ("a", 0, Ok("1")));
+        assert_eq!(told[1], ("a", 1, Err(&Invalid::NotText { key: "completion", found: "null" })));
+        assert_eq!(told[2], ("a", 2, Ok("2")));
+        assert_eq!(told[3], ("b", 0, Ok("3")));
+        assert_eq!(told[4], ("a", 3, Err(&Invalid::NotText { key: "completion", found: "array" })));
+        assert_eq!(told[5], ("a", 4, Ok("4")));
+        assert!(matches!(told[6], ("-", 0, Err(Invalid::NotAnObject(_)))));
+        assert_eq!(told[7], ("-", 1, Err(&Invalid::Blank)));
+        assert!(matches!(told[8], ("-", 2, Err(Invalid::NotAnObject(_)))));
+        assert_eq!(told[9], ("-", 3, Err(&Invalid::NoTask)));
+        assert_eq!(told[10], ("b", 1, Err(&Invalid::NoCompletion)));
+        assert_eq!(told[11], ("b", 2, Ok("")));
+        assert_eq!(told[12], ("b", 3, Err(&Invalid::NotUtf8)));
+        assert_eq!(told[13], ("b", 4, Err(&Invalid::Nul)));
+        assert_eq!(told[14], ("-", 4, Err(&Invalid::NoTask)));
+        assert_eq!(told[15], ("a", 5, Ok("1")), "a duplicate is one more answer");
+    }
+
+    #[test]
+    fn a_completion_that_is_too_large_is_an_item() {
+        let text = "x".repeat(MAX_COMPLETION_BYTES + 1);
+        let items = read(format!(r#"{{"task_id":"a","completion":"{text}"}}"#).as_bytes());
+        assert_eq!(items[0].completion, Err(Invalid::TooLarge(MAX_COMPLETION_BYTES as u64 + 1)));
+        assert_eq!(items[0].task_id.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_packed_file_is_unpacked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(dir.path().join("s.jsonl.gz")).unwrap();
+        let mut packed =
+            flate2::write::GzEncoder::new(std::fs::File::create(&path).unwrap(), flate2::Compression::fast());
+        packed.write_all(b"{\"task_id\":\"a\",\"completion\":\"1\"}\n").unwrap();
+        packed.finish().unwrap();
+        assert_eq!(Samples::open(&path).unwrap().count(), 1);
+    }
+}
