@@ -35,6 +35,7 @@ fn main() {
         measure(&runs, case, &limit);
     }
     peer("sort both, diff", SORT_AND_DIFF, &runs);
+    peer("Python, a dict by record_id", PYTHON_DICT, &runs);
     std::fs::remove_dir_all(&root).expect("the bench wrote it");
 }
 
@@ -50,6 +51,12 @@ const CASES: [(&str, &str); 6] = [
 
 const SORT_AND_DIFF: &str = r#"LC_ALL=C sort -o "$1.s" "$1"; LC_ALL=C sort -o "$2.s" "$2"
 diff "$1.s" "$2.s" >/dev/null; rm "$1.s" "$2.s""#;
+
+const PYTHON_DICT: &str = r#"python3 -c '
+import json, sys
+old = {r["record_id"]: r for r in map(json.loads, open(sys.argv[1]))}
+same = sum(old.get(r["record_id"], {}).get("output") == r["output"] for r in map(json.loads, open(sys.argv[2])))
+' "$1" "$2""#;
 
 struct Runs(Utf8PathBuf);
 

@@ -106,11 +106,20 @@ fn trials(root: &Path, count: u64) {
     let base = proofhouse(root, &format!("run suite-1.yaml --run-dir one-{count} {flags}")).cpu;
     let cost = proofhouse(root, &format!("run suite-{count}.yaml --run-dir run-{count} {flags}"));
     let micros = (cost.cpu - base) / count as f64 * 1e6;
+    let copy = cost_of_copy(root, count);
     println!(
-        "{count:>9} trials: {micros:5.2} µs CPU each (limit 15), {:.0}/s of wall (limit 60,000), {:.1} MB RSS (limit 60)",
+        "{count:>9} trials: {micros:5.2} µs CPU each (limit 15; `cp` of the records {:.2}), {:.0}/s of wall (limit 60,000), \
+         {:.1} MB RSS (limit 60)",
+        copy.cpu / count as f64 * 1e6,
         count as f64 / cost.wall,
         cost.rss_mb
     );
+}
+
+/// The least that writing the records could cost: `cp` of the same bytes.
+fn cost_of_copy(root: &Path, count: u64) -> Cost {
+    let records = format!("run-{count}/records.jsonl");
+    cost(root, &["cp", &records, "copy.jsonl"])
 }
 
 /// `verify` beside `sha256sum` of the same records, interleaved.
