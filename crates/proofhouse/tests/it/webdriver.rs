@@ -86,6 +86,14 @@ impl Browser {
         // Another fragment of the same page would not load it anew.
         self.post("url", &json!({ "url": "about:blank" }));
         self.post("url", &json!({ "url": format!("file://{page}{fragment}") }));
+        // On a loaded machine the driver may answer before the page is whole.
+        for _ in 0..600 {
+            if self.eval("location.protocol === 'file:' && document.readyState === 'complete'") == true {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("`{page}` did not load within a minute");
     }
 
     /// The value of a JavaScript expression in the page.
