@@ -75,6 +75,9 @@ fn a_verdict_has_its_reason() {
     assert_eq!(told(&say("    1\n}\nfn main() {}\n")), "passed");
     assert_eq!(told(&say("    crate::two() - 1\n}\nfn two() -> i32 { 2 }\nfn main() {}\n")), "passed");
     assert_eq!(told(&say("    unsafe { *(&1 as *const i32) }\n}\n")), "passed");
+    let alias = "type Result<T> = std::result::Result<T, String>;\nfn two() -> Result<i32> { Ok(2) }\nfn one() -> i32 { two().unwrap() - 1 }\n";
+    assert_eq!(told(&say(alias)), "passed");
+    assert_eq!(told(&say("    1\r\n}\r\n")), "passed");
     assert_eq!(told(&say("I am sorry, I cannot do that")), "extraction_failed");
 }
 
@@ -241,10 +244,22 @@ fn judged_together_is_judged_as_alone() {
 
 #[test]
 fn data_judged_together_is_judged_as_alone() {
-    let Some(path) = data("gpt4_rust_completions_dev.jsonl") else { return };
-    let judge = judge(read_problems(&path).unwrap(), Clippy::Advisory);
-    let all: Vec<_> = Samples::open(&path).unwrap().map(Result::unwrap).collect();
-    same_together_as_alone(&judge, &all);
+    for name in ["gpt4_rust_completions_dev.jsonl", "injected_dev_samples.jsonl"] {
+        let (Some(path), Some(problems)) = (data(name), data(&name.replace("samples", "problems"))) else {
+            return;
+        };
+        let judge = judge(read_problems(&problems).unwrap(), Clippy::Advisory);
+        let all: Vec<_> = Samples::open(&path).unwrap().map(Result::unwrap).collect();
+        same_together_as_alone(&judge, &all);
+    }
+    let Some(path) = data("humanevalpack_rust_dev.jsonl") else { return };
+    let problems = read_problems(&path).unwrap();
+    let solutions = problems.iter().flat_map(|problem| {
+        let both = [&problem.canonical_solution, &problem.buggy_solution];
+        both.map(|solution| (problem.task_id.clone(), solution.clone().unwrap()))
+    });
+    let all = samples(solutions.take(60));
+    same_together_as_alone(&judge(problems, Clippy::Advisory), &all);
 }
 
 /// The folder of public data sets, where there is one.

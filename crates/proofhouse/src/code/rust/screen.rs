@@ -171,7 +171,11 @@ fn shadowed(lexed: &Lexed<'_>, items: &[Item], assembled: &Assembled) -> Option<
             if let Some(leaf) = foreign {
                 return Some(format!("`{}` is given another meaning", leaf.name));
             }
-        } else if TAKEN_FOR_GRANTED.contains(&item.name.as_str()) && item.kind != Kind::Value {
+        } else if TAKEN_FOR_GRANTED.contains(&item.name.as_str())
+            && item.kind != Kind::Value
+            // A result with one's own error type is everyday Rust.
+            && !(item.name == "Result" && lexed.word(item.keyword) == "type")
+        {
             return Some(format!("`{}` is given another meaning", item.name));
         }
     }
