@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod robustness;
+
 /// The version of the summary format.
 pub const SCHEMA_VERSION: &str = "1.0";
 

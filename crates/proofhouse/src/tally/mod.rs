@@ -9,8 +9,8 @@ use proofhouse_ledger::{Json, RunPaths, canonical};
 mod cluster;
 mod pairs;
 mod probe;
-pub mod stats;
 
+pub use crate::stats;
 pub use probe::Tally;
 
 /// Why a run cannot be added up.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::Page;
 
+pub mod command;
 mod scripted;
 
 mod shape;
@@ -17,6 +18,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use command::Command;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use template::{Template, TemplateError};
 
@@ -26,6 +28,8 @@ pub use template::{Template, TemplateError};
 pub enum TargetConfig {
     /// Rules over the input, without a network.
     Scripted(Scripted),
+    /// A black-box program.
+    Command(Box<Command>),
 }
 
 /// A setting that cannot work.
@@ -51,13 +55,14 @@ pub enum At {
 impl TargetConfig {
     /// The documentation page of every kind of target.
     pub fn pages() -> Vec<Page> {
-        vec![Page::of::<Scripted>("scripted")]
+        vec![Page::of::<Scripted>("scripted"), Page::of::<Command>("command")]
     }
 
     /// What the envelope calls the model.
     pub fn model_id(&self) -> String {
         match self {
             TargetConfig::Scripted(_) => "scripted".to_owned(),
+            TargetConfig::Command(config) => config.argv.first().cloned().unwrap_or_default(),
         }
     }
 
@@ -65,6 +70,7 @@ impl TargetConfig {
     pub fn kind_name(&self) -> &'static str {
         match self {
             TargetConfig::Scripted(_) => "scripted",
+            TargetConfig::Command(_) => "command",
         }
     }
 
@@ -72,6 +78,7 @@ impl TargetConfig {
     pub fn check(&self) -> Vec<Complaint> {
         match self {
             TargetConfig::Scripted(config) => config.check(),
+            TargetConfig::Command(config) => config.check(),
         }
     }
 
@@ -79,6 +86,11 @@ impl TargetConfig {
     pub fn open(&self) -> Result<Target, Complaint> {
         match self {
             TargetConfig::Scripted(config) => Script::new(config).map(Target::Scripted),
+            TargetConfig::Command(_) => Err(Complaint {
+                at: Vec::new(),
+                what: "a `command` answers robustness suites only".to_owned(),
+                hint: Some("write `kind: robustness`, or give the suite another target".to_owned()),
+            }),
         }
     }
 }

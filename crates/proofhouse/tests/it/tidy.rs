@@ -3,8 +3,22 @@
 use std::path::Path;
 
 /// `lib.rs` in its order; the ledger and the sandbox are crates of their own.
-const ORDER: [&str; 12] =
-    ["page", "vary", "target", "judge", "code", "suite", "plan", "run", "tally", "diff", "report", "cli"];
+const ORDER: [&str; 14] = [
+    "page",
+    "stats",
+    "vary",
+    "target",
+    "judge",
+    "code",
+    "robustness",
+    "suite",
+    "plan",
+    "run",
+    "tally",
+    "diff",
+    "report",
+    "cli",
+];
 
 /// Modules that see the ledger and what stands between, but never what could run or judge anything again.
 const LEDGER_ONLY: [&str; 3] = ["tally", "diff", "report"];
