@@ -19,6 +19,7 @@ mod outcomes;
 mod reference;
 mod report;
 mod resume;
+mod robustness;
 mod sample_run;
 mod tidy;
 mod verify;
