@@ -135,6 +135,8 @@ pub struct Robustness<'a> {
     pub generator_version: Option<u32>,
     /// What the generator changed, as a list of edits; empty for a base instruction.
     pub edits: &'a Json,
+    /// What a model was asked for the instruction and which answers the guard refused; null where no model was asked.
+    pub generation: &'a Json,
     /// The rung of a stress ladder.
     pub level: Option<u32>,
     /// What was seen; nothing where the trial was not run or the harness failed.
@@ -196,6 +198,7 @@ impl Robustness<'_> {
                 "failure_stage",
                 Field::text_or_null(seen.and_then(|seen| seen.failure_stage).map(FailureStage::as_str)),
             ),
+            ("generation", Field::Json(self.generation)),
             ("generator", Field::text_or_null(self.generator)),
             ("generator_version", small(self.generator_version)),
             ("instruction", Field::Text(self.instruction)),
@@ -256,6 +259,9 @@ pub struct RobustnessRecord {
     pub exit_code: Option<i32>,
     /// Where it failed; null on success and where nothing could be assessed.
     pub failure_stage: Option<FailureStage>,
+    /// What a model was asked for the instruction: `choice`, `prompt`, `rejections`; null where no model was asked.
+    #[schemars(with = "serde_json::Value")]
+    pub generation: Json,
     /// The generator that made the instruction.
     pub generator: Option<String>,
     /// The generator's version.
@@ -404,6 +410,7 @@ mod tests {
             generator: Some("add_ambiguity"),
             generator_version: Some(1),
             edits: &Json::Array(Vec::new()),
+            generation: &Json::Null,
             level: Some(1),
             observed,
             termination: observed.map(|seen| seen.termination),

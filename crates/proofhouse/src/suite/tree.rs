@@ -160,6 +160,27 @@ impl Tree {
         }
     }
 
+    /// Whether a text was written as a block, after `>` or `|`.
+    pub(crate) fn is_block(&self, steps: &[Step<'_>]) -> bool {
+        let mut node = self.root;
+        for step in steps {
+            let next = match (step, &self.node(node).kind) {
+                (Step::Key(key), Kind::Map(_)) => self.entry(node, key).map(|entry| entry.value),
+                (Step::Index(index), Kind::List(items)) => items.get(*index).copied(),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return false,
+            }
+        }
+        let Node { kind, mark } = self.node(node);
+        let line =
+            self.source.text.split('\n').nth((mark.line as usize).saturating_sub(1)).unwrap_or_default();
+        let first = line.chars().nth((mark.column as usize).saturating_sub(1));
+        matches!(kind, Kind::Text(_)) && matches!(first, Some('>' | '|'))
+    }
+
     /// Where a value stands; a missing step or a value without text of its own stands at the key that leads to it.
     pub(crate) fn place(&self, from: NodeId, steps: &[Step<'_>]) -> Place {
         let (mut node, mut mark) = (from, self.node(from).mark);

@@ -74,6 +74,14 @@ impl TargetConfig {
         }
     }
 
+    /// Variables of the environment that the target is given.
+    pub fn pass_env(&self) -> &[String] {
+        match self {
+            TargetConfig::Command(config) => &config.pass_env,
+            _ => &[],
+        }
+    }
+
     /// All settings that cannot work.
     pub fn check(&self) -> Vec<Complaint> {
         match self {
