@@ -24,6 +24,8 @@ pub(super) struct Init {
 enum KindArg {
     /// Are the answers right, and what changed?
     Probe,
+    /// Is a tool stable, how brittle is it, where is its boundary?
+    Robustness,
 }
 
 /// A file of a scaffold: its name and its content.
@@ -34,21 +36,28 @@ const PROBE: &[Template] = &[
     ("questions.jsonl", include_str!("init/questions.jsonl")),
 ];
 
+const ROBUSTNESS: &[Template] = &[
+    ("robustness.yaml", include_str!("init/robustness.yaml")),
+    ("forge/forge.sh", include_str!("init/forge.sh")),
+];
+
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
+            KindArg::Robustness => ROBUSTNESS,
         };
         for (name, _) in templates {
             let path = self.dir.join(name);
             if path.exists() {
                 return Err(Failure::say(Exit::Refused, format!("`{path}` is there already"))
-                    .hint("name another directory: `proofhouse init probe DIR`"));
+                    .hint("name another directory: `proofhouse init KIND DIR`"));
             }
         }
-        std::fs::create_dir_all(&self.dir).map_err(FileError::new("create", &self.dir))?;
         for (name, content) in templates {
             let path = self.dir.join(name);
+            let parent = path.parent().unwrap_or(&self.dir);
+            std::fs::create_dir_all(parent).map_err(FileError::new("create", parent))?;
             files::write_synced(&path, content.as_bytes())?;
             terminal.data(&format!("{path}\n"))?;
         }

@@ -175,7 +175,7 @@ impl Trying {
     fn leave_out(&self, trial: &Trial, order: &Order, stop: &Stop, desk: &Desk) {
         let names = Names::of(trial, order, &self.body);
         let body = Body { stop: Some(stop), ..self.blank(order, &names) };
-        self.unrun(trial, body, (Status::NotRun, Some("stopped"), Some(&stop.reason)), desk);
+        self.unrun(trial, body, (Status::NotRun, None, None), desk);
     }
 
     /// A variant that the guard let nothing through for.
