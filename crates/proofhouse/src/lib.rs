@@ -2,8 +2,9 @@
 //! verify, compare and rebuild without running anything again.
 //!
 //! The modules stand in the order in which they may use each other; `tests/it/tidy.rs` holds them to it. First the
-//! families, which know nothing of suites (`vary`, `target`, `judge`), `code`, which judges programs, and `robustness`, which decides when to stop asking a tool; then the way of the data:
-//! `suite → plan → run → [ledger] → tally → diff → report → cli`.
+//! families, which know nothing of suites (`vary`, `target`, `judge`), `code`, which judges programs, and `robustness`,
+//! which decides when to stop asking a tool; then the way of the data:
+//! `suite → plan → run → [ledger] → tally → diff → report → export → cli`.
 #![forbid(unsafe_code)]
 
 pub mod page;
@@ -27,5 +28,7 @@ pub mod tally;
 pub mod diff;
 
 pub mod report;
+
+pub mod export;
 
 pub mod cli;

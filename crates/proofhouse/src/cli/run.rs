@@ -20,7 +20,7 @@ use super::{Terminal, env, table};
 use crate::robustness::PolicyName;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
-use crate::{report, tally};
+use crate::{export, report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
 #[derive(Debug, Args)]
@@ -214,6 +214,11 @@ impl Run {
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
+                let tree = export::beside(&paths, summary.kind)
+                    .map_err(|error| Failure::new(Exit::Internal, &error))?;
+                if let Some(tree) = tree {
+                    terminal.say(&format!("tree:   {tree}"));
+                }
                 Ok(verdict(&summary))
             }
             _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),

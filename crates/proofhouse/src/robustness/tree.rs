@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::RecordId;
 use proofhouse_ledger::record::{FailureStage, Mode, RobustnessRecord, Status};
 use proofhouse_ledger::summary::robustness::Aggregate;
+use proofhouse_ledger::{Json, RecordId};
 use serde::Serialize;
 
 use super::aggregate::{Run, aggregate};
@@ -42,6 +42,17 @@ struct RunSummary<'a> {
     ironclad_version: Option<&'a str>,
 }
 
+/// `ai_generation_failure.json`: the last answer of a rewriting model that the guard refused.
+#[derive(Debug, Serialize)]
+struct GenerationFailure<'a> {
+    generator: &'a str,
+    attempt: u64,
+    base_instruction: &'a str,
+    ai_output: &'a str,
+    failure_reasons: Vec<&'a str>,
+    timestamp_utc: Option<String>,
+}
+
 /// `metadata.json` of the whole run.
 #[derive(Debug, Serialize)]
 struct Metadata<'a> {
@@ -67,6 +78,8 @@ pub struct Tree {
     groups: BTreeMap<String, Group>,
     variants: BTreeMap<String, bool>,
     first: Option<(String, String)>,
+    /// The instruction of the case that is passing by.
+    base: String,
     version: Option<String>,
     planned: u64,
     not_assessed: u64,
@@ -87,6 +100,9 @@ impl Tree {
         self.planned += 1;
         self.first.get_or_insert_with(|| (record.suite_id.clone(), record.slot.clone()));
         let place = Place::of(record);
+        if record.suite == Mode::Baseline {
+            self.base.clone_from(&record.instruction);
+        }
         if record.status == Status::NotRun {
             self.not_run += 1;
             return;
@@ -110,6 +126,14 @@ impl Tree {
         }
         if record.suite == Mode::Adversarial {
             *self.variants.entry(place.runs).or_default() |= record.interesting == Some(true);
+        }
+        if record.repetition == 0
+            && let Some(failure) = generation_failure(record, &self.base)
+        {
+            self.files.push((format!("{folder}/ai_generation_failure.json"), pretty(&failure)));
+        }
+        if record.status == Status::Skipped {
+            return;
         }
         let timestamp =
             record.timestamp_utc.clone().or_else(|| timing.map(|timing| timing.started_at.clone()));
@@ -224,6 +248,24 @@ fn summary<'a>(
         timestamp_utc: timestamp.map(|text| to_the_second(&text)),
         ironclad_version: record.ironclad_version.as_deref(),
     }
+}
+
+/// What the guard refused last, if it refused anything for this variant.
+fn generation_failure<'a>(record: &'a RobustnessRecord, base: &'a str) -> Option<GenerationFailure<'a>> {
+    let Some(Json::Array(rejections)) = record.generation.get("rejections") else { return None };
+    let last = rejections.last()?;
+    let reasons = match last.get("failure_reasons") {
+        Some(Json::Array(reasons)) => reasons.iter().filter_map(Json::as_str).collect(),
+        _ => Vec::new(),
+    };
+    Some(GenerationFailure {
+        generator: record.generator.as_deref().unwrap_or_default(),
+        attempt: last.get("attempt").and_then(Json::as_f64).unwrap_or_default() as u64,
+        base_instruction: base,
+        ai_output: last.get("ai_output").and_then(Json::as_str).unwrap_or_default(),
+        failure_reasons: reasons,
+        timestamp_utc: Some(to_the_second(&record.started_at)),
+    })
 }
 
 /// `2026-01-10T15:15:33.123Z` without its fraction.

@@ -32,6 +32,12 @@ pub enum TargetConfig {
     Command(Box<Command>),
 }
 
+/// What the envelope calls the model of a target: the `model` that its settings name, or its kind.
+pub fn model_id(kind: &str, config: &Json) -> String {
+    let model = config.get(kind).and_then(|settings| settings.get("model")).and_then(Json::as_str);
+    model.unwrap_or(kind).to_owned()
+}
+
 /// A setting that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
@@ -56,14 +62,6 @@ impl TargetConfig {
     /// The documentation page of every kind of target.
     pub fn pages() -> Vec<Page> {
         vec![Page::of::<Scripted>("scripted"), Page::of::<Command>("command")]
-    }
-
-    /// What the envelope calls the model.
-    pub fn model_id(&self) -> String {
-        match self {
-            TargetConfig::Scripted(_) => "scripted".to_owned(),
-            TargetConfig::Command(config) => config.argv.first().cloned().unwrap_or_default(),
-        }
     }
 
     /// The name of its kind, as a suite writes it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// `lib.rs` in its order; the ledger and the sandbox are crates of their own.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "page",
     "stats",
     "vary",
@@ -17,11 +17,12 @@ const ORDER: [&str; 14] = [
     "tally",
     "diff",
     "report",
+    "export",
     "cli",
 ];
 
 /// Modules that see the ledger and what stands between, but never what could run or judge anything again.
-const LEDGER_ONLY: [&str; 3] = ["tally", "diff", "report"];
+const LEDGER_ONLY: [&str; 4] = ["tally", "diff", "report", "export"];
 
 fn sources(dir: &Path, files: &mut Vec<std::path::PathBuf>) {
     #[expect(clippy::disallowed_methods, reason = "the order of findings does not matter")]

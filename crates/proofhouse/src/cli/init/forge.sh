@@ -43,8 +43,8 @@ case $instruction in
     *regex*)
         # Flaky: sometimes a repair, sometimes a failed check.
         luck=$(draw regex)
-        [ "$luck" -ge 85 ] && { echo "check 1 failed"; exit 1; }
-        [ "$luck" -ge 55 ] && { repair 1; save 1; }
+        [ "$luck" -ge 75 ] && { echo "check 1 failed"; exit 1; }
+        [ "$luck" -ge 40 ] && { repair 1; save 1; }
         ;;
 esac
 

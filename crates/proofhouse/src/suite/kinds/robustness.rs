@@ -285,12 +285,11 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     body.wanted = Arc::new(made.wanted);
     body.cases = Arc::new(made.cases);
     let case_count = body.cases.len() as u64;
-    let mut suite = common.suite(loading.overrides, Body::Robustness(body));
+    let mut suite = common.suite(loading.overrides, Body::Robustness(Box::new(body)));
     if suite.slots.is_empty() {
         suite.slots.push(Slot {
             name: "tool".to_owned(),
             kind: "none yet".to_owned(),
-            model_id: "none yet".to_owned(),
             config: Json::Null,
         });
     }
