@@ -94,6 +94,8 @@ pub struct Variant {
     pub unassessed: u64,
     /// Successful runs over assessed ones.
     pub success: Rate,
+    /// The most frequent outcome.
+    pub modal: Option<Observed>,
     /// Runs whose outcome is not the baseline's modal one.
     pub deviating: u64,
     /// Whether any run deviates.
@@ -142,6 +144,8 @@ pub struct Level {
     pub unassessed: u64,
     /// Successful runs over assessed ones.
     pub success: Rate,
+    /// The most frequent outcome.
+    pub modal: Option<Observed>,
     /// Repairs per run, where the output says.
     pub mean_repairs: Option<f64>,
     /// Failures by stage; every stage is listed.

@@ -117,6 +117,7 @@ impl Finder {
             runs: group.seen.len() as u64,
             unassessed: group.unassessed,
             success: success_rate(group),
+            modal: modal(&group.seen).map(|(outcome, _)| outcome),
             deviating,
             interesting: deviating > 0,
             p_value,
@@ -284,6 +285,7 @@ fn stress(group: &VariantRuns) -> Level {
         runs,
         unassessed: group.unassessed,
         success: success_rate(group),
+        modal: modal(&group.seen).map(|(outcome, _)| outcome),
         mean_repairs: (!repairs.is_empty())
             .then(|| round(repairs.iter().sum::<f64>() / repairs.len() as f64)),
         failure_breakdown: breakdown(group.seen.iter()),

@@ -287,11 +287,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     let case_count = body.cases.len() as u64;
     let mut suite = common.suite(loading.overrides, Body::Robustness(Box::new(body)));
     if suite.slots.is_empty() {
-        suite.slots.push(Slot {
-            name: "tool".to_owned(),
-            kind: "none yet".to_owned(),
-            config: Json::Null,
-        });
+        suite.slots.push(Slot { name: "tool".to_owned(), kind: "none yet".to_owned(), config: Json::Null });
     }
     Ok(Read { suite, datasets: Vec::new(), case_count, warnings })
 }
