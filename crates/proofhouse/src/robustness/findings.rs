@@ -47,32 +47,59 @@ pub struct Finder {
 impl Finder {
     /// Takes the next record.
     pub fn push(&mut self, record: &RobustnessRecord) {
-        let key = (record.slot.clone(), record.case_id.clone(), record.variant_id.clone());
+        let place = (record.slot.as_str(), record.case_id.as_str(), record.variant_id.as_deref());
+        let group = self.group(place, record.suite);
+        group.generator.clone_from(&record.generator);
+        group.level = record.level;
+        if record.status == Status::NotRun {
+            group.stop = group.stop.take().or(record.stop());
+        } else {
+            self.take(place, record.suite, record.observed(), record.stop().as_ref());
+        }
+    }
+
+    /// Takes the next run of a slot, a case and a variant; nothing seen: it could not be assessed.
+    pub fn take(
+        &mut self,
+        place: (&str, &str, Option<&str>),
+        mode: Mode,
+        observed: Option<Observed>,
+        stop: Option<&Stop>,
+    ) {
+        let group = self.group(place, mode);
+        match observed {
+            Some(observed) => group.seen.push(observed),
+            None => group.unassessed += 1,
+        }
+        if let Some(stop) = stop {
+            group.stop = Some(stop.clone());
+        }
+    }
+
+    fn group(
+        &mut self,
+        (slot, case_id, variant_id): (&str, &str, Option<&str>),
+        mode: Mode,
+    ) -> &mut VariantRuns {
+        let key = (slot.to_owned(), case_id.to_owned(), variant_id.map(str::to_owned));
         let at = *self.places.entry(key).or_insert_with(|| {
             self.groups.push(VariantRuns {
-                slot: record.slot.clone(),
-                case_id: record.case_id.clone(),
-                variant_id: record.variant_id.clone(),
-                mode: record.suite,
-                generator: record.generator.clone(),
-                level: record.level,
+                slot: slot.to_owned(),
+                case_id: case_id.to_owned(),
+                variant_id: variant_id.map(str::to_owned),
+                mode,
+                generator: None,
+                level: None,
                 seen: Vec::new(),
                 unassessed: 0,
                 stop: None,
             });
             self.groups.len() - 1
         });
-        let group = &mut self.groups[at];
-        match record.observed() {
-            Some(observed) => group.seen.push(observed),
-            None => group.unassessed += u64::from(record.status != Status::NotRun),
-        }
-        if let Some(stop) = record.stop() {
-            group.stop = Some(stop);
-        }
+        &mut self.groups[at]
     }
 
-    /// What they say; `shortfalls` are those of the plan.
+    /// What they say.
     pub fn finish(self, policy: &str, level: f64) -> Robustness {
         let groups = &self.groups;
         let of_mode = |mode: Mode| groups.iter().filter(move |group| group.mode == mode);

@@ -230,7 +230,7 @@ fn sprt(seen: &[Observed]) -> Decided {
     let successes = seen.iter().filter(|outcome| outcome.success).count();
     let failures = seen.len() - successes;
     let reason =
-        || format!("{successes} successes and {failures} failures: a rate of 0.8 against 0.2 is decided");
+        || format!("{successes} successes, {failures} failures: a lead of three decides 0.8 against 0.2");
     if successes >= failures + 3 {
         return Some((rule::SPRT_SUCCESS, reason()));
     }

@@ -75,6 +75,8 @@ pub(crate) struct NodeId(pub(super) u32);
 pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) mark: Mark,
+    /// A text after `>` or `|`.
+    pub(crate) block: bool,
 }
 
 /// A value with the type that YAML 1.2 gives it.
@@ -174,11 +176,7 @@ impl Tree {
                 None => return false,
             }
         }
-        let Node { kind, mark } = self.node(node);
-        let line =
-            self.source.text.split('\n').nth((mark.line as usize).saturating_sub(1)).unwrap_or_default();
-        let first = line.chars().nth((mark.column as usize).saturating_sub(1));
-        matches!(kind, Kind::Text(_)) && matches!(first, Some('>' | '|'))
+        self.node(node).block
     }
 
     /// Where a value stands; a missing step or a value without text of its own stands at the key that leads to it.

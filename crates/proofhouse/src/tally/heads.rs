@@ -145,7 +145,8 @@ impl Tally {
     pub fn finish(mut self) -> Option<Summary> {
         self.close_case();
         self.close_scattered();
-        let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
+        let spared = self.kind == Some(Kind::Robustness);
+        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(spared)).collect();
         let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
@@ -240,7 +241,9 @@ impl SlotTally {
         self.scores.values_mut().for_each(Clusters::close);
     }
 
-    fn summarise(&self) -> Slot {
+    /// `spared`: trials that were not run are trials that nobody needed.
+    fn summarise(&self, spared: bool) -> Slot {
+        let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
@@ -256,7 +259,7 @@ impl SlotTally {
             // A bound, not an estimate: without any assessed trial there is nothing to bound.
             pass_rate_all: rate(
                 self.passed,
-                if self.assessed > 0 { self.trials } else { 0 },
+                if self.assessed > 0 { needed } else { 0 },
                 of_slot("passed = true of all, where at least one is assessed"),
             ),
             pass_rate_clustered: self.pass_clusters.rate(),

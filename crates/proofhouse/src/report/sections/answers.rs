@@ -29,7 +29,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 }
 
 /// Each question with its answer.
-pub(crate) fn answers(found: &Robustness) -> [(&'static str, String); 5] {
+fn answers(found: &Robustness) -> [(&'static str, String); 5] {
     [
         ("Does the same prompt converge consistently?", convergence(found)),
         ("How sensitive is the system to small changes?", sensitivity(found)),
@@ -37,6 +37,17 @@ pub(crate) fn answers(found: &Robustness) -> [(&'static str, String); 5] {
         ("At what complexity does failure become structural rather than stochastic?", complexity(found)),
         ("Is failure stochastic or systematic?", kind_of_failure(found)),
     ]
+}
+
+/// What a terminal shows of it: convergence, sensitivity and boundary, where they were asked.
+pub(in crate::report) fn findings(found: &Robustness) -> Vec<String> {
+    let answers = [
+        (found.baselines.is_empty(), convergence(found)),
+        (found.variants.is_empty(), sensitivity(found)),
+        (found.levels.is_empty(), complexity(found)),
+    ];
+    let asked = answers.into_iter().filter(|(empty, _)| !empty);
+    asked.map(|(_, answer)| answer.replace('\u{a0}', " ").trim_end_matches('.').to_owned()).collect()
 }
 
 /// `a, b and 3 more`

@@ -25,9 +25,8 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         Column::Number("Runs alike"),
         Column::Scale(svg::share_scale),
         Column::Number("Succeeded"),
-        Column::Number("Sensitivity"),
-        Column::Number("Worst / average / best variant"),
-        Column::Number("Holds up to / fails from level"),
+        Column::Text("Under rewording"),
+        Column::Text("Ladder"),
     ];
     table::open(&mut html, "rates calibration", "Each instruction by itself", &columns);
     html.put("<tbody>", &[]);
@@ -39,7 +38,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     html.put("</tbody>", &[]);
     table::close(&mut html);
     html.put(
-        r#"<p class="note">The bar is the success rate with its Wilson 95 % interval. “At least” is the exact one-sided 95 % bound of the usual outcome's share. Sensitivity is how often two runs with different wordings disagree.</p>"#,
+        r#"<p class="note">The bar is the success rate with its Wilson 95 % interval. “At least” is the exact one-sided 95 % bound of the usual outcome's share. Under rewording: success of the worst and the best variant, and how often two runs with different wordings disagree.</p>"#,
         &[],
     );
     Some(html)
@@ -71,24 +70,30 @@ fn row(html: &mut Html, baseline: &Baseline, case: Option<&Case>, several: bool)
         r#"</td><td class="num" data-label="Succeeded">{} of {}</td>"#,
         &[&baseline.success.numerator, &baseline.success.denominator],
     );
-    let share = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), words::percent);
-    html.put(
-        r#"<td class="num" data-label="Sensitivity">{}</td>"#,
-        &[&share(case.and_then(|case| case.sensitivity))],
-    );
-    html.put(
-        r#"<td class="num" data-label="Worst / average / best variant">{} / {} / {}</td>"#,
-        &[
-            &share(case.and_then(|case| case.worst)),
-            &share(case.and_then(|case| case.average)),
-            &share(case.and_then(|case| case.best)),
-        ],
-    );
-    let level = |level: Option<u32>| level.map_or_else(|| "–".to_owned(), |level| level.to_string());
-    html.put(
-        r#"<td class="num" data-label="Holds up to / fails from level">{} / {}</td></tr>"#,
-        &[&level(case.and_then(|case| case.holds_up_to)), &level(case.and_then(|case| case.boundary))],
-    );
+    html.put(r#"<td data-label="Under rewording">{}</td>"#, &[&rewording(case)]);
+    html.put(r#"<td data-label="Ladder">{}</td></tr>"#, &[&ladder(case)]);
+}
+
+/// `0 % to 100 %, 55.6 % disagree`: the worst and the best variant, and how often two wordings disagree.
+fn rewording(case: Option<&Case>) -> String {
+    let Some((worst, best)) = case.and_then(|case| Some((case.worst?, case.best?))) else {
+        return "–".to_owned();
+    };
+    let disagree = case.and_then(|case| case.sensitivity).map(words::percent).unwrap_or_default();
+    match worst == best {
+        true => format!("{} always; {disagree} disagree", words::percent(worst)),
+        false => format!("{} to {}; {disagree} disagree", words::percent(worst), words::percent(best)),
+    }
+}
+
+/// `up to 2, not from 3`
+fn ladder(case: Option<&Case>) -> String {
+    match case.map(|case| (case.holds_up_to, case.boundary)) {
+        Some((Some(holds), Some(boundary))) => format!("holds up to {holds}, fails from {boundary}"),
+        Some((Some(holds), None)) => format!("holds up to {holds}"),
+        Some((None, Some(boundary))) => format!("fails from {boundary}"),
+        _ => "–".to_owned(),
+    }
 }
 
 /// `succeeds, 1 attempt, 0 repairs`

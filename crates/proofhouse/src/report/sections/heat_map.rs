@@ -60,7 +60,7 @@ fn map(html: &mut Html, found: &Robustness, slot: &str) {
         let base = found.baselines.iter().find(|baseline| baseline.slot == slot && baseline.case_id == case);
         let base = base.and_then(|baseline| baseline.success.value);
         html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&case]);
-        html.put(r#"<td class="cell">{}</td>"#, &[&base.map_or_else(|| "–".to_owned(), words::percent)]);
+        html.put(r#"<td class="heat-cell">{}</td>"#, &[&base.map_or_else(|| "–".to_owned(), words::percent)]);
         for generator in &generators {
             let of_cell =
                 own.iter().filter(|variant| variant.case_id == case && variant.generator == *generator);
@@ -76,7 +76,7 @@ fn cell(html: &mut Html, variants: &[&Variant], base: Option<f64>) {
     let passed: u64 = variants.iter().map(|variant| variant.success.numerator).sum();
     let runs: u64 = variants.iter().map(|variant| variant.success.denominator).sum();
     if runs == 0 {
-        html.put(r#"<td class="cell loss-none">–</td>"#, &[]);
+        html.put(r#"<td class="heat-cell loss-none">–</td>"#, &[]);
         return;
     }
     let rate = passed as f64 / runs as f64;
@@ -89,7 +89,7 @@ fn cell(html: &mut Html, variants: &[&Variant], base: Option<f64>) {
     };
     let structural = variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural).count();
     html.put(
-        r#"<td class="cell {}"><strong>{}</strong><br><small>{} of {} structural</small></td>"#,
+        r#"<td class="heat-cell {}"><strong>{}</strong><br><small>{} of {} structural</small></td>"#,
         &[&class, &words::percent(rate), &structural, &variants.len()],
     );
 }

@@ -21,7 +21,6 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         Column::Scale(svg::share_scale),
         Column::Number("Repairs per run"),
         Column::Text("Where it fails"),
-        Column::Text("Why it ended"),
     ];
     table::open(&mut html, "rates ladder", "Each stress level", &columns);
     html.put("<tbody>", &[]);
@@ -56,7 +55,11 @@ fn row(html: &mut Html, level: &Level, boundary: bool) {
         LevelVerdict::Undetermined => ("verdict-open", "undetermined"),
         LevelVerdict::Unassessed => ("verdict-open", "not assessed"),
     };
-    html.put(r#"<td class="{}">{}</td>"#, &[&class, &word]);
+    let why = level.stop.as_ref().map_or("", |stop| stop.reason.as_str());
+    html.put(
+        r#"<td class="verdict"><span class="{}">{}</span><br><small class="why">{}</small></td>"#,
+        &[&class, &word, &why],
+    );
     html.put(
         r#"<td class="num" data-label="Succeeded">{} of {}</td><td class="chart">"#,
         &[&level.success.numerator, &level.runs],
@@ -71,6 +74,5 @@ fn row(html: &mut Html, level: &Level, boundary: bool) {
         .map(|(stage, count)| format!("{stage} {}", words::count(*count)))
         .collect();
     let stages = if stages.is_empty() { "–".to_owned() } else { stages.join(", ") };
-    let why = level.stop.as_ref().map_or("", |stop| stop.reason.as_str());
-    html.put("<td>{}</td><td>{}</td></tr>", &[&stages, &why]);
+    html.put("<td>{}</td></tr>", &[&stages]);
 }

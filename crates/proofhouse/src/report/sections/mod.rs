@@ -42,6 +42,8 @@ pub(super) const ALL: &[Section] = &[
     provenance::SECTION,
 ];
 
+pub(super) use answers::findings;
+
 /// A part of the page.
 pub(super) struct Section {
     /// Its anchor.
