@@ -24,6 +24,8 @@ pub(super) struct Init {
 enum KindArg {
     /// Are the answers right, and what changed?
     Probe,
+    /// Does generated code compile, pass its tests, satisfy the linter?
+    Code,
     /// Is a tool stable, how brittle is it, where is its boundary?
     Robustness,
 }
@@ -36,15 +38,23 @@ const PROBE: &[Template] = &[
     ("questions.jsonl", include_str!("init/questions.jsonl")),
 ];
 
+const CODE: &[Template] = &[
+    ("code.yaml", include_str!("init/code/code.yaml")),
+    ("problems.jsonl", include_str!("init/code/problems.jsonl")),
+    ("careful.jsonl", include_str!("init/code/careful.jsonl")),
+    ("hasty.jsonl", include_str!("init/code/hasty.jsonl")),
+];
+
 const ROBUSTNESS: &[Template] = &[
-    ("robustness.yaml", include_str!("init/robustness.yaml")),
-    ("forge/forge.sh", include_str!("init/forge.sh")),
+    ("robustness.yaml", include_str!("init/robustness/robustness.yaml")),
+    ("forge/forge.sh", include_str!("init/robustness/forge.sh")),
 ];
 
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
+            KindArg::Code => CODE,
             KindArg::Robustness => ROBUSTNESS,
         };
         for (name, _) in templates {

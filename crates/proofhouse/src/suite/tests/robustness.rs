@@ -348,7 +348,7 @@ fn targets_may_come_from_a_file() {
 #[test]
 fn the_schema_accepts_them() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    for suite in [BASELINE, ADVERSARIAL, STRESS, include_str!("../../cli/init/robustness.yaml")] {
+    for suite in [BASELINE, ADVERSARIAL, STRESS, include_str!("../../cli/init/robustness/robustness.yaml")] {
         let json: serde_json::Value = serde_saphyr::from_str(suite).unwrap();
         assert!(validator.is_valid(&json), "{suite}");
     }
