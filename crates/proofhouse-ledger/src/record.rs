@@ -14,10 +14,12 @@ use crate::{Digest, Json, RecordId, RunId};
 mod code;
 mod line;
 mod probe;
+mod robustness;
 
 pub use code::{Code, CodeRecord, Finding, TestOutcome};
 pub use line::{Damage, Line, Spans};
 pub use probe::{Probe, ProbeRecord, output_digest};
+pub use robustness::{FailureStage, Mode, Observed, Robustness, RobustnessRecord, Stop, Termination};
 
 /// The version of the record format.
 pub const SCHEMA_VERSION: &str = "1.0";

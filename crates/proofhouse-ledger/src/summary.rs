@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod robustness;
+
 /// The version of the summary format.
 pub const SCHEMA_VERSION: &str = "1.0";
 
@@ -40,6 +42,9 @@ pub struct Summary {
     /// What a `code` run adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
+    /// What a `robustness` run adds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub robustness: Option<robustness::Robustness>,
 }
 
 /// One target's tally.

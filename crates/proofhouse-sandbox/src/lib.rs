@@ -30,6 +30,7 @@ pub use outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Stream, Us
 pub use policy::{policy_digest, policy_text};
 pub use probe::{Failure, Gap, Mechanism, Memory, Probe};
 pub use sandbox::{Cancel, Helper, OpenError, Options, Sandbox};
+pub use scratch::Scratch;
 pub use spec::{Arg, Bind, Collect, Keep, Limits, Network, Place, Proc, Source, Spec, Stdin, Work};
 pub use tier::{Refusal, RefusalKind, Request, Tier, choose};
 pub use trampoline::trampoline_main_if_asked;

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, openat, renameat_with,
 
 /// A directory that is gone when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     path: PathBuf,
 }
 
@@ -21,14 +21,15 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Scratch {
     /// Makes one below `parent`.
-    pub(crate) fn new(parent: &Path) -> io::Result<Scratch> {
+    pub fn new(parent: &Path) -> io::Result<Scratch> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Scratch { path })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }

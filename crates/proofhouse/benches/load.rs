@@ -68,7 +68,7 @@ fn one(case: &str, root: &Utf8Path, count: u64) {
         }
         "scripted" => {
             let loaded = load(&root.join("jsonl.yaml"), &Overrides::default()).expect("a good suite");
-            let TargetConfig::Scripted(_) = &loaded.suite.targets[0].1;
+            assert!(matches!(loaded.suite.targets[0].1, TargetConfig::Scripted(_)));
             let target = loaded.suite.targets[0].1.open().expect("a good script");
             start = cpu();
             for seed in 0..count {

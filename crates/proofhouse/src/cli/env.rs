@@ -24,6 +24,12 @@ pub fn cache_folder() -> Option<Utf8PathBuf> {
     Some(cache.join("proofhouse"))
 }
 
+/// A variable that a target's `pass_env` names.
+pub fn passed(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
+    std::env::var(name).ok()
+}
+
 fn is_set(name: &str) -> bool {
     #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
     std::env::var_os(name).is_some_and(|value| !value.is_empty())

@@ -26,6 +26,8 @@ enum KindArg {
     Probe,
     /// Does generated code compile, pass its tests, satisfy the linter?
     Code,
+    /// Is a tool stable, how brittle is it, where is its boundary?
+    Robustness,
 }
 
 /// A file of a scaffold: its name and its content.
@@ -43,11 +45,17 @@ const CODE: &[Template] = &[
     ("hasty.jsonl", include_str!("init/code/hasty.jsonl")),
 ];
 
+const ROBUSTNESS: &[Template] = &[
+    ("robustness.yaml", include_str!("init/robustness/robustness.yaml")),
+    ("forge/forge.sh", include_str!("init/robustness/forge.sh")),
+];
+
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
             KindArg::Code => CODE,
+            KindArg::Robustness => ROBUSTNESS,
         };
         for (name, _) in templates {
             let path = self.dir.join(name);
@@ -56,9 +64,10 @@ impl Init {
                     .hint("name another directory: `proofhouse init KIND DIR`"));
             }
         }
-        std::fs::create_dir_all(&self.dir).map_err(FileError::new("create", &self.dir))?;
         for (name, content) in templates {
             let path = self.dir.join(name);
+            let parent = path.parent().unwrap_or(&self.dir);
+            std::fs::create_dir_all(parent).map_err(FileError::new("create", parent))?;
             files::write_synced(&path, content.as_bytes())?;
             terminal.data(&format!("{path}\n"))?;
         }

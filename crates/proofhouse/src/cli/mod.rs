@@ -24,6 +24,7 @@ mod reference;
 mod report;
 mod run;
 mod schema;
+mod stopping;
 mod table;
 mod vary;
 mod verify;

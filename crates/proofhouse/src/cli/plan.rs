@@ -50,6 +50,7 @@ impl Plan {
                 let (compile, test) = (code.budgets.compile.cpu_ms, code.budgets.test.cpu_ms);
                 text.push_str(&format!("budgets:     compile {compile} ms CPU, tests {test} ms CPU\n"));
             }
+            Body::Robustness(body) => text.push_str(&super::stopping::describe(body)),
         }
         for dataset in &loaded.datasets {
             text.push_str(&format!(
@@ -81,6 +82,10 @@ fn factors(loaded: &Loaded) -> String {
                 parts.push(format!("{cases} tasks x {targets} models x {} samples", code.samples_per_task));
             }
             parts.join(" + ")
+        }
+        Body::Robustness(body) => {
+            let variants: usize = body.cases.iter().map(|case| case.variants.len()).sum();
+            format!("{cases} cases, {variants} variants and levels, at most")
         }
     }
 }

@@ -9,7 +9,7 @@ use proofhouse_ledger::{Digest, RunPaths, files};
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::{report, tally};
+use crate::{export, report, tally};
 
 /// Rebuild summary.json and report.html from the records; the same bytes every time.
 #[derive(Debug, Args)]
@@ -50,6 +50,7 @@ impl Report {
             .map_err(|error| Failure::new(Exit::Refused, &error))?;
         tally::write(&paths).map_err(|error| broken(&error))?;
         report::write(&paths).map_err(|error| broken(&error))?;
+        export::beside(&paths, manifest.kind).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
         Ok(Exit::Ok)
     }

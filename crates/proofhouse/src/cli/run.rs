@@ -17,9 +17,10 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
 use super::{Terminal, env, table};
+use crate::robustness::PolicyName;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
-use crate::{report, tally};
+use crate::{export, report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
 #[derive(Debug, Args)]
@@ -120,6 +121,34 @@ pub(super) struct Inputs {
     /// Code suites: judge each completion alone, and record compile time and program size.
     #[arg(long)]
     measure: bool,
+
+    /// Robustness suites: a file with the tools under test by name, instead of the suite's `targets`.
+    #[arg(long, value_name = "FILE")]
+    target: Option<Utf8PathBuf>,
+
+    /// Robustness suites: when to stop repeating, instead of the suite's.
+    #[arg(long, value_enum)]
+    policy: Option<PolicyArg>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum PolicyArg {
+    /// The rules of the seed, to the letter.
+    Seed,
+    /// The same questions with error control.
+    Evidence,
+    /// Every planned run.
+    Fixed,
+}
+
+impl From<PolicyArg> for PolicyName {
+    fn from(policy: PolicyArg) -> PolicyName {
+        match policy {
+            PolicyArg::Seed => PolicyName::Seed,
+            PolicyArg::Evidence => PolicyName::Evidence,
+            PolicyArg::Fixed => PolicyName::Fixed,
+        }
+    }
 }
 
 impl Inputs {
@@ -136,6 +165,8 @@ impl Inputs {
                 sample: self.sample,
                 measure: self.measure,
             },
+            target: self.target.clone(),
+            policy: self.policy.map(PolicyName::from),
         }
     }
 }
@@ -148,7 +179,7 @@ enum DurabilityArg {
 
 impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = Arc::new(suite::load(&self.suite, &self.inputs.overrides())?);
+        let loaded = Arc::new(self.load(terminal)?);
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
@@ -183,6 +214,11 @@ impl Run {
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
+                let tree = export::beside(&paths, summary.kind)
+                    .map_err(|error| Failure::new(Exit::Internal, &error))?;
+                if let Some(tree) = tree {
+                    terminal.say(&format!("tree:   {tree}"));
+                }
                 Ok(verdict(&summary))
             }
             _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
@@ -236,8 +272,25 @@ impl Run {
         .hint(format!("`{again}` completes it"))
     }
 
+    /// The suite, with every variant written that a model has to write.
+    fn load(&self, terminal: &Terminal) -> Result<Loaded, Failure> {
+        let overrides = self.inputs.overrides();
+        let loaded = suite::load(&self.suite, &overrides)?;
+        let written = run::rewrite(&loaded).map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
+        if written == 0 {
+            return Ok(loaded);
+        }
+        terminal.say(&format!("{written} variants were written by the rewriter and recorded"));
+        Ok(suite::load(&self.suite, &overrides)?)
+    }
+
     /// What the kind of suite needs beside its targets.
     fn means(&self, loaded: &Loaded) -> Result<Means, Failure> {
+        if loaded.suite.kind() == Kind::Robustness && loaded.suite.targets.is_empty() {
+            let what = format!("{}: the suite names no tool to test", self.suite);
+            let hint = "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`";
+            return Err(Failure::say(Exit::InvalidSuite, what).hint(hint));
+        }
         let sandbox = match loaded.suite.kind() {
             Kind::Probe => None,
             Kind::Code | Kind::Robustness | Kind::Containment => Some(self.sandbox.open()?),
@@ -246,7 +299,9 @@ impl Run {
             true => None,
             false => self.cache.clone().or_else(|| Some(env::cache_folder()?.join("verdicts"))),
         };
-        Ok(Means { sandbox, cache })
+        let passed = loaded.suite.targets.iter().flat_map(|(_, target)| target.pass_env());
+        let environment = passed.filter_map(|name| Some((name.clone(), env::passed(name)?))).collect();
+        Ok(Means { sandbox, cache, environment, jobs: self.jobs.map(|jobs| jobs as usize) })
     }
 
     fn options(&self) -> Result<Options, Failure> {

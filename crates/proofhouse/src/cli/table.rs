@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate, Summary};
 
-use crate::report::words;
+use crate::report::{self, words};
 use crate::run::Executed;
 
 /// Everything that `run` says when it is done.
@@ -47,7 +47,7 @@ fn slots(summary: &Summary) -> String {
             format!("{}/{}", rate.numerator, rate.denominator),
             percent(rate.value),
             interval(rate),
-            (slot.trials - rate.denominator).to_string(),
+            (slot.trials - words::spared(summary.kind, &slot.counts) - rate.denominator).to_string(),
             match slot.flaky_cases.denominator {
                 0 => "-".to_owned(),
                 cases => format!("{}/{cases}", slot.flaky_cases.numerator),
@@ -122,12 +122,24 @@ fn facts(summary: &Summary) -> Vec<String> {
         width(a).total_cmp(&width(b))
     });
     facts.extend(widest.and_then(difference));
-    let unassessed = summary.trials - summary.assessed;
+    if let Some(robustness) = &summary.robustness {
+        facts.extend(report::findings(robustness));
+    }
+    let spared = words::spared(summary.kind, &summary.counts);
+    if spared > 0 {
+        facts.push(format!(
+            "{spared} of {} planned runs were not needed: the policy had seen enough",
+            summary.trials
+        ));
+    }
+    let unassessed = summary.trials - spared - summary.assessed;
     if unassessed > 0 {
         let why: Vec<String> = summary
             .counts
             .iter()
-            .filter(|(status, count)| *status != "success" && **count > 0)
+            .filter(|(status, count)| {
+                *status != "success" && **count > 0 && (spared == 0 || *status != "not_run")
+            })
             .map(|(status, count)| format!("{count} {status}"))
             .collect();
         let why = if why.is_empty() { "judges could not judge".to_owned() } else { why.join(", ") };

@@ -11,9 +11,10 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
 
 mod humaneval;
+mod tree;
 
 /// Every format.
-pub const ALL: &[Format] = &[humaneval::FORMAT];
+pub const ALL: &[Format] = &[humaneval::FORMAT, tree::FORMAT];
 
 /// A format that a run can be written in.
 pub struct Format {
@@ -74,6 +75,16 @@ pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<U
     }
     std::fs::create_dir_all(out).map_err(FileError::new("create", out))?;
     (format.write)(&Source { paths, manifest: &manifest }, out)
+}
+
+/// Writes what a run of this kind has beside it by default: the `tree` of a robustness run, in `D.tree`.
+pub fn beside(paths: &RunPaths, kind: Kind) -> Result<Option<Utf8PathBuf>, ExportError> {
+    if kind != Kind::Robustness {
+        return Ok(None);
+    }
+    let out = Utf8PathBuf::from(format!("{}.tree", paths.dir));
+    export(paths, &tree::FORMAT, &out)?;
+    Ok(Some(out))
 }
 
 impl Source<'_> {

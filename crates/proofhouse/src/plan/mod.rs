@@ -12,6 +12,9 @@ use crate::suite::{Body, Case, Loaded, Problems};
 
 mod code;
 mod probe;
+mod robustness;
+
+pub use robustness::Order;
 
 /// One planned execution.
 #[derive(Debug, Clone)]
@@ -41,6 +44,8 @@ pub enum Item {
     Sample(Arc<Sample>),
     /// A task that a model is asked for, by its place among the planned ones.
     Task(usize, Arc<str>),
+    /// An instruction for a tool; shared by its repetitions.
+    Tool(Arc<Order>),
 }
 
 impl Trial {
@@ -50,6 +55,7 @@ impl Trial {
             Item::Probe(case) => &case.id,
             Item::Sample(sample) => code::case_id(sample),
             Item::Task(_, task_id) => task_id,
+            Item::Tool(order) => &order.case_id,
         }
     }
 }
@@ -62,6 +68,7 @@ pub fn trials(loaded: &Loaded) -> Result<Trials<'_>, Problems> {
     match &loaded.suite.body {
         Body::Probe(probe) => Ok(Box::new(probe::Trials::new(&loaded.suite, probe))),
         Body::Code(code) => Ok(Box::new(code::trials(&loaded.suite, code))),
+        Body::Robustness(body) => Ok(Box::new(robustness::trials(&loaded.suite, body))),
     }
 }
 
@@ -71,6 +78,7 @@ pub fn count(loaded: &Loaded) -> u64 {
     match &loaded.suite.body {
         Body::Probe(probe) => loaded.case_count * targets as u64 * u64::from(probe.repetitions),
         Body::Code(code) => code.trial_count(targets),
+        Body::Robustness(body) => body.trial_count(loaded.suite.slots.len()),
     }
 }
 

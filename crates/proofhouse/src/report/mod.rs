@@ -28,6 +28,11 @@ pub use markdown::render_markdown;
 pub use store::{markdown, matches, write};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 
+/// What a robustness run found, in a few sentences for a terminal.
+pub fn findings(found: &proofhouse_ledger::summary::robustness::Robustness) -> Vec<String> {
+    sections::findings(found)
+}
+
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {

@@ -65,7 +65,11 @@ fn body(facts: &Facts<'_>) -> Html {
         "{}, {} assessed",
         &[&words::plural(summary.trials, "trial", "trials"), &words::count(summary.assessed)],
     );
-    let unassessed = summary.trials - summary.assessed.min(summary.trials);
+    let spared = words::spared(summary.kind, &summary.counts);
+    if spared > 0 {
+        html.put(", {} not needed", &[&words::count(spared)]);
+    }
+    let unassessed = (summary.trials - spared).saturating_sub(summary.assessed);
     if unassessed > 0 {
         html.put(", <strong>{} not assessed</strong>", &[&words::count(unassessed)]);
     }

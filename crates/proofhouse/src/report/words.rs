@@ -1,5 +1,8 @@
 //! Numbers as people read them, without rounding anything into a claim: 99.99 % is never printed as 100 %.
 
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::record::{Kind, Status};
 use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate};
 
 /// Between a number and its unit.
@@ -32,6 +35,14 @@ pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
 /// A rate in words: its value, or that there is none.
 pub(super) fn rate(rate: &Rate) -> String {
     rate.value.map_or_else(|| "not assessed".to_owned(), percent)
+}
+
+/// Trials that a stopping rule made unnecessary: nobody misses their verdict.
+pub(crate) fn spared(kind: Kind, counts: &BTreeMap<String, u64>) -> u64 {
+    match kind {
+        Kind::Robustness => counts.get(Status::NotRun.as_str()).copied().unwrap_or(0),
+        Kind::Probe | Kind::Code | Kind::Containment => 0,
+    }
 }
 
 /// `12,345`

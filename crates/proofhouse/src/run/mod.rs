@@ -16,12 +16,14 @@ mod open;
 mod record;
 mod recover;
 mod reuse;
+mod rewrite;
 mod seal;
 mod work;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
+pub use rewrite::{RewriteError, rewrite};
 pub use seal::{SealError, seal, write_manifest};
 pub use work::{Means, Provenance};
 

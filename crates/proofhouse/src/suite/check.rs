@@ -11,14 +11,23 @@ use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
 use crate::target::{At, TargetConfig};
 
 /// Kinds that can be run.
-const KINDS: [Kind; 2] = [Kind::Probe, Kind::Code];
+const KINDS: [Kind; 3] = [Kind::Probe, Kind::Code, Kind::Robustness];
 
 /// Kinds that a suite can have some day.
-const OTHER_KINDS: [&str; 2] = ["robustness", "containment"];
+const OTHER_KINDS: [&str; 1] = ["containment"];
 
-/// The kind that a suite says; a suite without a word is read as `probe`, which then says what is missing.
+/// Modes of robustness suites: a file that has one needs no word for its kind.
+const MODES: [&str; 4] = ["baseline", "adversarial", "stress", "canonical"];
+
+/// The kind that a suite says. One without a word is a robustness suite if it has a mode of one, and is otherwise read as
+/// `probe`, which then says what is missing.
 pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
-    let Some(entry) = tree.entry(tree.root, "kind") else { return Ok(Kind::Probe) };
+    let Some(entry) = tree.entry(tree.root, "kind") else {
+        let has_mode = ["mode", "category"].into_iter().filter_map(|key| tree.entry(tree.root, key)).any(|entry| {
+            matches!(&tree.node(entry.value).kind, Node::Text(mode) if MODES.contains(&mode.as_str()))
+        });
+        return Ok(if has_mode { Kind::Robustness } else { Kind::Probe });
+    };
     let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(Kind::Probe) };
     if let Some(kind) = KINDS.into_iter().find(|kind| kind.as_str() == word) {
         return Ok(kind);
@@ -28,7 +37,7 @@ pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
         // A kind that exists, but not yet here, is said to be so rather than called unknown.
         let what = format!("suites of kind `{word}` are not supported by this version");
         return Err(Problem::new(Code::Unsupported, place, what)
-            .hint("this version runs `kind: probe` and `kind: code`"));
+            .hint("this version runs `kind: probe`, `kind: code` and `kind: robustness`"));
     }
     let known = [&KINDS.map(Kind::as_str)[..], &OTHER_KINDS].concat();
     Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))

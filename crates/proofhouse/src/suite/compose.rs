@@ -177,7 +177,7 @@ impl Composer {
 
     fn add(&mut self, kind: Kind, mark: Mark) -> NodeId {
         let id = NodeId(u32::try_from(self.nodes.len()).expect("MAX_VALUES is below 2^32"));
-        self.nodes.push(Node { kind, mark });
+        self.nodes.push(Node { kind, mark, block: false });
         id
     }
 
@@ -200,7 +200,9 @@ impl Composer {
         let (id, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let kind = self.scalar(&text, style, tag.as_deref(), mark)?;
-                (self.add(kind, mark), anchor)
+                let id = self.add(kind, mark);
+                self.nodes[id.0 as usize].block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                (id, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.container_tag(tag.as_deref(), "seq", mark)?;

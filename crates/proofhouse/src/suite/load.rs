@@ -12,6 +12,7 @@ use super::kinds::{self, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
+use crate::robustness::PolicyName;
 
 /// The largest suite file, in bytes.
 const MAX_SUITE_BYTES: u64 = 64 << 20;
@@ -31,6 +32,10 @@ pub struct Overrides {
     pub data_root: Option<Utf8PathBuf>,
     /// For code suites.
     pub code: CodeOverrides,
+    /// For robustness suites: a file of targets instead of the suite's.
+    pub target: Option<Utf8PathBuf>,
+    /// For robustness suites: another policy.
+    pub policy: Option<PolicyName>,
 }
 
 /// What the command line says against a code suite.

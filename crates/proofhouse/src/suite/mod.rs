@@ -28,6 +28,9 @@ pub mod yaml;
 pub use bounds::{Fraction, Ordered, Weight, Whole};
 pub use cases::{Case, CaseStream};
 pub use file::{Fields, Format, Gate};
+pub use kinds::{
+    Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
+};
 pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring};
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
 pub use model::{Body, Determinism, Slot, Suite};

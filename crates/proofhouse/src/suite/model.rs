@@ -5,7 +5,7 @@ use proofhouse_ledger::json::to_json;
 use proofhouse_ledger::record::Kind;
 
 use super::file::Gate;
-use super::kinds::{CodeBody, Probe};
+use super::kinds::{CodeBody, Probe, RobustnessBody};
 use crate::target::{self, TargetConfig};
 
 /// A checked suite: what all kinds have in common, and what its kind adds.
@@ -39,6 +39,7 @@ impl Suite {
         match self.body {
             Body::Probe(_) => Kind::Probe,
             Body::Code(_) => Kind::Code,
+            Body::Robustness(_) => Kind::Robustness,
         }
     }
 
@@ -46,7 +47,15 @@ impl Suite {
     pub fn probe(&self) -> Option<&Probe> {
         match &self.body {
             Body::Probe(probe) => Some(probe),
-            Body::Code(_) => None,
+            Body::Code(_) | Body::Robustness(_) => None,
+        }
+    }
+
+    /// What it adds if it is a `robustness` suite.
+    pub fn robustness(&self) -> Option<&RobustnessBody> {
+        match &self.body {
+            Body::Robustness(robustness) => Some(robustness),
+            Body::Probe(_) | Body::Code(_) => None,
         }
     }
 }
@@ -58,6 +67,8 @@ pub enum Body {
     Probe(Probe),
     /// Completions and their tests.
     Code(Box<CodeBody>),
+    /// Instructions, and what is made of them.
+    Robustness(Box<RobustnessBody>),
 }
 
 /// What stands in one slot, for manifests and envelopes.

@@ -75,6 +75,8 @@ pub(crate) struct NodeId(pub(super) u32);
 pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) mark: Mark,
+    /// A text after `>` or `|`.
+    pub(crate) block: bool,
 }
 
 /// A value with the type that YAML 1.2 gives it.
@@ -158,6 +160,23 @@ impl Tree {
             Kind::Map(entries) => entries.iter().find(|entry| entry.key == key),
             _ => None,
         }
+    }
+
+    /// Whether a text was written as a block, after `>` or `|`.
+    pub(crate) fn is_block(&self, steps: &[Step<'_>]) -> bool {
+        let mut node = self.root;
+        for step in steps {
+            let next = match (step, &self.node(node).kind) {
+                (Step::Key(key), Kind::Map(_)) => self.entry(node, key).map(|entry| entry.value),
+                (Step::Index(index), Kind::List(items)) => items.get(*index).copied(),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return false,
+            }
+        }
+        self.node(node).block
     }
 
     /// Where a value stands; a missing step or a value without text of its own stands at the key that leads to it.

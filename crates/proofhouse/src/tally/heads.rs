@@ -13,6 +13,7 @@ use proofhouse_ledger::{Json, RunId};
 use super::cluster::Clusters;
 use super::code::CodeTally;
 use super::pairs::Pairs;
+use super::robustness::RobustnessTally;
 use super::stats::{self, Confidence};
 
 /// A tally under way.
@@ -35,6 +36,7 @@ pub struct Tally {
     kind: Option<Kind>,
     /// What the kind adds.
     code: Option<CodeTally>,
+    robustness: Option<RobustnessTally>,
     config: Json,
 }
 
@@ -52,8 +54,10 @@ struct SlotTally {
     tags: BTreeMap<String, (u64, u64)>,
     flaky: u64,
     repeated: u64,
-    /// This case's verdicts: repetition and passed.
+    /// This case's verdicts: variant and repetition in one number, and passed.
     verdicts: Vec<(u64, bool)>,
+    /// The variant that is passing by, as raw bytes, and which one of the case it is.
+    variant: (Vec<u8>, u64),
     /// The last tags seen, raw and parsed: neighbours share them.
     last_tags: (Vec<u8>, Vec<String>),
 }
@@ -72,6 +76,8 @@ impl Tally {
             self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
             self.kind = Some(line.kind()?);
             self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
+            self.robustness =
+                (self.kind == Some(Kind::Robustness)).then(|| RobustnessTally::new(&self.config));
         }
         let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         if case != self.case {
@@ -88,6 +94,9 @@ impl Tally {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         let at = self.slot(line)?;
+        if let Some(robustness) = &mut self.robustness {
+            robustness.push(line)?;
+        }
         let neighbours = self.code.is_none();
         if let Some(code) = &mut self.code {
             code.push(at, line, status, passed)?;
@@ -136,7 +145,8 @@ impl Tally {
     pub fn finish(mut self) -> Option<Summary> {
         self.close_case();
         self.close_scattered();
-        let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
+        let spared = self.kind == Some(Kind::Robustness);
+        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(spared)).collect();
         let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
@@ -153,6 +163,7 @@ impl Tally {
             error_types: self.error_types.clone(),
             comparisons: comparisons.collect(),
             code: self.code.as_ref().map(|code| code.finish(&slots)),
+            robustness: self.robustness.map(RobustnessTally::finish),
             slots,
             gate,
         })
@@ -170,6 +181,10 @@ impl SlotTally {
     ) -> Result<(), Damage> {
         self.trials += 1;
         self.counts[status as usize] += 1;
+        let variant = line.raw("variant_id").unwrap_or_default();
+        if variant != self.variant.0 {
+            self.variant = (variant.to_vec(), self.variant.1 + 1);
+        }
         if neighbours && let Some(Json::Object(scores)) = line.json("scores") {
             for (name, score) in scores.iter() {
                 let Some(score) = score.as_f64() else { continue };
@@ -184,7 +199,7 @@ impl SlotTally {
         self.assessed += 1;
         self.passed += u64::from(passed);
         if neighbours {
-            self.note(line.integer("repetition")?, passed);
+            self.note(self.variant.1 << 32 | line.integer("repetition")?, passed);
         }
         let tags = line.raw("tags").unwrap_or(b"[]");
         if self.last_tags.0 != tags {
@@ -212,17 +227,23 @@ impl SlotTally {
     }
 
     fn close_case(&mut self) {
-        if self.verdicts.len() > 1 {
-            self.repeated += 1;
-            let first = self.verdicts[0].1;
-            self.flaky += u64::from(self.verdicts.iter().any(|(_, passed)| *passed != first));
+        // Repetitions are those of one variant: two wordings may well differ.
+        let (mut repeated, mut flaky) = (false, false);
+        for wording in self.verdicts.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
+            repeated |= wording.len() > 1;
+            flaky |= wording.iter().any(|(_, passed)| *passed != wording[0].1);
         }
+        self.repeated += u64::from(repeated);
+        self.flaky += u64::from(flaky);
         self.verdicts.clear();
+        self.variant = (Vec::new(), 0);
         self.pass_clusters.close();
         self.scores.values_mut().for_each(Clusters::close);
     }
 
-    fn summarise(&self) -> Slot {
+    /// `spared`: trials that were not run are trials that nobody needed.
+    fn summarise(&self, spared: bool) -> Slot {
+        let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
@@ -238,7 +259,7 @@ impl SlotTally {
             // A bound, not an estimate: without any assessed trial there is nothing to bound.
             pass_rate_all: rate(
                 self.passed,
-                if self.assessed > 0 { self.trials } else { 0 },
+                if self.assessed > 0 { needed } else { 0 },
                 of_slot("passed = true of all, where at least one is assessed"),
             ),
             pass_rate_clustered: self.pass_clusters.rate(),

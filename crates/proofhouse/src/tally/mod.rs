@@ -10,8 +10,9 @@ mod cluster;
 mod code;
 mod heads;
 mod pairs;
-pub mod stats;
+mod robustness;
 
+pub use crate::stats;
 pub use heads::Tally;
 
 /// Why a run cannot be added up.

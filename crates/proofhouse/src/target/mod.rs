@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::Page;
 
+pub mod command;
 mod scripted;
 
 mod shape;
@@ -17,6 +18,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use command::Command;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use template::{Template, TemplateError};
 
@@ -26,6 +28,8 @@ pub use template::{Template, TemplateError};
 pub enum TargetConfig {
     /// Rules over the input, without a network.
     Scripted(Scripted),
+    /// A black-box program.
+    Command(Box<Command>),
 }
 
 /// What the envelope calls the model of a target: the `model` that its settings name, or its kind.
@@ -57,13 +61,22 @@ pub enum At {
 impl TargetConfig {
     /// The documentation page of every kind of target.
     pub fn pages() -> Vec<Page> {
-        vec![Page::of::<Scripted>("scripted")]
+        vec![Page::of::<Scripted>("scripted"), Page::of::<Command>("command")]
     }
 
     /// The name of its kind, as a suite writes it.
     pub fn kind_name(&self) -> &'static str {
         match self {
             TargetConfig::Scripted(_) => "scripted",
+            TargetConfig::Command(_) => "command",
+        }
+    }
+
+    /// Variables of the environment that the target is given.
+    pub fn pass_env(&self) -> &[String] {
+        match self {
+            TargetConfig::Command(config) => &config.pass_env,
+            _ => &[],
         }
     }
 
@@ -71,6 +84,7 @@ impl TargetConfig {
     pub fn check(&self) -> Vec<Complaint> {
         match self {
             TargetConfig::Scripted(config) => config.check(),
+            TargetConfig::Command(config) => config.check(),
         }
     }
 
@@ -78,6 +92,11 @@ impl TargetConfig {
     pub fn open(&self) -> Result<Target, Complaint> {
         match self {
             TargetConfig::Scripted(config) => Script::new(config).map(Target::Scripted),
+            TargetConfig::Command(_) => Err(Complaint {
+                at: Vec::new(),
+                what: "a `command` answers robustness suites only".to_owned(),
+                hint: Some("write `kind: robustness`, or give the suite another target".to_owned()),
+            }),
         }
     }
 }

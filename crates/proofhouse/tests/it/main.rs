@@ -20,6 +20,7 @@ mod outcomes;
 mod reference;
 mod report;
 mod resume;
+mod robustness;
 mod sample_run;
 mod tidy;
 mod verify;

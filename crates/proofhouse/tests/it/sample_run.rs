@@ -505,6 +505,7 @@ fn summarise(
         slots: rows,
         comparisons,
         code: None,
+        robustness: None,
         gate,
     }
 }

@@ -3,8 +3,21 @@
 use std::path::Path;
 
 /// `lib.rs` in its order; the ledger and the sandbox are crates of their own.
-const ORDER: [&str; 13] = [
-    "page", "vary", "target", "judge", "code", "suite", "plan", "run", "tally", "diff", "report", "export",
+const ORDER: [&str; 15] = [
+    "page",
+    "stats",
+    "vary",
+    "target",
+    "judge",
+    "code",
+    "robustness",
+    "suite",
+    "plan",
+    "run",
+    "tally",
+    "diff",
+    "report",
+    "export",
     "cli",
 ];
 

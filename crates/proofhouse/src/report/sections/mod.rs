@@ -9,9 +9,14 @@ use proofhouse_ledger::summary::Summary;
 use super::html::Html;
 use super::survey::Survey;
 
+mod answers;
+mod attribution;
+mod calibration;
 mod cases;
 mod code;
 mod comparisons;
+mod heat_map;
+mod ladder;
 mod outcomes;
 mod provenance;
 mod records;
@@ -23,6 +28,11 @@ mod verdict;
 pub(super) const ALL: &[Section] = &[
     verdict::SECTION,
     code::SECTION,
+    answers::SECTION,
+    calibration::SECTION,
+    heat_map::SECTION,
+    ladder::SECTION,
+    attribution::SECTION,
     comparisons::SECTION,
     outcomes::SECTION,
     tags::SECTION,
@@ -31,6 +41,8 @@ pub(super) const ALL: &[Section] = &[
     records::SECTION,
     provenance::SECTION,
 ];
+
+pub(super) use answers::findings;
 
 /// A part of the page.
 pub(super) struct Section {

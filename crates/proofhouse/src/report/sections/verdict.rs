@@ -73,13 +73,13 @@ fn rates(html: &mut Html, facts: &Facts<'_>) {
     html.put("<tbody>", &[]);
     let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
     for slot in &facts.summary.slots {
-        slot_row(html, slot, gate);
+        slot_row(html, slot, (gate, words::spared(facts.summary.kind, &slot.counts)));
     }
     html.put("</tbody>", &[]);
     table::close(html);
 }
 
-fn slot_row(html: &mut Html, slot: &Slot, gate: Option<f64>) {
+fn slot_row(html: &mut Html, slot: &Slot, (gate, spared): (Option<f64>, u64)) {
     let rate = &slot.pass_rate;
     html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&slot.slot]);
     let class = if rate.value.is_some() { "num big" } else { "num big missing" };
@@ -94,9 +94,13 @@ fn slot_row(html: &mut Html, slot: &Slot, gate: Option<f64>) {
     html.put(r#"</td><td class="num" data-label="Passed of assessed">"#, &[]);
     link(html, slot, "passed", rate.numerator);
     html.put(" of {}</td>", &[&words::count(rate.denominator)]);
-    let unassessed = slot.trials - rate.denominator.min(slot.trials);
+    let unassessed = (slot.trials - spared).saturating_sub(rate.denominator);
     if unassessed == 0 {
-        html.put(r#"<td class="num" data-label="Not assessed">0</td></tr>"#, &[]);
+        html.put(r#"<td class="num" data-label="Not assessed">0"#, &[]);
+        if spared > 0 {
+            html.put("<br><small>{} not needed</small>", &[&words::count(spared)]);
+        }
+        html.put("</td></tr>", &[]);
         return;
     }
     html.put(r#"<td class="num unassessed" data-label="Not assessed">"#, &[]);

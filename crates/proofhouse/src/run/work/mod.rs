@@ -20,6 +20,7 @@ use crate::target::Target;
 
 mod code;
 mod probe;
+mod robustness;
 
 /// What a run may use beside its targets.
 #[derive(Default)]
@@ -28,6 +29,10 @@ pub struct Means {
     pub sandbox: Option<Sandbox>,
     /// Where verdicts are kept; `None`: nowhere.
     pub cache: Option<Utf8PathBuf>,
+    /// Variables of our environment that targets may have.
+    pub environment: BTreeMap<String, String>,
+    /// Trials in flight at most; as the kind has it if not given.
+    pub jobs: Option<usize>,
 }
 
 /// A future that a group of trials is.
@@ -127,13 +132,17 @@ impl Desk {
 
 /// Makes ready to carry out the trials of a suite.
 pub(super) fn open(loaded: &Arc<Loaded>, run_id: RunId, means: Means) -> Result<Arc<dyn Work>, ExecuteError> {
+    let scribe = Scribe::new(loaded, run_id);
+    if let Body::Robustness(body) = &loaded.suite.body {
+        return Ok(Arc::new(robustness::Trying::new(scribe, body, means)?));
+    }
     let targets = loaded.suite.targets.iter().map(|(slot, config)| {
         config.open().map(Arc::new).map_err(|complaint| ExecuteError::Target(slot.clone(), complaint.what))
     });
     let targets: Vec<Arc<Target>> = targets.collect::<Result<_, _>>()?;
-    let scribe = Scribe::new(loaded, run_id);
     match &loaded.suite.body {
         Body::Probe(probe) => Ok(Arc::new(probe::Asking::new(scribe, targets, probe)?)),
         Body::Code(code) => Ok(Arc::new(code::Judging::new(scribe, targets, code, means)?)),
+        Body::Robustness(_) => unreachable!("tools are opened above"),
     }
 }

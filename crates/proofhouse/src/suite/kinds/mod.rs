@@ -14,10 +14,15 @@ use super::tree::Tree;
 
 mod code;
 mod probe;
+mod robustness;
 
 pub(crate) use code::CodeFile;
 pub use code::{CodeBody, Edition, LanguageName, SampleSource};
 pub use probe::{Primary, Probe, Scoring};
+pub(crate) use robustness::RobustnessFile;
+pub use robustness::{
+    Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
+};
 
 /// What a kind needs to read its suite.
 pub(crate) struct Loading<'a> {
@@ -40,7 +45,8 @@ pub(crate) fn read(kind: Kind, loading: &Loading<'_>) -> Result<Read, Problems> 
     match kind {
         Kind::Probe => probe::read(loading),
         Kind::Code => code::read(loading),
-        Kind::Robustness | Kind::Containment => unreachable!("`kind_of` lets no such suite through"),
+        Kind::Robustness => robustness::read(loading),
+        Kind::Containment => unreachable!("`kind_of` lets no such suite through"),
     }
 }
 

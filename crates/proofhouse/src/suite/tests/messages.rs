@@ -392,13 +392,13 @@ fn no_such_suite() {
 
 #[test]
 fn kind_of_another_version() {
-    insta::assert_snapshot!(refused(&GOOD.replace("kind: probe", "kind: robustness")), @r"
-    suite.yaml:1:7: suites of kind `robustness` are not supported by this version
+    insta::assert_snapshot!(refused(&GOOD.replace("kind: probe", "kind: containment")), @r"
+    suite.yaml:1:7: suites of kind `containment` are not supported by this version
       |
-    1 | kind: robustness
-      |       ^^^^^^^^^^
+    1 | kind: containment
+      |       ^^^^^^^^^^^
 
-    hint: this version runs `kind: probe` and `kind: code`
+    hint: this version runs `kind: probe`, `kind: code` and `kind: robustness`
     ");
 }
 

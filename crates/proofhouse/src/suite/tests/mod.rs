@@ -3,6 +3,7 @@
 mod identity;
 mod mangled;
 mod messages;
+mod robustness;
 mod row_messages;
 mod rows;
 mod schema;

@@ -91,7 +91,7 @@ pub(super) fn lower_tail(k: u64, n: u64, p: f64) -> f64 {
 }
 
 /// The probability of at least `k` successes.
-pub(super) fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
+pub fn upper_tail(k: u64, n: u64, p: f64) -> f64 {
     if k == 0 { 1.0 } else { Chance::of(p).flipped().up_to(n - k, n) }
 }
 

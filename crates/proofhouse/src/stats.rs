@@ -17,7 +17,7 @@ mod quantile;
 mod round;
 
 pub use adjust::{benjamini_hochberg, holm};
-pub use binomial::binomial_test;
+pub use binomial::{binomial_test, upper_tail as binomial_upper_tail};
 pub use cluster::{ClusterMoments, MeanEstimate};
 pub use interval::{Interval, clopper_pearson, wilson};
 pub use paired::{Difference, McNemar, PairedCounts};
