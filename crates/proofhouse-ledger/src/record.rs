@@ -12,10 +12,12 @@ use crate::spine::Stamp;
 use crate::{Digest, Json, RecordId, RunId};
 
 mod code;
+pub mod containment;
 mod line;
 mod probe;
 
 pub use code::{Code, CodeRecord, Finding, TestOutcome};
+pub use containment::{Containment, ContainmentRecord};
 pub use line::{Damage, Line, Spans};
 pub use probe::{Probe, ProbeRecord, output_digest};
 
