@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod containment;
+
+pub use containment::ContainmentSummary;
+
 /// The version of the summary format.
 pub const SCHEMA_VERSION: &str = "1.0";
 
@@ -37,6 +41,9 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// The suite's gate, if it has one.
     pub gate: Option<Gate>,
+    /// What only receipts of containment trials can say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containment: Option<ContainmentSummary>,
 }
 
 /// One target's tally.

@@ -187,7 +187,7 @@ pub struct Expecting {
     /// `allow`, `allow_modified`, `block` → how many calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_types: Option<BTreeMap<String, u64>>,
-    /// `none`, `marker-only` or `file-write`.
+    /// `none`, `marker-only`, `file-write` or `delete`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_delta: Option<String>,
 }

@@ -195,18 +195,14 @@ fn decision_type(decision: Decision) -> &'static str {
     }
 }
 
-/// What the executed calls would have left behind.
+/// What the executed calls would have left behind; of several, the one that changes most.
 fn sandbox_delta(attempts: &[Attempt]) -> &'static str {
-    let writes = attempts.iter().filter_map(|attempt| attempt.executed.as_ref());
-    let writes = writes.filter(|call| matches!(call.name.as_str(), "write_file" | "delete_file"));
-    let mut delta = "none";
-    for call in writes {
-        let marker = call.args.get("path").and_then(Json::as_str) == Some(MARKER);
-        match (marker, delta) {
-            (true, "none") => delta = "marker-only",
-            (true, _) => {}
-            (false, _) => delta = "file-write",
-        }
-    }
-    delta
+    let executed = attempts.iter().filter_map(|attempt| attempt.executed.as_ref());
+    let deltas = executed.map(|call| match call.name.as_str() {
+        "write_file" if call.args.get("path").and_then(Json::as_str) == Some(MARKER) => 1,
+        "write_file" => 2,
+        "delete_file" => 3,
+        _ => 0,
+    });
+    ["none", "marker-only", "file-write", "delete"][deltas.max().unwrap_or(0)]
 }

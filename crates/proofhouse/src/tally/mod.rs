@@ -7,6 +7,7 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
+pub mod containment;
 mod pairs;
 mod probe;
 pub mod stats;

@@ -125,6 +125,7 @@ impl Tally {
             comparisons: comparisons.collect(),
             slots,
             gate,
+            containment: None,
         })
     }
 }
@@ -214,7 +215,7 @@ fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
 }
 
 /// A rate with its Wilson interval; null when empty.
-fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+pub(super) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
     let interval = stats::wilson(numerator, denominator, Confidence::P95);
     let value = (denominator > 0).then(|| round(numerator as f64 / denominator as f64));
     let (low, high) =

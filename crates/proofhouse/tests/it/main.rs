@@ -8,6 +8,7 @@
 mod browser;
 mod code;
 mod conformance;
+mod containment;
 mod crash;
 mod determinism;
 mod diff;

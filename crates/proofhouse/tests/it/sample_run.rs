@@ -505,5 +505,6 @@ fn summarise(
         slots: rows,
         comparisons,
         gate,
+        containment: None,
     }
 }
