@@ -24,6 +24,8 @@ pub struct TrialTelemetry {
     pub latency_ms: f64,
     /// Requests made, retries included.
     pub attempts: u32,
+    /// Whether the verdict was known already and nothing was executed.
+    pub cached: bool,
 }
 
 impl TrialTelemetry {
@@ -31,6 +33,9 @@ impl TrialTelemetry {
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"attempts\":");
         push_integer(out, self.attempts.into());
+        if self.cached {
+            out.extend_from_slice(b",\"cached\":true");
+        }
         out.extend_from_slice(b",\"event\":\"trial\",\"index\":");
         push_integer(out, self.index);
         out.extend_from_slice(b",\"latency_ms\":");

@@ -1,21 +1,24 @@
 //! `run`: the whole way of the data on one screen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
-use super::{Terminal, table};
-use crate::run::{self, Ending, Executed, Open, Options, Stop};
-use crate::suite::{self, Loaded, Overrides};
+use super::{Terminal, env, table};
+use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
+use crate::suite::{self, CodeOverrides, Loaded, Overrides};
 use crate::{report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -35,9 +38,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     root: Utf8PathBuf,
 
-    /// Trials in flight at most.
-    #[arg(long, short, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    jobs: u64,
+    /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    jobs: Option<u64>,
 
     /// Complete an interrupted run; what is finished is not run again.
     #[arg(long)]
@@ -66,6 +69,17 @@ pub(super) struct Run {
     /// Leave report.html away; `proofhouse report` writes it later.
     #[arg(long)]
     skip_report: bool,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+
+    /// Where verdicts on completions are kept by content [default: proofhouse/verdicts in the user's cache folder].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<Utf8PathBuf>,
+
+    /// Judge every completion, also those that were judged before.
+    #[arg(long)]
+    no_cache: bool,
 }
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
@@ -90,6 +104,22 @@ pub(super) struct Inputs {
     /// Dataset paths start here and stay below it, instead of the suite's directory.
     #[arg(long, value_name = "DIR")]
     data_root: Option<Utf8PathBuf>,
+
+    /// Code suites: the k of pass@k, instead of the suite's.
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    k: Option<Vec<u64>>,
+
+    /// Code suites: only this task; may be given several times.
+    #[arg(long = "task", value_name = "ID")]
+    tasks: Option<Vec<String>>,
+
+    /// Code suites: only N tasks, drawn by the seed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+
+    /// Code suites: judge each completion alone, and record compile time and program size.
+    #[arg(long)]
+    measure: bool,
 }
 
 impl Inputs {
@@ -100,6 +130,12 @@ impl Inputs {
             strict_serialization: self.no_strict_serialization.then_some(false),
             deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
             data_root: self.data_root.clone(),
+            code: CodeOverrides {
+                k: self.k.clone(),
+                tasks: self.tasks.clone(),
+                sample: self.sample,
+                measure: self.measure,
+            },
         }
     }
 }
@@ -112,11 +148,12 @@ enum DurabilityArg {
 
 impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = suite::load(&self.suite, &self.inputs.overrides())?;
+        let loaded = Arc::new(suite::load(&self.suite, &self.inputs.overrides())?);
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
         let options = self.options()?;
+        let means = self.means(&loaded)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
@@ -129,7 +166,8 @@ impl Run {
         }
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
-        let outcome = run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress));
+        let outcome =
+            run::execute(&loaded, &mut open, (&options, means), &stop, &mut |progress| live.show(progress));
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
@@ -141,7 +179,7 @@ impl Run {
             }
         }
         let paths = open.paths.clone();
-        let (envelope, place) = run::seal(open, &options, &executed)?;
+        let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
@@ -161,7 +199,7 @@ impl Run {
     ) -> Result<Summary, Failure> {
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
         let (summary, bytes) = tally::write(&open.work).map_err(|error| internal(&error))?;
-        run::write_manifest(loaded, open, options, &executed.written.totals, &bytes)?;
+        run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
             && let Err(error) = report::write(&open.work)
         {
@@ -198,6 +236,19 @@ impl Run {
         .hint(format!("`{again}` completes it"))
     }
 
+    /// What the kind of suite needs beside its targets.
+    fn means(&self, loaded: &Loaded) -> Result<Means, Failure> {
+        let sandbox = match loaded.suite.kind() {
+            Kind::Probe => None,
+            Kind::Code | Kind::Robustness | Kind::Containment => Some(self.sandbox.open()?),
+        };
+        let cache = match self.no_cache {
+            true => None,
+            false => self.cache.clone().or_else(|| Some(env::cache_folder()?.join("verdicts"))),
+        };
+        Ok(Means { sandbox, cache })
+    }
+
     fn options(&self) -> Result<Options, Failure> {
         let deadline = match self.deadline {
             None => None,
@@ -208,7 +259,7 @@ impl Run {
         Ok(Options {
             run_dir: self.run_dir.clone(),
             root: self.root.clone(),
-            jobs: self.jobs as usize,
+            jobs: self.jobs.map(|jobs| jobs as usize),
             resume: self.resume,
             retry_errors: self.retry_errors,
             overwrite: self.overwrite,
@@ -225,7 +276,8 @@ impl Run {
 
 /// The exit code of a whole run.
 fn verdict(summary: &Summary) -> Exit {
-    if summary.assessed == 0 {
+    let infra = summary.code.as_ref().is_some_and(|code| code.slots.iter().any(|slot| slot.infra > 0));
+    if summary.assessed == 0 || infra {
         return Exit::Infrastructure;
     }
     match summary.gate.as_ref().map(|gate| gate.held) {

@@ -7,12 +7,13 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
+mod code;
+mod heads;
 pub mod containment;
 mod pairs;
-mod probe;
 pub mod stats;
 
-pub use probe::Tally;
+pub use heads::Tally;
 
 /// Why a run cannot be added up.
 #[derive(Debug, thiserror::Error)]
