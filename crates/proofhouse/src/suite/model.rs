@@ -57,7 +57,7 @@ pub enum Body {
     /// Answers and their judges.
     Probe(Probe),
     /// Completions and their tests.
-    Code(CodeBody),
+    Code(Box<CodeBody>),
 }
 
 /// What stands in one slot, for manifests and envelopes.

@@ -167,7 +167,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         .map(|((name, _), source)| samples_slot(name, source))
         .collect();
     let case_count = code.problems.len() as u64;
-    let mut suite = common.suite(loading.overrides, Body::Code(code));
+    let mut suite = common.suite(loading.overrides, Body::Code(Box::new(code)));
     slots.append(&mut suite.slots);
     suite.slots = slots;
     Ok(Read { suite, datasets, case_count, warnings })
