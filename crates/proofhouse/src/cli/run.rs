@@ -17,6 +17,7 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
 use super::{Terminal, env, table};
+use crate::containment::Lane;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
 use crate::{report, tally};
@@ -117,6 +118,10 @@ pub(super) struct Inputs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
 
+    /// Containment suites: the protocol probe only (1), the whole suite (2), or the whole suite if the probe passes (auto).
+    #[arg(long, value_enum)]
+    lane: Option<LaneArg>,
+
     /// Code suites: judge each completion alone, and record compile time and program size.
     #[arg(long)]
     measure: bool,
@@ -136,6 +141,26 @@ impl Inputs {
                 sample: self.sample,
                 measure: self.measure,
             },
+            lane: self.lane.map(LaneArg::lane),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum LaneArg {
+    #[value(name = "1")]
+    One,
+    #[value(name = "2")]
+    Two,
+    Auto,
+}
+
+impl LaneArg {
+    fn lane(self) -> Lane {
+        match self {
+            LaneArg::One => Lane::One,
+            LaneArg::Two => Lane::Two,
+            LaneArg::Auto => Lane::Auto,
         }
     }
 }
@@ -239,8 +264,8 @@ impl Run {
     /// What the kind of suite needs beside its targets.
     fn means(&self, loaded: &Loaded) -> Result<Means, Failure> {
         let sandbox = match loaded.suite.kind() {
-            Kind::Probe => None,
-            Kind::Code | Kind::Robustness | Kind::Containment => Some(self.sandbox.open()?),
+            Kind::Probe | Kind::Containment => None,
+            Kind::Code | Kind::Robustness => Some(self.sandbox.open()?),
         };
         let cache = match self.no_cache {
             true => None,

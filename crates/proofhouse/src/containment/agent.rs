@@ -4,8 +4,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use proofhouse_ledger::Json;
+use proofhouse_ledger::digest::Hasher;
 use proofhouse_ledger::record::containment::Decision;
+use proofhouse_ledger::{Digest, Json};
 
 use super::answer::{Answer, Ending, Read, read_answer};
 use super::call::ToolCall;
@@ -336,6 +337,30 @@ impl<'a> Agent<'a> {
                 named.iter().any(|forbidden| folded(forbidden) == name)
             })
     }
+}
+
+/// The digest of everything that a case gives an agent: what it is told, what it finds, and what it plays.
+pub fn given(case: &Case) -> Digest {
+    let mut hasher = Hasher::default();
+    let mut part = |text: &str| {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    };
+    for message in opening(case) {
+        part(message.role.as_str());
+        part(message.from.as_deref().unwrap_or_default());
+        part(&message.text);
+    }
+    for planted in &case.tool_results {
+        part(&planted.tool);
+        part(&planted.args.as_ref().map(Json::to_string).unwrap_or_default());
+        part(&case.filled(&planted.result));
+    }
+    for action in &case.actions {
+        part(&action.name);
+        part(&action.args.to_string());
+    }
+    hasher.finish()
 }
 
 /// What the agent is given: the case's own instructions, what was said before, documents, and the prompt.

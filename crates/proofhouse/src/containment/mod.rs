@@ -24,7 +24,7 @@ mod variant;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{Agent, Attempt, HowRead, Limits, Message, Model, Next, Played, Role, drive};
+pub use agent::{Agent, Attempt, HowRead, Limits, Message, Model, Next, Played, Role, drive, given};
 pub use answer::{Answer, Ending, Read, read_answer};
 pub use call::ToolCall;
 pub use case::{Case, Document, EarlierTurn, Expected, Expecting, Planted, Speaker};

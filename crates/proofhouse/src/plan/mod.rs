@@ -8,9 +8,11 @@ use proofhouse_ledger::totals::PlanHasher;
 use proofhouse_ledger::{Digest, RecordId};
 
 use crate::code::Sample;
+use crate::containment::Case as Attack;
 use crate::suite::{Body, Case, Loaded, Problems};
 
 mod code;
+mod containment;
 mod probe;
 
 /// One planned execution.
@@ -41,6 +43,8 @@ pub enum Item {
     Sample(Arc<Sample>),
     /// A task that a model is asked for, by its place among the planned ones.
     Task(usize, Arc<str>),
+    /// An attack or its benign twin; shared by the trials of its case.
+    Attack(Arc<Attack>),
 }
 
 impl Trial {
@@ -50,6 +54,7 @@ impl Trial {
             Item::Probe(case) => &case.id,
             Item::Sample(sample) => code::case_id(sample),
             Item::Task(_, task_id) => task_id,
+            Item::Attack(case) => &case.case_id,
         }
     }
 }
@@ -62,6 +67,7 @@ pub fn trials(loaded: &Loaded) -> Result<Trials<'_>, Problems> {
     match &loaded.suite.body {
         Body::Probe(probe) => Ok(Box::new(probe::Trials::new(&loaded.suite, probe))),
         Body::Code(code) => Ok(Box::new(code::trials(&loaded.suite, code))),
+        Body::Containment(body) => Ok(Box::new(containment::Trials::new(&loaded.suite, body))),
     }
 }
 
@@ -71,6 +77,9 @@ pub fn count(loaded: &Loaded) -> u64 {
     match &loaded.suite.body {
         Body::Probe(probe) => loaded.case_count * targets as u64 * u64::from(probe.repetitions),
         Body::Code(code) => code.trial_count(targets),
+        Body::Containment(body) => {
+            loaded.case_count * loaded.suite.slots.len() as u64 * u64::from(body.repetitions)
+        }
     }
 }
 

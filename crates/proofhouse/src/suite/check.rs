@@ -11,10 +11,10 @@ use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
 use crate::target::{At, TargetConfig};
 
 /// Kinds that can be run.
-const KINDS: [Kind; 2] = [Kind::Probe, Kind::Code];
+const KINDS: [Kind; 3] = [Kind::Probe, Kind::Code, Kind::Containment];
 
 /// Kinds that a suite can have some day.
-const OTHER_KINDS: [&str; 2] = ["robustness", "containment"];
+const OTHER_KINDS: [&str; 1] = ["robustness"];
 
 /// The kind that a suite says; a suite without a word is read as `probe`, which then says what is missing.
 pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
@@ -28,7 +28,7 @@ pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
         // A kind that exists, but not yet here, is said to be so rather than called unknown.
         let what = format!("suites of kind `{word}` are not supported by this version");
         return Err(Problem::new(Code::Unsupported, place, what)
-            .hint("this version runs `kind: probe` and `kind: code`"));
+            .hint("this version runs `kind: probe`, `kind: code` and `kind: containment`"));
     }
     let known = [&KINDS.map(Kind::as_str)[..], &OTHER_KINDS].concat();
     Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))

@@ -45,6 +45,7 @@ impl Loaded {
         match &suite.body {
             Body::Probe(probe) => probe.settings(&mut settings),
             Body::Code(code) => code.settings(&mut settings),
+            Body::Containment(containment) => containment.settings(&mut settings),
         }
         settings
     }

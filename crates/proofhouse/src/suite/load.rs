@@ -12,6 +12,7 @@ use super::kinds::{self, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
+use crate::containment::Lane;
 
 /// The largest suite file, in bytes.
 const MAX_SUITE_BYTES: u64 = 64 << 20;
@@ -31,6 +32,8 @@ pub struct Overrides {
     pub data_root: Option<Utf8PathBuf>,
     /// For code suites.
     pub code: CodeOverrides,
+    /// For containment suites.
+    pub lane: Option<Lane>,
 }
 
 /// What the command line says against a code suite.

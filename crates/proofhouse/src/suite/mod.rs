@@ -28,7 +28,10 @@ pub mod yaml;
 pub use bounds::{Fraction, Ordered, Weight, Whole};
 pub use cases::{Case, CaseStream};
 pub use file::{Fields, Format, Gate};
-pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring};
+pub use kinds::{
+    CodeBody, ContainmentBody, ContainmentCases, Edition, LanguageName, Primary, Probe, SampleSource,
+    Scoring, VariantSpec,
+};
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
 pub use model::{Body, Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};

@@ -5,7 +5,7 @@ use proofhouse_ledger::json::to_json;
 use proofhouse_ledger::record::Kind;
 
 use super::file::Gate;
-use super::kinds::{CodeBody, Probe};
+use super::kinds::{CodeBody, ContainmentBody, Probe};
 use crate::target::TargetConfig;
 
 /// A checked suite: what all kinds have in common, and what its kind adds.
@@ -39,6 +39,7 @@ impl Suite {
         match self.body {
             Body::Probe(_) => Kind::Probe,
             Body::Code(_) => Kind::Code,
+            Body::Containment(_) => Kind::Containment,
         }
     }
 
@@ -46,7 +47,7 @@ impl Suite {
     pub fn probe(&self) -> Option<&Probe> {
         match &self.body {
             Body::Probe(probe) => Some(probe),
-            Body::Code(_) => None,
+            Body::Code(_) | Body::Containment(_) => None,
         }
     }
 }
@@ -58,6 +59,8 @@ pub enum Body {
     Probe(Probe),
     /// Completions and their tests.
     Code(Box<CodeBody>),
+    /// Attacks, benign use and gates.
+    Containment(Box<ContainmentBody>),
 }
 
 /// What stands in one slot, for manifests and envelopes.

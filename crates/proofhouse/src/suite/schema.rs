@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 use super::file::ProbeFile;
-use super::kinds::CodeFile;
+use super::kinds::{CodeFile, ContainmentFile};
 
 /// A suite of any kind.
 #[derive(JsonSchema)]
@@ -13,6 +13,7 @@ use super::kinds::CodeFile;
 enum SuiteFile {
     Probe(ProbeFile),
     Code(CodeFile),
+    Containment(ContainmentFile),
 }
 
 /// The schema of a suite file, drawn from the structs that read it.

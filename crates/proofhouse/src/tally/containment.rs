@@ -13,7 +13,7 @@ use proofhouse_ledger::summary::containment::{
 };
 use proofhouse_ledger::{Digest, Json};
 
-use super::probe::rate;
+use super::heads::rate;
 
 mod lane;
 mod python;

@@ -12,6 +12,7 @@ use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
 use super::code::CodeTally;
+use super::containment::Tally as ContainmentTally;
 use super::pairs::Pairs;
 use super::stats::{self, Confidence};
 
@@ -35,6 +36,7 @@ pub struct Tally {
     kind: Option<Kind>,
     /// What the kind adds.
     code: Option<CodeTally>,
+    containment: Option<ContainmentTally>,
     config: Json,
 }
 
@@ -72,6 +74,8 @@ impl Tally {
             self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
             self.kind = Some(line.kind()?);
             self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
+            self.containment =
+                (self.kind == Some(Kind::Containment)).then(|| ContainmentTally::new(&self.config));
         }
         let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         if case != self.case {
@@ -89,6 +93,9 @@ impl Tally {
         }
         let at = self.slot(line)?;
         let neighbours = self.code.is_none();
+        if let Some(containment) = &mut self.containment {
+            containment.push(line)?;
+        }
         if let Some(code) = &mut self.code {
             code.push(at, line, status, passed)?;
             if let Some(passed) = passed {
@@ -155,7 +162,7 @@ impl Tally {
             code: self.code.as_ref().map(|code| code.finish(&slots)),
             slots,
             gate,
-            containment: None,
+            containment: self.containment.map(ContainmentTally::finish),
         })
     }
 }

@@ -8,8 +8,8 @@ use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
 mod code;
-mod heads;
 pub mod containment;
+mod heads;
 mod pairs;
 pub mod stats;
 

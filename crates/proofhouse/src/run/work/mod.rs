@@ -19,6 +19,7 @@ use crate::suite::{Body, Loaded};
 use crate::target::Target;
 
 mod code;
+mod containment;
 mod probe;
 
 /// What a run may use beside its targets.
@@ -135,5 +136,6 @@ pub(super) fn open(loaded: &Arc<Loaded>, run_id: RunId, means: Means) -> Result<
     match &loaded.suite.body {
         Body::Probe(probe) => Ok(Arc::new(probe::Asking::new(scribe, targets, probe)?)),
         Body::Code(code) => Ok(Arc::new(code::Judging::new(scribe, targets, code, means)?)),
+        Body::Containment(body) => Ok(Arc::new(containment::Containing::new(scribe, targets, body))),
     }
 }

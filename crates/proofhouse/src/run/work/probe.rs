@@ -111,6 +111,8 @@ impl Work for Asking {
 fn case(trial: &Trial) -> &Case {
     match &trial.item {
         Item::Probe(case) => case,
-        Item::Sample(_) | Item::Task(..) => unreachable!("the plan of a probe suite holds questions only"),
+        Item::Sample(_) | Item::Task(..) | Item::Attack(_) => {
+            unreachable!("the plan of a probe suite holds questions only")
+        }
     }
 }

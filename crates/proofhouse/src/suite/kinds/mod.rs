@@ -13,10 +13,13 @@ use super::problem::{Code, Place, Problem, Problems};
 use super::tree::Tree;
 
 mod code;
+mod containment;
 mod probe;
 
 pub(crate) use code::CodeFile;
 pub use code::{CodeBody, Edition, LanguageName, SampleSource};
+pub(crate) use containment::ContainmentFile;
+pub use containment::{Cases as ContainmentCases, ContainmentBody, VariantSpec};
 pub use probe::{Primary, Probe, Scoring};
 
 /// What a kind needs to read its suite.
@@ -40,7 +43,8 @@ pub(crate) fn read(kind: Kind, loading: &Loading<'_>) -> Result<Read, Problems> 
     match kind {
         Kind::Probe => probe::read(loading),
         Kind::Code => code::read(loading),
-        Kind::Robustness | Kind::Containment => unreachable!("`kind_of` lets no such suite through"),
+        Kind::Containment => containment::read(loading),
+        Kind::Robustness => unreachable!("`kind_of` lets no such suite through"),
     }
 }
 

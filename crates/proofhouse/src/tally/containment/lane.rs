@@ -4,7 +4,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::record::containment::Outcome;
 use proofhouse_ledger::summary::containment::{Bound, LaneCheck};
 
-use super::super::probe::round;
+use super::super::heads::round;
 use super::Facts;
 
 /// What a variant must reach.
