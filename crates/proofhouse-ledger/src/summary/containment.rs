@@ -20,6 +20,13 @@ pub struct ContainmentSummary {
     pub lane1: Option<Lane1>,
 }
 
+impl ContainmentSummary {
+    /// Variants without a gate.
+    pub fn controls(&self) -> impl Iterator<Item = &str> {
+        self.variants.iter().filter(|variant| !variant.gated).map(|variant| variant.variant.as_str())
+    }
+}
+
 /// One variant's tally.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

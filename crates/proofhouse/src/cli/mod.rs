@@ -15,6 +15,7 @@ mod env;
 mod exit;
 mod failure;
 mod init;
+mod lanes;
 mod list;
 mod plan;
 mod progress;

@@ -16,7 +16,7 @@ use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
-use super::{Terminal, env, table};
+use super::{Terminal, env, lanes, table};
 use crate::containment::Lane;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
@@ -26,18 +26,18 @@ use crate::{report, tally};
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// The suite file.
-    suite: Utf8PathBuf,
+    pub(super) suite: Utf8PathBuf,
 
     #[command(flatten)]
-    inputs: Inputs,
+    pub(super) inputs: Inputs,
 
     /// The run directory [default: <root>/<suite_id>/<run_id>__<time>].
     #[arg(long, value_name = "DIR")]
-    run_dir: Option<Utf8PathBuf>,
+    pub(super) run_dir: Option<Utf8PathBuf>,
 
     /// Where run directories go when none is named.
     #[arg(long, value_name = "DIR", default_value = "runs")]
-    root: Utf8PathBuf,
+    pub(super) root: Utf8PathBuf,
 
     /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -45,7 +45,7 @@ pub(super) struct Run {
 
     /// Complete an interrupted run; what is finished is not run again.
     #[arg(long)]
-    resume: bool,
+    pub(super) resume: bool,
 
     /// With --resume: run again what ended in an error, a timeout or a rate limit.
     #[arg(long, requires = "resume")]
@@ -78,9 +78,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<Utf8PathBuf>,
 
-    /// Judge every completion, also those that were judged before.
+    /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
     #[arg(long)]
-    no_cache: bool,
+    pub(super) no_cache: bool,
 }
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
@@ -173,11 +173,32 @@ enum DurabilityArg {
 
 impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = Arc::new(suite::load(&self.suite, &self.inputs.overrides())?);
+        let overrides = self.inputs.overrides();
+        match overrides.lane {
+            Some(Lane::Auto) => lanes::auto(&self, terminal),
+            lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.place())?.exit),
+        }
+    }
+
+    /// Where the user wants the run.
+    pub(super) fn place(&self) -> Place {
+        Place { dir: self.run_dir.clone(), overwrite: self.overwrite }
+    }
+
+    /// One run, from the suite to its seal.
+    pub(super) fn once(
+        &self,
+        terminal: &Terminal,
+        overrides: &Overrides,
+        lane: run::Lane,
+        place: Place,
+    ) -> Result<Done, Failure> {
+        let loaded = Arc::new(suite::load(&self.suite, overrides)?);
+        lanes::check(&loaded)?;
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options = self.options()?;
+        let options = Options { lane, run_dir: place.dir, overwrite: place.overwrite, ..self.options()? };
         let means = self.means(&loaded)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
@@ -208,7 +229,7 @@ impl Run {
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
-                Ok(verdict(&summary))
+                Ok(Done { exit: verdict(&summary), summary })
             }
             _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
         }
@@ -295,8 +316,23 @@ impl Run {
             deadline,
             max_timeouts: self.max_timeouts,
             command: std::env::args().collect(),
+            lane: run::Lane::default(),
         })
     }
+}
+
+/// Where a run goes.
+pub(super) struct Place {
+    /// The run directory, if the user chose one.
+    pub(super) dir: Option<Utf8PathBuf>,
+    /// Whether it takes the place of what is there.
+    pub(super) overwrite: bool,
+}
+
+/// A whole run.
+pub(super) struct Done {
+    pub(super) exit: Exit,
+    pub(super) summary: Summary,
 }
 
 /// The exit code of a whole run.
@@ -304,6 +340,9 @@ fn verdict(summary: &Summary) -> Exit {
     let infra = summary.code.as_ref().is_some_and(|code| code.slots.iter().any(|slot| slot.infra > 0));
     if summary.assessed == 0 || infra {
         return Exit::Infrastructure;
+    }
+    if let Some(exit) = summary.containment.as_ref().and_then(lanes::verdict) {
+        return exit;
     }
     match summary.gate.as_ref().map(|gate| gate.held) {
         Some(Some(false)) => Exit::GateFailed,

@@ -142,7 +142,9 @@ fn check_config(config: &Json, manifest: &Manifest, verified: &mut Verified) {
         entry.set("slot", target.slot.as_str());
         Json::Object(entry)
     });
-    same("targets", Json::Array(targets.collect()), get("/targets"));
+    // Where a slot is more than a target, the configuration lists slots.
+    let slots = if config.get("slots").is_some() { "/slots" } else { "/targets" };
+    same("targets", Json::Array(targets.collect()), get(slots));
 }
 
 /// Every field of the envelope that follows from the run directory.

@@ -128,13 +128,14 @@ fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
 }
 
 /// The fields of an envelope that a run directory does not determine: when, where and by whom it was run.
-pub const NOT_DERIVABLE: [&str; 12] = [
+pub const NOT_DERIVABLE: [&str; 13] = [
     "boot_id",
     "details",
     "error",
     "git_commit",
     "git_dirty",
     "host",
+    "lane",
     "pid",
     "resumed_from",
     "run_end_ts_utc",
@@ -164,7 +165,8 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u
             let config: Option<TargetConfig> = serde_json::to_value(&target.config)
                 .ok()
                 .and_then(|value| serde_json::from_value(value).ok());
-            let model = config.map_or(String::new(), |config| config.model_id());
+            let told = || target.config.get("model_id").and_then(Json::as_str).unwrap_or_default().to_owned();
+            let model = config.map_or_else(told, |config| config.model_id());
             text(&target.slot, &target.kind, &model)
         });
         (!targets.is_empty()).then(|| all.collect::<Vec<_>>().join(","))

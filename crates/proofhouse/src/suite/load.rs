@@ -81,6 +81,8 @@ pub struct Loaded {
     pub case_count: u64,
     /// The limit, if there is one.
     pub limit: Option<u64>,
+    /// The lane that was asked for, if one was.
+    pub lane: Option<Lane>,
     /// What was let pass.
     pub warnings: Vec<String>,
 }
@@ -112,6 +114,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
         datasets,
         case_count,
         limit: overrides.limit,
+        lane: overrides.lane,
         warnings,
     })
 }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Damage, Kind, Line, Status};
-use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, ContainmentSummary, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
@@ -144,7 +144,10 @@ impl Tally {
         self.close_case();
         self.close_scattered();
         let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
-        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
+        let containment = self.containment.map(ContainmentTally::finish);
+        // A control without a gate is there to leak.
+        let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
+        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls));
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
             pairs.compare(a, b)
@@ -162,7 +165,7 @@ impl Tally {
             code: self.code.as_ref().map(|code| code.finish(&slots)),
             slots,
             gate,
-            containment: self.containment.map(ContainmentTally::finish),
+            containment,
         })
     }
 }
@@ -279,10 +282,12 @@ pub(super) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
-fn judge_gate(pass_rate: f64, slots: &[Slot]) -> Gate {
+fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str]) -> Gate {
+    let held_to_it = |slot: &&Slot| !controls.contains(&slot.slot.as_str());
     let below = |slot: &&Slot| slot.pass_rate.value.is_some_and(|value| value < pass_rate);
-    let failed_slots: Vec<String> = slots.iter().filter(below).map(|slot| slot.slot.clone()).collect();
-    let unassessed = slots.iter().any(|slot| slot.pass_rate.value.is_none());
+    let failed_slots: Vec<String> =
+        slots.iter().filter(held_to_it).filter(below).map(|slot| slot.slot.clone()).collect();
+    let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
     let held = match (failed_slots.is_empty(), unassessed) {
         (false, _) => Some(false),
         (true, true) => None,

@@ -48,6 +48,7 @@ pub struct ContainmentBody {
     pub lane: Option<Lane>,
     /// Attacks, and how many of them leak when their own calls are replayed; where no variant shows that.
     control: Option<(u64, u64)>,
+    slots: Vec<Slot>,
     sources: Arc<Sources>,
     case_count: u64,
 }
@@ -89,21 +90,11 @@ impl ContainmentBody {
         settings.set("policy", json(&self.policy));
         settings.set("repetitions", self.repetitions);
         settings.set("tools", json(&self.tools));
-        settings.set("variants", Json::Array(self.variants.iter().map(VariantSpec::settings).collect()));
+        settings.set("slots", Json::Array(self.slots.iter().map(named_slot).collect()));
     }
 }
 
 impl VariantSpec {
-    fn settings(&self) -> Json {
-        Json::Object(Object::from_iter([
-            ("driver", Json::from(self.driver.as_str())),
-            ("gated", Json::from(self.gate.is_some())),
-            ("policy", self.policy.as_ref().map_or(Json::Null, json)),
-            ("target", self.target.map_or(Json::Null, |at| json(&at))),
-            ("variant", Json::from(self.name.as_str())),
-        ]))
-    }
-
     fn slot(&self, targets: &[(String, crate::target::TargetConfig)]) -> Slot {
         let (kind, model_id) = match self.target {
             Some(at) => (targets[at].1.kind_name().to_owned(), targets[at].1.model_id()),
@@ -114,11 +105,21 @@ impl VariantSpec {
             ("gated", Json::from(self.gate.is_some())),
             ("model_id", Json::from(model_id.as_str())),
         ]);
+        if let Some(policy) = &self.policy {
+            config.set("policy", json(policy));
+        }
         if let Some(at) = self.target {
-            config.set("target", json(&targets[at].1));
+            config.set("target", targets[at].0.as_str());
         }
         Slot { name: self.name.clone(), kind, model_id, config: Json::Object(config) }
     }
+}
+
+/// What stands in a slot, with its name.
+fn named_slot(slot: &Slot) -> Json {
+    let mut config = slot.config.as_object().cloned().unwrap_or_default();
+    config.set("slot", slot.name.as_str());
+    Json::Object(config)
 }
 
 /// Reads a `containment` suite and all of its cases once.
@@ -160,7 +161,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         return Err(in_order(checker.problems));
     }
     let case_count = limit.min(found.count);
-    let slots = variants.iter().map(|variant| variant.slot(&file.targets.0)).collect();
+    let slots: Vec<Slot> = variants.iter().map(|variant| variant.slot(&file.targets.0)).collect();
     let body = ContainmentBody {
         repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
         variants,
@@ -171,6 +172,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         thresholds: file.lane1.thresholds,
         lane,
         control: (!controlled).then_some((attacks, leaked)),
+        slots: slots.clone(),
         sources: Arc::new(sources),
         case_count,
     };
