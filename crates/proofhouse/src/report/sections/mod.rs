@@ -9,8 +9,12 @@ use proofhouse_ledger::summary::Summary;
 use super::html::Html;
 use super::survey::Survey;
 
+mod attacks;
 mod cases;
 mod comparisons;
+mod false_positives;
+mod lanes;
+mod leaks;
 mod outcomes;
 mod provenance;
 mod records;
@@ -21,6 +25,10 @@ mod verdict;
 /// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
 pub(super) const ALL: &[Section] = &[
     verdict::SECTION,
+    attacks::SECTION,
+    leaks::SECTION,
+    false_positives::SECTION,
+    lanes::SECTION,
     comparisons::SECTION,
     outcomes::SECTION,
     tags::SECTION,
