@@ -24,6 +24,8 @@ pub(super) struct Init {
 enum KindArg {
     /// Are the answers right, and what changed?
     Probe,
+    /// Do injected instructions reach forbidden tools, and what does the gate cost?
+    Containment,
 }
 
 /// A file of a scaffold: its name and its content.
@@ -34,16 +36,22 @@ const PROBE: &[Template] = &[
     ("questions.jsonl", include_str!("init/questions.jsonl")),
 ];
 
+const CONTAINMENT: &[Template] = &[
+    ("containment.yaml", include_str!("init/containment.yaml")),
+    ("attacks.jsonl", include_str!("init/attacks.jsonl")),
+];
+
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
+            KindArg::Containment => CONTAINMENT,
         };
         for (name, _) in templates {
             let path = self.dir.join(name);
             if path.exists() {
                 return Err(Failure::say(Exit::Refused, format!("`{path}` is there already"))
-                    .hint("name another directory: `proofhouse init probe DIR`"));
+                    .hint("name another directory: `proofhouse init KIND DIR`"));
             }
         }
         std::fs::create_dir_all(&self.dir).map_err(FileError::new("create", &self.dir))?;

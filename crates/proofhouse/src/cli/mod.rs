@@ -13,6 +13,7 @@ mod diff;
 mod doctor;
 mod env;
 mod exit;
+mod export;
 mod failure;
 mod init;
 mod lanes;
@@ -55,6 +56,7 @@ enum Command {
     Plan(plan::Plan),
     Run(run::Run),
     Report(report::Report),
+    Export(export::Export),
     Diff(diff::Diff),
     Verify(verify::Verify),
     Recover(recover::Recover),
@@ -129,6 +131,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
+        Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),

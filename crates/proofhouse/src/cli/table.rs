@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::summary::containment::Lane1;
-use proofhouse_ledger::summary::{Comparison, ContainmentSummary, Rate, Summary};
+use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
 
 use super::lanes;
 
+use crate::report::words;
 use crate::run::Executed;
 
 /// Everything that `run` says when it is done.
@@ -25,6 +26,9 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
             text.push('\n');
             text.push_str(&lane1(lane));
         }
+    }
+    for slot in summary.code.iter().flat_map(|code| &code.slots) {
+        let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
     }
     let facts = facts(summary);
     if !facts.is_empty() {
@@ -178,6 +182,12 @@ fn warnings(summary: &ContainmentSummary) -> Vec<String> {
 /// At most three, and the warnings of the kind before them: the gate, the largest difference, what could not be assessed.
 fn facts(summary: &Summary) -> Vec<String> {
     let mut facts = summary.containment.as_ref().map(warnings).unwrap_or_default();
+    for slot in summary.code.iter().flat_map(|code| &code.slots) {
+        facts.extend(most_frequent(slot));
+        facts.extend(slot.missing_crates.iter().map(|(name, count)| {
+            format!("{}: {count} completions need crate `{name}`, which the suite does not have", slot.slot)
+        }));
+    }
     if let Some(gate) = &summary.gate {
         let asked = format!("{:.1} %", gate.pass_rate * 100.0);
         facts.push(match gate.held {
@@ -203,6 +213,14 @@ fn facts(summary: &Summary) -> Vec<String> {
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }
     facts
+}
+
+/// Why completions of a slot did not pass, most frequent first.
+fn most_frequent(slot: &CodeSlot) -> Option<String> {
+    let mut types: Vec<_> = slot.error_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let types: Vec<String> = types.iter().take(4).map(|(name, count)| format!("{count} {name}")).collect();
+    (!types.is_empty()).then(|| format!("{}: {}", slot.slot, types.join(", ")))
 }
 
 fn difference(comparison: &Comparison) -> Option<String> {

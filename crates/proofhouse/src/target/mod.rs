@@ -28,6 +28,12 @@ pub enum TargetConfig {
     Scripted(Scripted),
 }
 
+/// What the envelope calls the model of a target: the `model` that its settings name, or its kind.
+pub fn model_id(kind: &str, config: &Json) -> String {
+    let model = config.get(kind).and_then(|settings| settings.get("model")).and_then(Json::as_str);
+    model.unwrap_or(kind).to_owned()
+}
+
 /// A setting that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
@@ -52,13 +58,6 @@ impl TargetConfig {
     /// The documentation page of every kind of target.
     pub fn pages() -> Vec<Page> {
         vec![Page::of::<Scripted>("scripted")]
-    }
-
-    /// What the envelope calls the model.
-    pub fn model_id(&self) -> String {
-        match self {
-            TargetConfig::Scripted(_) => "scripted".to_owned(),
-        }
     }
 
     /// The name of its kind, as a suite writes it.

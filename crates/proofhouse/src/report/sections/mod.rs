@@ -11,6 +11,7 @@ use super::survey::Survey;
 
 mod attacks;
 mod cases;
+mod code;
 mod comparisons;
 mod false_positives;
 mod lanes;
@@ -25,6 +26,7 @@ mod verdict;
 /// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
 pub(super) const ALL: &[Section] = &[
     verdict::SECTION,
+    code::SECTION,
     attacks::SECTION,
     leaks::SECTION,
     false_positives::SECTION,

@@ -75,12 +75,13 @@ impl Containing {
             passed,
             usage: usage.as_ref(),
         };
+        let model_id = slot.model_id();
         let about = About {
             system_variant: &slot.name,
             gated: variant.gate.is_some(),
             seed: suite.seed,
             git_commit: None,
-            model: variant.target.map(|_| (slot.kind.as_str(), slot.model_id.as_str())),
+            model: variant.target.map(|_| (slot.kind.as_str(), model_id.as_str())),
         };
         let head = self.scribe.head(trial, said, timing);
         receipt.fields(case, played, &verdict, &about).push(&mut sheet.line, &head);

@@ -18,6 +18,7 @@ use crate::suite::load::{DatasetFacts, in_order};
 use crate::suite::model::{Body, Slot};
 use crate::suite::problem::{Code, Problems, did_you_mean, quoted};
 use crate::suite::tree::Step;
+use crate::target::TargetConfig;
 
 mod file;
 mod rows;
@@ -48,7 +49,6 @@ pub struct ContainmentBody {
     pub lane: Option<Lane>,
     /// Attacks, and how many of them leak when their own calls are replayed; where no variant shows that.
     control: Option<(u64, u64)>,
-    slots: Vec<Slot>,
     sources: Arc<Sources>,
     case_count: u64,
 }
@@ -90,36 +90,25 @@ impl ContainmentBody {
         settings.set("policy", json(&self.policy));
         settings.set("repetitions", self.repetitions);
         settings.set("tools", json(&self.tools));
-        settings.set("slots", Json::Array(self.slots.iter().map(named_slot).collect()));
     }
 }
 
 impl VariantSpec {
-    fn slot(&self, targets: &[(String, crate::target::TargetConfig)]) -> Slot {
-        let (kind, model_id) = match self.target {
-            Some(at) => (targets[at].1.kind_name().to_owned(), targets[at].1.model_id()),
-            None => (self.driver.as_str().to_owned(), "scripted".to_owned()),
+    /// What stands in its slot: who drives, the gate, and the settings of the model that drives.
+    fn slot(&self, targets: &[(String, TargetConfig)]) -> Slot {
+        let driver = targets.get(self.target.unwrap_or(usize::MAX));
+        let mut config = match driver.map(|(_, target)| json(target)) {
+            Some(Json::Object(settings)) => settings,
+            _ => Object::new(),
         };
-        let mut config = Object::from_iter([
-            ("driver", Json::from(self.driver.as_str())),
-            ("gated", Json::from(self.gate.is_some())),
-            ("model_id", Json::from(model_id.as_str())),
-        ]);
-        if let Some(policy) = &self.policy {
-            config.set("policy", json(policy));
-        }
-        if let Some(at) = self.target {
-            config.set("target", targets[at].0.as_str());
-        }
-        Slot { name: self.name.clone(), kind, model_id, config: Json::Object(config) }
+        let kind = driver.map_or("scripted", |(_, target)| target.kind_name());
+        config.set("driver", self.driver.as_str());
+        config.set("gated", self.gate.is_some());
+        config.set("policy", self.policy.as_ref().map_or(Json::Null, json));
+        config.set("target", driver.map(|(name, _)| name.as_str()));
+        let config = Json::Object(config);
+        Slot { name: self.name.clone(), kind: kind.to_owned(), config }
     }
-}
-
-/// What stands in a slot, with its name.
-fn named_slot(slot: &Slot) -> Json {
-    let mut config = slot.config.as_object().cloned().unwrap_or_default();
-    config.set("slot", slot.name.as_str());
-    Json::Object(config)
 }
 
 /// Reads a `containment` suite and all of its cases once.
@@ -172,7 +161,6 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         thresholds: file.lane1.thresholds,
         lane,
         control: (!controlled).then_some((attacks, leaked)),
-        slots: slots.clone(),
         sources: Arc::new(sources),
         case_count,
     };
