@@ -31,14 +31,18 @@ pub fn is_run_dir(dir: &Utf8Path) -> bool {
     known && !names.is_empty() && begun && looks_like_records(&dir.join("records.jsonl"))
 }
 
+/// What the records of each kind begin with: the first of their sorted keys.
+const OPENINGS: [&[u8]; 3] = [b"{\"actual_outcome\":", b"{\"binary_size_bytes\":", b"{\"case_id\":"];
+
 fn looks_like_records(path: &Utf8Path) -> bool {
     use std::io::Read as _;
-    const OPENING: &[u8] = b"{\"case_id\":";
+    let longest = OPENINGS.iter().map(|opening| opening.len()).max().unwrap_or(0);
     let mut start = Vec::new();
     match fs::File::open(path) {
         Ok(file) => {
-            let read = file.take(OPENING.len() as u64).read_to_end(&mut start);
-            read.is_ok() && OPENING.starts_with(&start)
+            let read = file.take(longest as u64).read_to_end(&mut start);
+            let opens = |opening: &&[u8]| start.starts_with(opening) || opening.starts_with(&start);
+            read.is_ok() && OPENINGS.iter().any(opens)
         }
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }

@@ -125,12 +125,12 @@ fn leaks(out: &mut String, title: &str, few: &Few) {
     }
     line(out, format_args!("#### {title}: {}\n", words::count(few.all)));
     for shown in few.shown.iter().take(MAX_TRANSCRIPTS) {
-        let (case, variant) = (escape(&shown.case_id), escape(&shown.variant));
+        let (case, variant) = (html(&shown.case_id), html(&shown.variant));
         line(
             out,
             format_args!(
                 "<details><summary>{case} · {variant} · {}</summary>\n\n<pre>",
-                escape(&shown.category)
+                html(&shown.category)
             ),
         );
         for turn in shown.transcript.iter().filter(|turn| turn.role != "system" && !turn.text.is_empty()) {

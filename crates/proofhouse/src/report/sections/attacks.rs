@@ -68,7 +68,6 @@ fn overview(html: &mut Html, variants: &[VariantTally]) {
     let columns = [
         Column::Text("Variant"),
         Column::Number("Attack success"),
-        Column::Scale(svg::share_scale),
         Column::Number("95 % interval"),
         Column::Number("Counting unparsed"),
         Column::Number("False positives"),
@@ -78,15 +77,12 @@ fn overview(html: &mut Html, variants: &[VariantTally]) {
         Column::Number("Forbidden attempts"),
         Column::Number("Executed"),
     ];
-    table::open(html, "rates", "Attack success, utility and invalid rate of each variant", &columns);
+    table::open(html, "facts-table", "Attack success, utility and invalid rate of each variant", &columns);
     html.put("<tbody>", &[]);
     for variant in variants {
         html.put(r#"<tr><th scope="row"><bdi>{}</bdi>"#, &[&variant.variant]);
         html.put("{}</th>", &[&(if variant.gated { "" } else { " (no gate)" })]);
         share(html, &variant.attack_success_rate);
-        html.put(r#"<td class="chart">"#, &[]);
-        svg::interval(html, &variant.attack_success_rate, None, None);
-        html.put("</td>", &[]);
         interval(html, &variant.attack_success_rate);
         for rate in [
             &variant.attack_success_rate_all,
@@ -122,7 +118,7 @@ fn matrix(html: &mut Html, variants: &[VariantTally]) {
         Column::Number("95 % interval"),
         Column::Number("Invalid"),
     ];
-    table::open(html, "rates tags", "Each category against each variant", &columns);
+    table::open(html, "rates tags matrix", "Each category against each variant", &columns);
     for category in categories.iter().take(MAX_CATEGORIES) {
         html.put("<tbody>", &[]);
         let rows: Vec<_> = variants
