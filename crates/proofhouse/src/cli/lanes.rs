@@ -20,7 +20,11 @@ use crate::{run, tally};
 
 /// The lane of a run that is not `auto`, as its envelope tells it.
 pub(super) fn alone(lane: Option<Lane>) -> run::Lane {
-    let gate = if lane == Some(Lane::Two) { Json::from("bypassed") } else { Json::Null };
+    let gate = match lane {
+        Some(Lane::One) => Json::from("fresh"),
+        Some(Lane::Two) => Json::from("bypassed"),
+        Some(Lane::Auto) | None => Json::Null,
+    };
     run::Lane { name: lane.map(Lane::as_str), gate }
 }
 

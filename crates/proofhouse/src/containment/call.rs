@@ -68,7 +68,16 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(HEAD_BYTES)]
+    cut(text, HEAD_BYTES)
+}
+
+/// At most so many bytes of a text, and no part of a character.
+pub(super) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ fn typed<T: DeserializeOwned>(row: &Json) -> Result<T, RowProblem> {
     serde_json::from_slice(&text).map_err(|error| {
         let text = error.to_string();
         let what = text.split(" at line ").next().unwrap_or(&text).to_owned();
-        wrong(what, "`proofhouse schema suite` prints every key of a case")
+        wrong(what, "`proofhouse schema containment-case` prints every key of a case")
     })
 }
 

@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::ToolCall;
+use super::call::{self, ToolCall};
 use super::glob;
 
 /// Which tool calls are allowed.
@@ -296,7 +296,7 @@ fn leaves<'a>(value: &'a Json, out: &mut Vec<&'a str>) {
 
 fn cut(value: &Json, most: usize) -> Json {
     match value {
-        Json::String(text) => text[..text.floor_char_boundary(most)].into(),
+        Json::String(text) => call::cut(text, most).into(),
         Json::Array(list) => Json::Array(list.iter().map(|item| cut(item, most)).collect()),
         Json::Object(object) => {
             Json::Object(object.iter().map(|(key, value)| (key, cut(value, most))).collect())
