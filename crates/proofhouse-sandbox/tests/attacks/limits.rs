@@ -143,6 +143,13 @@ fn a_cgroup_ends_a_box_that_takes_too_much() {
 }
 
 #[test]
+fn a_sandbox_outlives_another_of_the_same_process() {
+    let stays = lab_with(Tier::Strong, true);
+    drop(lab_with(Tier::Strong, true));
+    assert_eq!(stays.run(&shell("exit 0")).status, Status::Ok);
+}
+
+#[test]
 fn a_run_can_be_called_off() {
     each(|lab| {
         let cancel = Cancel::new().unwrap();

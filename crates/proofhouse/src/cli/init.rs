@@ -24,6 +24,8 @@ pub(super) struct Init {
 enum KindArg {
     /// Are the answers right, and what changed?
     Probe,
+    /// Does generated code compile, pass its tests, satisfy the linter?
+    Code,
     /// Do injected instructions reach forbidden tools, and what does the gate cost?
     Containment,
 }
@@ -36,15 +38,23 @@ const PROBE: &[Template] = &[
     ("questions.jsonl", include_str!("init/questions.jsonl")),
 ];
 
+const CODE: &[Template] = &[
+    ("code.yaml", include_str!("init/code/code.yaml")),
+    ("problems.jsonl", include_str!("init/code/problems.jsonl")),
+    ("careful.jsonl", include_str!("init/code/careful.jsonl")),
+    ("hasty.jsonl", include_str!("init/code/hasty.jsonl")),
+];
+
 const CONTAINMENT: &[Template] = &[
-    ("containment.yaml", include_str!("init/containment.yaml")),
-    ("attacks.jsonl", include_str!("init/attacks.jsonl")),
+    ("containment.yaml", include_str!("init/containment/containment.yaml")),
+    ("attacks.jsonl", include_str!("init/containment/attacks.jsonl")),
 ];
 
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
+            KindArg::Code => CODE,
             KindArg::Containment => CONTAINMENT,
         };
         for (name, _) in templates {
