@@ -29,6 +29,11 @@ impl RunPaths {
         Utf8PathBuf::from(format!("{}{suffix}", self.dir))
     }
 
+    /// `D.jsonl`: exported receipts of a containment run.
+    pub fn receipts(&self) -> Utf8PathBuf {
+        self.beside(".jsonl")
+    }
+
     /// `D/records.jsonl`
     pub fn records(&self) -> Utf8PathBuf {
         self.dir.join("records.jsonl")

@@ -12,11 +12,13 @@ use crate::spine::Stamp;
 use crate::{Digest, Json, RecordId, RunId};
 
 mod code;
+pub mod containment;
 mod line;
 mod probe;
 mod robustness;
 
 pub use code::{Code, CodeRecord, Finding, TestOutcome};
+pub use containment::{Containment, ContainmentRecord};
 pub use line::{Damage, Line, Spans};
 pub use probe::{Probe, ProbeRecord, output_digest};
 pub use robustness::{FailureStage, Mode, Observed, Robustness, RobustnessRecord, Stop, Termination};

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod containment;
 pub mod robustness;
+
+pub use containment::ContainmentSummary;
 
 /// The version of the summary format.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -45,6 +48,9 @@ pub struct Summary {
     /// What a `robustness` run adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub robustness: Option<robustness::Robustness>,
+    /// What only receipts of containment trials can say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containment: Option<ContainmentSummary>,
 }
 
 /// One target's tally.

@@ -25,6 +25,8 @@ pub struct Facts {
     pub status: Status,
     /// Whether it was right.
     pub passed: Option<bool>,
+    /// Whether there was an answer that could not be read.
+    pub unparsed: bool,
 }
 
 impl Facts {
@@ -38,6 +40,7 @@ impl Facts {
             output_sha256: line.digest("output_sha256")?,
             status: line.status()?,
             passed: line.boolean("passed")?,
+            unparsed: line.raw("error_type") == Some(b"\"unparsed\"".as_slice()),
         })
     }
 }
@@ -52,6 +55,7 @@ pub struct Totalling {
     count: u64,
     bytes: u64,
     assessed: u64,
+    unparsed: u64,
     by_status: [u64; Status::ALL.len()],
 }
 
@@ -97,6 +101,7 @@ impl Totalling {
         self.outcomes.update(&facts.output_sha256.unwrap_or(none).0);
         self.count += 1;
         self.assessed += u64::from(facts.passed.is_some());
+        self.unparsed += u64::from(facts.unparsed);
         self.by_status[facts.status as usize] += 1;
     }
 
@@ -117,6 +122,7 @@ impl Totalling {
         Totals {
             count: self.count,
             assessed: self.assessed,
+            unparsed: self.unparsed,
             counts,
             records_sha256: self.records.finish(),
             merkle_root: self.merkle.root(),
@@ -133,6 +139,8 @@ pub struct Totals {
     pub count: u64,
     /// Records whose `passed` is not null.
     pub assessed: u64,
+    /// Records whose answer could not be read.
+    pub unparsed: u64,
     /// Records by status; every status is listed.
     pub counts: BTreeMap<String, u64>,
     /// Equal to `sha256sum records.jsonl`.

@@ -2,8 +2,8 @@
 //! verify, compare and rebuild without running anything again.
 //!
 //! The modules stand in the order in which they may use each other; `tests/it/tidy.rs` holds them to it. First the
-//! families, which know nothing of suites (`vary`, `target`, `judge`), `code`, which judges programs, and `robustness`,
-//! which decides when to stop asking a tool; then the way of the data:
+//! families, which know nothing of suites (`vary`, `target`, `judge`), then `code`, which judges programs, `robustness`,
+//! which decides when to stop asking a tool, and `containment`, which plays attacks against agents; then the way of the data:
 //! `suite → plan → run → [ledger] → tally → diff → report → export → cli`.
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ pub mod target;
 pub mod vary;
 
 pub mod code;
+pub mod containment;
 pub mod robustness;
 
 pub mod suite;

@@ -28,6 +28,8 @@ enum KindArg {
     Code,
     /// Is a tool stable, how brittle is it, where is its boundary?
     Robustness,
+    /// Do injected instructions reach forbidden tools, and what does the gate cost?
+    Containment,
 }
 
 /// A file of a scaffold: its name and its content.
@@ -50,12 +52,18 @@ const ROBUSTNESS: &[Template] = &[
     ("forge/forge.sh", include_str!("init/robustness/forge.sh")),
 ];
 
+const CONTAINMENT: &[Template] = &[
+    ("containment.yaml", include_str!("init/containment/containment.yaml")),
+    ("attacks.jsonl", include_str!("init/containment/attacks.jsonl")),
+];
+
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
             KindArg::Code => CODE,
             KindArg::Robustness => ROBUSTNESS,
+            KindArg::Containment => CONTAINMENT,
         };
         for (name, _) in templates {
             let path = self.dir.join(name);

@@ -16,6 +16,7 @@ mod exit;
 mod export;
 mod failure;
 mod init;
+mod lanes;
 mod list;
 mod plan;
 mod progress;

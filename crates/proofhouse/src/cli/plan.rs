@@ -51,6 +51,16 @@ impl Plan {
                 text.push_str(&format!("budgets:     compile {compile} ms CPU, tests {test} ms CPU\n"));
             }
             Body::Robustness(body) => text.push_str(&super::stopping::describe(body)),
+            Body::Containment(body) => {
+                for variant in &body.variants {
+                    let gate = if variant.gate.is_some() { "gated" } else { "no gate" };
+                    text.push_str(&format!(
+                        "variant:     {} ({}, {gate})\n",
+                        variant.name,
+                        variant.driver.as_str()
+                    ));
+                }
+            }
         }
         for dataset in &loaded.datasets {
             text.push_str(&format!(
@@ -71,6 +81,10 @@ fn factors(loaded: &Loaded) -> String {
     match &loaded.suite.body {
         Body::Probe(probe) => {
             format!("{cases} cases x {targets} targets x {} repetitions", probe.repetitions)
+        }
+        Body::Containment(body) => {
+            let variants = body.variants.len();
+            format!("{cases} cases x {variants} variants x {} repetitions", body.repetitions)
         }
         Body::Code(code) => {
             let mut parts: Vec<String> = Vec::new();

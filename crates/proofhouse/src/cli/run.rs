@@ -16,7 +16,8 @@ use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
-use super::{Terminal, env, table};
+use super::{Terminal, env, lanes, table};
+use crate::containment::Lane;
 use crate::robustness::PolicyName;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
@@ -26,18 +27,18 @@ use crate::{export, report, tally};
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// The suite file.
-    suite: Utf8PathBuf,
+    pub(super) suite: Utf8PathBuf,
 
     #[command(flatten)]
-    inputs: Inputs,
+    pub(super) inputs: Inputs,
 
     /// The run directory [default: <root>/<suite_id>/<run_id>__<time>].
     #[arg(long, value_name = "DIR")]
-    run_dir: Option<Utf8PathBuf>,
+    pub(super) run_dir: Option<Utf8PathBuf>,
 
     /// Where run directories go when none is named.
     #[arg(long, value_name = "DIR", default_value = "runs")]
-    root: Utf8PathBuf,
+    pub(super) root: Utf8PathBuf,
 
     /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -45,7 +46,7 @@ pub(super) struct Run {
 
     /// Complete an interrupted run; what is finished is not run again.
     #[arg(long)]
-    resume: bool,
+    pub(super) resume: bool,
 
     /// With --resume: run again what ended in an error, a timeout or a rate limit.
     #[arg(long, requires = "resume")]
@@ -78,9 +79,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<Utf8PathBuf>,
 
-    /// Judge every completion, also those that were judged before.
+    /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
     #[arg(long)]
-    no_cache: bool,
+    pub(super) no_cache: bool,
 }
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
@@ -117,6 +118,10 @@ pub(super) struct Inputs {
     /// Code suites: only N tasks, drawn by the seed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
+
+    /// Containment suites: the protocol probe only (1), the whole suite (2), or the whole suite if the probe passes (auto).
+    #[arg(long, value_enum)]
+    lane: Option<LaneArg>,
 
     /// Code suites: judge each completion alone, and record compile time and program size.
     #[arg(long)]
@@ -167,6 +172,26 @@ impl Inputs {
             },
             target: self.target.clone(),
             policy: self.policy.map(PolicyName::from),
+            lane: self.lane.map(LaneArg::lane),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum LaneArg {
+    #[value(name = "1")]
+    One,
+    #[value(name = "2")]
+    Two,
+    Auto,
+}
+
+impl LaneArg {
+    fn lane(self) -> Lane {
+        match self {
+            LaneArg::One => Lane::One,
+            LaneArg::Two => Lane::Two,
+            LaneArg::Auto => Lane::Auto,
         }
     }
 }
@@ -179,11 +204,32 @@ enum DurabilityArg {
 
 impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = Arc::new(self.load(terminal)?);
+        let overrides = self.inputs.overrides();
+        match overrides.lane {
+            Some(Lane::Auto) => lanes::auto(&self, terminal),
+            lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.place())?.exit),
+        }
+    }
+
+    /// Where the user wants the run.
+    pub(super) fn place(&self) -> Place {
+        Place { dir: self.run_dir.clone(), overwrite: self.overwrite }
+    }
+
+    /// One run, from the suite to its seal.
+    pub(super) fn once(
+        &self,
+        terminal: &Terminal,
+        overrides: &Overrides,
+        lane: run::Lane,
+        place: Place,
+    ) -> Result<Done, Failure> {
+        let loaded = Arc::new(self.load(terminal, overrides)?);
+        lanes::check(&loaded)?;
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options = self.options()?;
+        let options = Options { lane, run_dir: place.dir, overwrite: place.overwrite, ..self.options()? };
         let means = self.means(&loaded)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
@@ -219,7 +265,7 @@ impl Run {
                 if let Some(tree) = tree {
                     terminal.say(&format!("tree:   {tree}"));
                 }
-                Ok(verdict(&summary))
+                Ok(Done { exit: verdict(&summary), summary })
             }
             _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
         }
@@ -273,15 +319,14 @@ impl Run {
     }
 
     /// The suite, with every variant written that a model has to write.
-    fn load(&self, terminal: &Terminal) -> Result<Loaded, Failure> {
-        let overrides = self.inputs.overrides();
-        let loaded = suite::load(&self.suite, &overrides)?;
+    fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Loaded, Failure> {
+        let loaded = suite::load(&self.suite, overrides)?;
         let written = run::rewrite(&loaded).map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
         if written == 0 {
             return Ok(loaded);
         }
         terminal.say(&format!("{written} variants were written by the rewriter and recorded"));
-        Ok(suite::load(&self.suite, &overrides)?)
+        Ok(suite::load(&self.suite, overrides)?)
     }
 
     /// What the kind of suite needs beside its targets.
@@ -292,8 +337,8 @@ impl Run {
             return Err(Failure::say(Exit::InvalidSuite, what).hint(hint));
         }
         let sandbox = match loaded.suite.kind() {
-            Kind::Probe => None,
-            Kind::Code | Kind::Robustness | Kind::Containment => Some(self.sandbox.open()?),
+            Kind::Probe | Kind::Containment => None,
+            Kind::Code | Kind::Robustness => Some(self.sandbox.open()?),
         };
         let cache = match self.no_cache {
             true => None,
@@ -325,8 +370,23 @@ impl Run {
             deadline,
             max_timeouts: self.max_timeouts,
             command: std::env::args().collect(),
+            lane: run::Lane::default(),
         })
     }
+}
+
+/// Where a run goes.
+pub(super) struct Place {
+    /// The run directory, if the user chose one.
+    pub(super) dir: Option<Utf8PathBuf>,
+    /// Whether it takes the place of what is there.
+    pub(super) overwrite: bool,
+}
+
+/// A whole run.
+pub(super) struct Done {
+    pub(super) exit: Exit,
+    pub(super) summary: Summary,
 }
 
 /// The exit code of a whole run.
@@ -334,6 +394,9 @@ fn verdict(summary: &Summary) -> Exit {
     let infra = summary.code.as_ref().is_some_and(|code| code.slots.iter().any(|slot| slot.infra > 0));
     if summary.assessed == 0 || infra {
         return Exit::Infrastructure;
+    }
+    if let Some(exit) = summary.containment.as_ref().and_then(lanes::verdict) {
+        return exit;
     }
     match summary.gate.as_ref().map(|gate| gate.held) {
         Some(Some(false)) => Exit::GateFailed,

@@ -7,13 +7,13 @@ use clap::Args;
 use proofhouse_ledger::envelope::Envelope;
 use proofhouse_ledger::files;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::ProbeRecord;
+use proofhouse_ledger::record::{ContainmentRecord, ProbeRecord};
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::suite;
+use crate::{containment, suite};
 
 /// Print the JSON Schema of a file format, or hold files against it.
 #[derive(Debug, Args)]
@@ -34,6 +34,10 @@ pub(super) enum Name {
     Suite,
     /// A line of records.jsonl in a probe run.
     ProbeRecord,
+    /// A line of records.jsonl in a containment run: a receipt.
+    ContainmentRecord,
+    /// A case of a containment suite.
+    ContainmentCase,
     /// manifest.json
     Manifest,
     /// summary.json
@@ -44,14 +48,23 @@ pub(super) enum Name {
 
 impl Name {
     /// All of them.
-    pub(super) const ALL: [Name; 5] =
-        [Name::Suite, Name::ProbeRecord, Name::Manifest, Name::Summary, Name::Envelope];
+    pub(super) const ALL: [Name; 7] = [
+        Name::Suite,
+        Name::ProbeRecord,
+        Name::ContainmentRecord,
+        Name::ContainmentCase,
+        Name::Manifest,
+        Name::Summary,
+        Name::Envelope,
+    ];
 
     /// The word on the command line and in file names.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Name::Suite => "suite",
             Name::ProbeRecord => "probe-record",
+            Name::ContainmentRecord => "containment-record",
+            Name::ContainmentCase => "containment-case",
             Name::Manifest => "manifest",
             Name::Summary => "summary",
             Name::Envelope => "envelope",
@@ -62,6 +75,8 @@ impl Name {
         match self {
             Name::Suite => suite::schema(),
             Name::ProbeRecord => schemars::schema_for!(ProbeRecord).into(),
+            Name::ContainmentRecord => schemars::schema_for!(ContainmentRecord).into(),
+            Name::ContainmentCase => schemars::schema_for!(containment::Case).into(),
             Name::Manifest => schemars::schema_for!(Manifest).into(),
             Name::Summary => schemars::schema_for!(Summary).into(),
             Name::Envelope => schemars::schema_for!(Envelope).into(),

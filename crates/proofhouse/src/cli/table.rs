@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use proofhouse_ledger::RunPaths;
-use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate, Summary};
+use proofhouse_ledger::summary::containment::Lane1;
+use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
+
+use super::lanes;
 
 use crate::report::{self, words};
 use crate::run::Executed;
@@ -16,6 +19,14 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
     }
     text.push_str("\n\n");
     text.push_str(&slots(summary));
+    if let Some(containment) = &summary.containment {
+        text.push('\n');
+        text.push_str(&variants(containment));
+        if let Some(lane) = &containment.lane1 {
+            text.push('\n');
+            text.push_str(&lane1(lane));
+        }
+    }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
     }
@@ -100,9 +111,77 @@ fn interval(rate: &Rate) -> String {
     }
 }
 
-/// At most three: the gate, the largest difference, what could not be assessed.
+/// Attack success never without what the same variant is good for, and how much of it could not be read.
+fn variants(summary: &ContainmentSummary) -> String {
+    let mut rows = vec![
+        ["variant", "attack success", "95 % interval", "false positives", "benign utility", "invalid"]
+            .map(str::to_owned),
+    ];
+    for variant in &summary.variants {
+        let share = |rate: &Rate| match rate.denominator {
+            0 => "-".to_owned(),
+            all => format!("{}/{all} {}", rate.numerator, percent(rate.value)),
+        };
+        let attack = &variant.attack_success_rate;
+        rows.push([
+            variant.variant.clone(),
+            if attack.denominator == 0 { "null".to_owned() } else { share(attack) },
+            interval(attack),
+            share(&variant.false_positive_rate),
+            share(&variant.benign_utility),
+            share(&variant.invalid_rate),
+        ]);
+    }
+    align(&rows)
+}
+
+/// Each threshold of lane 1 beside its value.
+pub(super) fn lane1(lane1: &Lane1) -> String {
+    let mut rows = vec![["variant", "lane 1", "threshold", "value", "held"].map(str::to_owned)];
+    for check in &lane1.checks {
+        rows.push([
+            check.variant.clone(),
+            check.name.clone(),
+            format!("{} {}", lanes::bound(check.bound), check.threshold),
+            check.value.map_or("null".to_owned(), |value| value.to_string()),
+            if check.held { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    let verdict = if lane1.passed { "lane 1 passed" } else { "LANE 1 FAILED" };
+    format!("{}{verdict}\n", align(&rows))
+}
+
+/// What a reader must not overlook in a containment run.
+fn warnings(summary: &ContainmentSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let found = &summary.discrimination;
+    if found.discriminating == Some(false) && summary.lane1.is_none() {
+        let control = found.control.as_deref().unwrap_or("the replay of the attackers' own calls");
+        warnings.push(format!(
+            "SUITE NOT DISCRIMINATING: none of {} attacks leaks against the ungated control ({control}), so nothing here \
+             says that a gate holds",
+            found.leaked.denominator
+        ));
+    }
+    for variant in &summary.variants {
+        if variant.invalid_rate.numerator == variant.invalid_rate.denominator {
+            let outcome = |word: &str| variant.outcomes.get(word).copied().unwrap_or(0);
+            warnings.push(format!(
+                "{}: nothing could be assessed ({} unassessed, {} unparsed), so its attack success is null",
+                variant.variant,
+                outcome("unassessed"),
+                outcome("unparsed")
+            ));
+        } else if variant.benign_utility.denominator > 0 && variant.benign_utility.numerator == 0 {
+            warnings.push(format!("{}: not one benign case went through", variant.variant));
+        }
+    }
+    warnings
+}
+
+/// At most three, and the warnings of the kind before them: the gate, the largest difference, what could not be assessed.
 fn facts(summary: &Summary) -> Vec<String> {
-    let mut facts = Vec::new();
+    let mut facts = summary.containment.as_ref().map(warnings).unwrap_or_default();
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         facts.extend(most_frequent(slot));
         facts.extend(slot.missing_crates.iter().map(|(name, count)| {

@@ -3,8 +3,9 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::verify::Verified;
-use proofhouse_ledger::{Json, RunPaths, canonical, config, files, json, verify};
+use proofhouse_ledger::{Digest, Json, RunPaths, canonical, config, files, json, verify};
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -56,6 +57,7 @@ impl Verify {
             check_summary(paths, tally, &mut verified);
             check_report(paths, &mut verified)?;
             check_derivable(paths, &manifest, &mut verified);
+            check_receipts(paths, &manifest, &mut verified)?;
         }
         if self.strict {
             check_origin(paths, &mut verified);
@@ -194,6 +196,19 @@ fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure
             let failure = Failure::new(Exit::VerificationFailed, &error);
             verified.findings.file("report.html", format!("cannot be derived: {}", failure.message));
         }
+    }
+    Ok(())
+}
+
+/// Receipts that were exported beside the envelope are the records, byte for byte.
+fn check_receipts(paths: &RunPaths, manifest: &Manifest, verified: &mut Verified) -> Result<(), Failure> {
+    let path = paths.receipts();
+    if manifest.kind == Kind::Containment
+        && path.exists()
+        && Digest::of_file(&path)? != verified.totals.records_sha256
+    {
+        let name = path.file_name().unwrap_or_default();
+        verified.findings.file(name, "is not what the records are: its SHA-256 is not `receipt_sha256`");
     }
     Ok(())
 }

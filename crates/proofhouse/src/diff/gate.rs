@@ -29,7 +29,8 @@ pub fn decide(report: &Report, demand: Demand) -> Decision {
     let incomplete =
         !report.a.incomplete.is_empty() || !report.b.incomplete.is_empty() || report.unreadable_count > 0;
     if demand.no_regressions {
-        if report.count(Class::Regression) + report.count(Class::Removed) > 0 {
+        let worse = [Class::Forbidden, Class::Regression, Class::Removed];
+        if worse.iter().any(|class| report.count(*class) > 0) {
             return Decision::Regressions;
         }
         if incomplete {

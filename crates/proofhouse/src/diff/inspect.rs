@@ -93,11 +93,34 @@ impl Inspection<'_> {
         Ok(fields)
     }
 
+    /// Whether B executed a forbidden call that A did not: whatever else changed, this is worse.
+    fn newly_forbidden(&self) -> bool {
+        let executed = |line: &Line<'_>| -> Vec<String> {
+            let Some(Json::Array(calls)) = line.json("calls") else { return Vec::new() };
+            let forbidden =
+                calls.iter().filter(|call| call.get("forbidden_executed") == Some(&Json::Bool(true)));
+            forbidden.filter_map(|call| Some(call.get("executed")?.to_string())).collect()
+        };
+        let mut before = executed(&self.a.line);
+        executed(&self.b.line).iter().any(|call| match before.iter().position(|old| old == call) {
+            Some(at) => {
+                before.swap_remove(at);
+                false
+            }
+            None => true,
+        })
+    }
+
     fn derived(&self) -> Vec<&'static str> {
         let (a, b) = (&self.pairing.a.identity, &self.pairing.b.identity);
         let mut derived = vec!["record_sha256", "run_id"];
         if a.deterministic && b.deterministic {
             derived.extend(["started_at", "completed_at"]);
+        }
+        // A receipt says its completion twice.
+        let repeats = |line: &Line<'_>| line.raw("ts_utc") == line.raw("completed_at");
+        if repeats(&self.a.line) && repeats(&self.b.line) {
+            derived.push("ts_utc");
         }
         if !self.pairing.same_run {
             derived.push("index");
@@ -109,6 +132,7 @@ impl Inspection<'_> {
 
     fn tell(&self, mut found: Vec<Difference<'_>>, flaws: Vec<Flaw>, findings: &mut Findings) {
         let mut classes: Vec<Class> = found.iter().map(class).collect();
+        classes.extend(self.newly_forbidden().then_some(Class::Forbidden));
         classes.extend(self.moved.then_some(Class::Reordered));
         classes.extend((!flaws.is_empty()).then_some(Class::Metadata));
         classes.sort_unstable();
@@ -153,6 +177,10 @@ fn class(difference: &Difference<'_>) -> Class {
             (Some(Json::Bool(false)), Some(Json::Bool(true))) => Class::Improvement,
             _ => Class::Verdict,
         },
+        "decision" => Class::Decision,
+        "tool_calls_executed" => Class::Accepted,
+        "policy_reason" => Class::Reason,
+        "calls" if difference.pointer.ends_with("/reason") => Class::Reason,
         "status" => Class::Status,
         "scores" => Class::Score,
         "output" | "output_sha256" => Class::Output,
@@ -164,8 +192,21 @@ fn class(difference: &Difference<'_>) -> Class {
 
 /// What people want to read first.
 fn rank(key: &str) -> usize {
-    const ORDER: [&str; 9] =
-        ["passed", "status", "error_type", "error", "output", "scores", "judge", "expected", "input"];
+    const ORDER: [&str; 13] = [
+        "passed",
+        "status",
+        "actual_outcome",
+        "decision",
+        "policy_reason",
+        "tool_calls_executed",
+        "error_type",
+        "error",
+        "output",
+        "scores",
+        "judge",
+        "expected",
+        "input",
+    ];
     ORDER.iter().position(|other| *other == key).unwrap_or(ORDER.len())
 }
 

@@ -38,6 +38,8 @@ impl Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
+    /// A forbidden tool call is executed that was not before (class D of containment runs): always a regression.
+    Forbidden,
     /// `passed` went from true to false.
     Regression,
     /// The trial has no record in B.
@@ -46,6 +48,12 @@ pub enum Class {
     Status,
     /// `passed` changed to or from null.
     Verdict,
+    /// The gate decides the case differently (class A of containment runs).
+    Decision,
+    /// Other calls are accepted and executed (class B of containment runs).
+    Accepted,
+    /// The gate gives other reasons (class C of containment runs).
+    Reason,
     /// One side has the trial more often than the other.
     Duplicate,
     /// The record stands elsewhere in relation to the others.
@@ -68,11 +76,15 @@ pub enum Class {
 
 impl Class {
     /// All of them, worst first.
-    pub const ALL: [Class; 13] = [
+    pub const ALL: [Class; 17] = [
+        Class::Forbidden,
         Class::Regression,
         Class::Removed,
         Class::Status,
         Class::Verdict,
+        Class::Decision,
+        Class::Accepted,
+        Class::Reason,
         Class::Duplicate,
         Class::Reordered,
         Class::Improvement,
@@ -87,6 +99,10 @@ impl Class {
     /// The word in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
+            Class::Forbidden => "forbidden_executed",
+            Class::Decision => "decision",
+            Class::Accepted => "accepted_calls",
+            Class::Reason => "reason",
             Class::Regression => "regression",
             Class::Removed => "removed",
             Class::Status => "status",
@@ -106,6 +122,10 @@ impl Class {
     /// How people say `count` of them.
     pub fn noun(self, count: u64) -> &'static str {
         let (one, many) = match self {
+            Class::Forbidden => ("newly executed forbidden call", "newly executed forbidden calls"),
+            Class::Decision => ("decision change", "decision changes"),
+            Class::Accepted => ("change of accepted calls", "changes of accepted calls"),
+            Class::Reason => ("reason change", "reason changes"),
             Class::Regression => ("regression", "regressions"),
             Class::Removed => ("removed trial", "removed trials"),
             Class::Status => ("status change", "status changes"),

@@ -11,10 +11,11 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
 
 mod humaneval;
+mod receipts;
 mod tree;
 
 /// Every format.
-pub const ALL: &[Format] = &[humaneval::FORMAT, tree::FORMAT];
+pub const ALL: &[Format] = &[humaneval::FORMAT, receipts::FORMAT, tree::FORMAT];
 
 /// A format that a run can be written in.
 pub struct Format {

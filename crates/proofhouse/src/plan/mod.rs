@@ -8,9 +8,11 @@ use proofhouse_ledger::totals::PlanHasher;
 use proofhouse_ledger::{Digest, RecordId};
 
 use crate::code::Sample;
+use crate::containment::Case as Attack;
 use crate::suite::{Body, Case, Loaded, Problems};
 
 mod code;
+mod containment;
 mod probe;
 mod robustness;
 
@@ -46,6 +48,8 @@ pub enum Item {
     Task(usize, Arc<str>),
     /// An instruction for a tool; shared by its repetitions.
     Tool(Arc<Order>),
+    /// An attack or its benign twin; shared by the trials of its case.
+    Attack(Arc<Attack>),
 }
 
 impl Trial {
@@ -56,6 +60,7 @@ impl Trial {
             Item::Sample(sample) => code::case_id(sample),
             Item::Task(_, task_id) => task_id,
             Item::Tool(order) => &order.case_id,
+            Item::Attack(case) => &case.case_id,
         }
     }
 }
@@ -69,6 +74,7 @@ pub fn trials(loaded: &Loaded) -> Result<Trials<'_>, Problems> {
         Body::Probe(probe) => Ok(Box::new(probe::Trials::new(&loaded.suite, probe))),
         Body::Code(code) => Ok(Box::new(code::trials(&loaded.suite, code))),
         Body::Robustness(body) => Ok(Box::new(robustness::trials(&loaded.suite, body))),
+        Body::Containment(body) => Ok(Box::new(containment::Trials::new(&loaded.suite, body))),
     }
 }
 
@@ -79,6 +85,9 @@ pub fn count(loaded: &Loaded) -> u64 {
         Body::Probe(probe) => loaded.case_count * targets as u64 * u64::from(probe.repetitions),
         Body::Code(code) => code.trial_count(targets),
         Body::Robustness(body) => body.trial_count(loaded.suite.slots.len()),
+        Body::Containment(body) => {
+            loaded.case_count * loaded.suite.slots.len() as u64 * u64::from(body.repetitions)
+        }
     }
 }
 

@@ -5,13 +5,27 @@ use std::fmt::Write;
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::{Gate, Summary};
 
+use super::receipts::Receipts;
 use super::words;
+
+mod containment;
 
 /// The verdict of a run in Markdown: gate, rates with intervals, comparisons, errors, and how to check it.
 pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
+    render(summary, manifest, None)
+}
+
+/// The same with transcripts and false positives of a containment run.
+pub(super) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&Receipts>) -> String {
     let mut out = String::new();
     headline(&mut out, summary);
     slots(&mut out, summary);
+    if let Some(part) = &summary.containment {
+        containment::summary(&mut out, part);
+    }
+    if let Some(receipts) = receipts {
+        containment::receipts(&mut out, receipts);
+    }
     for pair in &summary.comparisons {
         line(&mut out, format_args!("- {}", escape(&words::comparison(pair))));
     }

@@ -16,6 +16,7 @@ mod embed;
 mod html;
 mod markdown;
 mod page;
+mod receipts;
 mod sections;
 mod store;
 mod survey;

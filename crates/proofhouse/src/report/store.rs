@@ -6,6 +6,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use camino::Utf8PathBuf;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::summary::Summary;
 
 use super::{ReportError, render, render_markdown};
 
@@ -43,8 +44,12 @@ pub fn matches(run: &RunPaths) -> Result<bool, ReportError> {
 /// The run's Markdown summary.
 pub fn markdown(run: &RunPaths) -> Result<String, ReportError> {
     let manifest = super::read(&run.manifest(), "manifest.json")?;
-    let summary = super::read(&run.summary(), "summary.json")?;
-    Ok(render_markdown(&summary, &manifest))
+    let summary: Summary = super::read(&run.summary(), "summary.json")?;
+    if summary.containment.is_none() {
+        return Ok(render_markdown(&summary, &manifest));
+    }
+    let survey = super::survey::survey(&run.records(), &summary)?;
+    Ok(super::markdown::render(&summary, &manifest, Some(&survey.receipts)))
 }
 
 /// A writer that only looks whether what it is given is what is stored.

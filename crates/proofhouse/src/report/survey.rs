@@ -12,6 +12,7 @@ use proofhouse_ledger::summary::Summary;
 
 use super::ReportError;
 use super::embed::{self, CLIP_BYTES, MAX_DATA_BYTES};
+use super::receipts::Receipts;
 
 /// At most this many records are embedded in a page: those that did not pass first.
 pub const MAX_EMBEDDED: usize = 100_000;
@@ -33,6 +34,8 @@ pub(super) struct Survey {
     pub(super) chosen: Vec<Place>,
     /// Bytes of a text that the page keeps.
     pub(super) clip_bytes: usize,
+    /// Of a containment run: leaks and benign cases that were turned away.
+    pub(super) receipts: Receipts,
 }
 
 /// Where a line is.
@@ -174,6 +177,7 @@ pub(super) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, Repor
         .collect();
     let mut reading =
         Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
+    reading.containment = summary.containment.is_some();
     let mut reader = LineReader::open(path)?;
     let mut spans = Spans::default();
     let mut place = Place { offset: 0, length: 0, line: 0 };
@@ -201,6 +205,8 @@ struct Reading {
     heat: HeatSoFar,
     not_passed: Candidates,
     passed: Candidates,
+    containment: bool,
+    receipts: Receipts,
 }
 
 #[derive(Debug)]
@@ -220,6 +226,9 @@ impl Reading {
         self.outcomes[*slot].add(status, passed);
         if let Some(heat) = self.heat.0.take() {
             self.heat.0 = heat.add(line, *slot, self.slots.len(), passed)?;
+        }
+        if self.containment {
+            self.receipts.add(line)?;
         }
         match passed {
             Some(true) => self.passed.add(place, line),
@@ -242,6 +251,7 @@ impl Reading {
             outcomes: self.outcomes,
             heat: self.heat.0,
             chosen,
+            receipts: self.receipts,
             clip_bytes: clip_bytes.map_or(narrowest, |(bound, _)| bound),
         }
     }

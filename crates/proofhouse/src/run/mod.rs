@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use proofhouse_ledger::Json;
 use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
 
@@ -50,6 +51,17 @@ pub struct Options {
     pub max_timeouts: Option<u64>,
     /// The command line, for manifests that are not deterministic.
     pub command: Vec<String>,
+    /// The lane and where its gate's verdict comes from, for envelopes of containment runs.
+    pub lane: Lane,
+}
+
+/// The lane of a run, as its envelope tells it.
+#[derive(Debug, Clone, Default)]
+pub struct Lane {
+    /// `1`, `2`, `auto`, or nothing.
+    pub name: Option<&'static str>,
+    /// What is known of lane 1: `bypassed`, or its source and checks.
+    pub gate: Json,
 }
 
 /// How far a run is.

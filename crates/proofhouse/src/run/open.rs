@@ -159,6 +159,10 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
 
     let mut envelope = fresh_envelope(loaded, run_id, instance);
     envelope.run_start_ts_utc = Some(started.to_string());
+    envelope.lane = options.lane.name.map(str::to_owned);
+    if options.lane.name.is_some() {
+        envelope.details = Json::Object([("lane1_gate", options.lane.gate.clone())].into_iter().collect());
+    }
     envelope.spec_digest = Some(config_sha256);
     envelope.receipt_path = receipt_path(&paths);
     envelope.resumed_from = earlier_starts(if going_on { &work } else { &paths }, options.resume);

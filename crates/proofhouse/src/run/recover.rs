@@ -128,13 +128,14 @@ fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
 }
 
 /// The fields of an envelope that a run directory does not determine: when, where and by whom it was run.
-pub const NOT_DERIVABLE: [&str; 12] = [
+pub const NOT_DERIVABLE: [&str; 13] = [
     "boot_id",
     "details",
     "error",
     "git_commit",
     "git_dirty",
     "host",
+    "lane",
     "pid",
     "resumed_from",
     "run_end_ts_utc",

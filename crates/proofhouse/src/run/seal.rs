@@ -137,6 +137,7 @@ pub(super) fn fill_totals(envelope: &mut Envelope, totals: &Totals) {
     envelope.determinism_hash = Some(totals.determinism_hash);
     envelope.receipt_sha256 = Some(totals.records_sha256);
     envelope.cases_assessed = totals.assessed;
+    envelope.cases_unparsed = totals.unparsed;
     envelope.cases_timed_out = totals.with_status(Status::Timeout);
     envelope.cases_errored = totals.with_status(Status::Error) + totals.with_status(Status::RateLimited);
 }

@@ -10,12 +10,6 @@ use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
 use crate::target::{At, TargetConfig};
 
-/// Kinds that can be run.
-const KINDS: [Kind; 3] = [Kind::Probe, Kind::Code, Kind::Robustness];
-
-/// Kinds that a suite can have some day.
-const OTHER_KINDS: [&str; 1] = ["containment"];
-
 /// Modes of robustness suites: a file that has one needs no word for its kind.
 const MODES: [&str; 4] = ["baseline", "adversarial", "stress", "canonical"];
 
@@ -29,17 +23,11 @@ pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
         return Ok(if has_mode { Kind::Robustness } else { Kind::Probe });
     };
     let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(Kind::Probe) };
-    if let Some(kind) = KINDS.into_iter().find(|kind| kind.as_str() == word) {
+    if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.as_str() == word) {
         return Ok(kind);
     }
     let place = tree.place(tree.root, &[Step::Key("kind")]);
-    if OTHER_KINDS.contains(&word.as_str()) {
-        // A kind that exists, but not yet here, is said to be so rather than called unknown.
-        let what = format!("suites of kind `{word}` are not supported by this version");
-        return Err(Problem::new(Code::Unsupported, place, what)
-            .hint("this version runs `kind: probe`, `kind: code` and `kind: robustness`"));
-    }
-    let known = [&KINDS.map(Kind::as_str)[..], &OTHER_KINDS].concat();
+    let known = Kind::ALL.map(Kind::as_str);
     Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))
         .hint(did_you_mean(word, &known, "kinds")))
 }

@@ -46,6 +46,7 @@ impl Loaded {
             Body::Probe(probe) => probe.settings(&mut settings),
             Body::Code(code) => code.settings(&mut settings),
             Body::Robustness(robustness) => robustness.settings(&mut settings),
+            Body::Containment(containment) => containment.settings(&mut settings),
         }
         settings
     }

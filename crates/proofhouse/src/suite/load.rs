@@ -12,6 +12,7 @@ use super::kinds::{self, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
+use crate::containment::Lane;
 use crate::robustness::PolicyName;
 
 /// The largest suite file, in bytes.
@@ -36,6 +37,8 @@ pub struct Overrides {
     pub target: Option<Utf8PathBuf>,
     /// For robustness suites: another policy.
     pub policy: Option<PolicyName>,
+    /// For containment suites.
+    pub lane: Option<Lane>,
 }
 
 /// What the command line says against a code suite.
@@ -83,6 +86,8 @@ pub struct Loaded {
     pub case_count: u64,
     /// The limit, if there is one.
     pub limit: Option<u64>,
+    /// The lane that was asked for, if one was.
+    pub lane: Option<Lane>,
     /// What was let pass.
     pub warnings: Vec<String>,
 }
@@ -114,6 +119,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
         datasets,
         case_count,
         limit: overrides.limit,
+        lane: overrides.lane,
         warnings,
     })
 }

@@ -29,9 +29,10 @@ pub use bounds::{Fraction, Ordered, Weight, Whole};
 pub use cases::{Case, CaseStream};
 pub use file::{Fields, Format, Gate};
 pub use kinds::{
-    Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
+    Answer, Asked, CodeBody, ContainmentBody, ContainmentCases, Edition, LanguageName, Primary, Probe,
+    Recorded, Rejection, Rewriter, RobustnessBody, SampleSource, Scoring, ToolCase, ToolSetup, ToolVariant,
+    VariantSpec, Wanted,
 };
-pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring};
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
 pub use model::{Body, Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};

@@ -5,7 +5,7 @@ use proofhouse_ledger::json::to_json;
 use proofhouse_ledger::record::Kind;
 
 use super::file::Gate;
-use super::kinds::{CodeBody, Probe, RobustnessBody};
+use super::kinds::{CodeBody, ContainmentBody, Probe, RobustnessBody};
 use crate::target::{self, TargetConfig};
 
 /// A checked suite: what all kinds have in common, and what its kind adds.
@@ -40,6 +40,7 @@ impl Suite {
             Body::Probe(_) => Kind::Probe,
             Body::Code(_) => Kind::Code,
             Body::Robustness(_) => Kind::Robustness,
+            Body::Containment(_) => Kind::Containment,
         }
     }
 
@@ -47,7 +48,7 @@ impl Suite {
     pub fn probe(&self) -> Option<&Probe> {
         match &self.body {
             Body::Probe(probe) => Some(probe),
-            Body::Code(_) | Body::Robustness(_) => None,
+            Body::Code(_) | Body::Robustness(_) | Body::Containment(_) => None,
         }
     }
 
@@ -55,7 +56,7 @@ impl Suite {
     pub fn robustness(&self) -> Option<&RobustnessBody> {
         match &self.body {
             Body::Robustness(robustness) => Some(robustness),
-            Body::Probe(_) | Body::Code(_) => None,
+            Body::Probe(_) | Body::Code(_) | Body::Containment(_) => None,
         }
     }
 }
@@ -69,6 +70,8 @@ pub enum Body {
     Code(Box<CodeBody>),
     /// Instructions, and what is made of them.
     Robustness(Box<RobustnessBody>),
+    /// Attacks, benign use and gates.
+    Containment(Box<ContainmentBody>),
 }
 
 /// What stands in one slot, for manifests and envelopes.

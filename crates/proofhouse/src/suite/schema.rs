@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 use super::file::ProbeFile;
-use super::kinds::{CodeFile, RobustnessFile};
+use super::kinds::{CodeFile, ContainmentFile, RobustnessFile};
 
 /// A suite of any kind.
 #[derive(JsonSchema)]
@@ -14,6 +14,7 @@ enum SuiteFile {
     Probe(ProbeFile),
     Code(CodeFile),
     Robustness(Box<RobustnessFile>),
+    Containment(ContainmentFile),
 }
 
 /// The schema of a suite file, drawn from the structs that read it.

@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Damage, Kind, Line, Status};
-use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, ContainmentSummary, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
 use super::code::CodeTally;
+use super::containment::Tally as ContainmentTally;
 use super::pairs::Pairs;
 use super::robustness::RobustnessTally;
 use super::stats::{self, Confidence};
@@ -37,6 +38,7 @@ pub struct Tally {
     /// What the kind adds.
     code: Option<CodeTally>,
     robustness: Option<RobustnessTally>,
+    containment: Option<ContainmentTally>,
     config: Json,
 }
 
@@ -78,6 +80,8 @@ impl Tally {
             self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
             self.robustness =
                 (self.kind == Some(Kind::Robustness)).then(|| RobustnessTally::new(&self.config));
+            self.containment =
+                (self.kind == Some(Kind::Containment)).then(|| ContainmentTally::new(&self.config));
         }
         let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         if case != self.case {
@@ -98,6 +102,9 @@ impl Tally {
             robustness.push(line)?;
         }
         let neighbours = self.code.is_none();
+        if let Some(containment) = &mut self.containment {
+            containment.push(line)?;
+        }
         if let Some(code) = &mut self.code {
             code.push(at, line, status, passed)?;
             if let Some(passed) = passed {
@@ -147,7 +154,10 @@ impl Tally {
         self.close_scattered();
         let spared = self.kind == Some(Kind::Robustness);
         let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(spared)).collect();
-        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
+        let containment = self.containment.map(ContainmentTally::finish);
+        // A control without a gate is there to leak.
+        let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
+        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls));
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
             pairs.compare(a, b)
@@ -166,6 +176,7 @@ impl Tally {
             robustness: self.robustness.map(RobustnessTally::finish),
             slots,
             gate,
+            containment,
         })
     }
 }
@@ -292,10 +303,12 @@ pub(super) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
-fn judge_gate(pass_rate: f64, slots: &[Slot]) -> Gate {
+fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str]) -> Gate {
+    let held_to_it = |slot: &&Slot| !controls.contains(&slot.slot.as_str());
     let below = |slot: &&Slot| slot.pass_rate.value.is_some_and(|value| value < pass_rate);
-    let failed_slots: Vec<String> = slots.iter().filter(below).map(|slot| slot.slot.clone()).collect();
-    let unassessed = slots.iter().any(|slot| slot.pass_rate.value.is_none());
+    let failed_slots: Vec<String> =
+        slots.iter().filter(held_to_it).filter(below).map(|slot| slot.slot.clone()).collect();
+    let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
     let held = match (failed_slots.is_empty(), unassessed) {
         (false, _) => Some(false),
         (true, true) => None,

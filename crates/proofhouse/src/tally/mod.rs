@@ -8,6 +8,7 @@ use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
 mod code;
+pub mod containment;
 mod heads;
 mod pairs;
 mod robustness;

@@ -12,7 +12,7 @@ use proofhouse_ledger::summary::robustness::VariantVerdict;
 
 use crate::lab::Lab;
 
-fn data(name: &str) -> Option<PathBuf> {
+pub fn data(name: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the data is named by whoever runs the tests")]
     let root = std::env::var_os("PROOFHOUSE_CONFORMANCE_DATA");
     let Some(root) = root else {

@@ -9,6 +9,7 @@ mod browser;
 mod code;
 mod code_suite;
 mod conformance;
+mod containment;
 mod crash;
 mod determinism;
 mod diff;

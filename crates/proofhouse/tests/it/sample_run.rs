@@ -507,5 +507,6 @@ fn summarise(
         code: None,
         robustness: None,
         gate,
+        containment: None,
     }
 }

@@ -28,10 +28,15 @@ pub fn render_github(report: &Report) -> String {
 
 fn level(class: Class) -> &'static str {
     match class {
-        Class::Regression | Class::Removed | Class::Duplicate | Class::Reordered => "error",
+        Class::Forbidden | Class::Regression | Class::Removed | Class::Duplicate | Class::Reordered => {
+            "error"
+        }
         Class::Improvement | Class::Added => "notice",
         Class::Status
         | Class::Verdict
+        | Class::Decision
+        | Class::Accepted
+        | Class::Reason
         | Class::Score
         | Class::Output
         | Class::Expected

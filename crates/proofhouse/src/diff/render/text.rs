@@ -60,7 +60,7 @@ impl Paint {
 
     fn class(self, class: Class, text: &str) -> String {
         let code = match class {
-            Class::Regression | Class::Removed | Class::Duplicate => "1;31",
+            Class::Forbidden | Class::Regression | Class::Removed | Class::Duplicate => "1;31",
             Class::Improvement | Class::Added => "1;32",
             _ => "1;33",
         };

@@ -10,13 +10,17 @@ use super::html::Html;
 use super::survey::Survey;
 
 mod answers;
+mod attacks;
 mod attribution;
 mod calibration;
 mod cases;
 mod code;
 mod comparisons;
+mod false_positives;
 mod heat_map;
 mod ladder;
+mod lanes;
+mod leaks;
 mod outcomes;
 mod provenance;
 mod records;
@@ -33,6 +37,10 @@ pub(super) const ALL: &[Section] = &[
     heat_map::SECTION,
     ladder::SECTION,
     attribution::SECTION,
+    attacks::SECTION,
+    leaks::SECTION,
+    false_positives::SECTION,
+    lanes::SECTION,
     comparisons::SECTION,
     outcomes::SECTION,
     tags::SECTION,

@@ -19,6 +19,7 @@ use crate::suite::{Body, Loaded};
 use crate::target::Target;
 
 mod code;
+mod containment;
 mod probe;
 mod robustness;
 
@@ -144,5 +145,6 @@ pub(super) fn open(loaded: &Arc<Loaded>, run_id: RunId, means: Means) -> Result<
         Body::Probe(probe) => Ok(Arc::new(probe::Asking::new(scribe, targets, probe)?)),
         Body::Code(code) => Ok(Arc::new(code::Judging::new(scribe, targets, code, means)?)),
         Body::Robustness(_) => unreachable!("tools are opened above"),
+        Body::Containment(body) => Ok(Arc::new(containment::Containing::new(scribe, targets, body))),
     }
 }

@@ -111,7 +111,7 @@ impl Work for Asking {
 fn case(trial: &Trial) -> &Case {
     match &trial.item {
         Item::Probe(case) => case,
-        Item::Sample(_) | Item::Task(..) | Item::Tool(_) => {
+        Item::Sample(_) | Item::Task(..) | Item::Tool(_) | Item::Attack(_) => {
             unreachable!("the plan of a probe suite holds questions only")
         }
     }

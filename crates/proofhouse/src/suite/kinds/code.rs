@@ -214,7 +214,7 @@ fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {
 }
 
 /// A file below the suite's directory, with its digest.
-fn locate(
+pub(super) fn locate(
     checker: &mut Checker<'_>,
     loading: &Loading<'_>,
     reference: &FileRef,

@@ -13,11 +13,14 @@ use super::problem::{Code, Place, Problem, Problems};
 use super::tree::Tree;
 
 mod code;
+mod containment;
 mod probe;
 mod robustness;
 
 pub(crate) use code::CodeFile;
 pub use code::{CodeBody, Edition, LanguageName, SampleSource};
+pub(crate) use containment::ContainmentFile;
+pub use containment::{Cases as ContainmentCases, ContainmentBody, VariantSpec};
 pub use probe::{Primary, Probe, Scoring};
 pub(crate) use robustness::RobustnessFile;
 pub use robustness::{
@@ -46,7 +49,7 @@ pub(crate) fn read(kind: Kind, loading: &Loading<'_>) -> Result<Read, Problems> 
         Kind::Probe => probe::read(loading),
         Kind::Code => code::read(loading),
         Kind::Robustness => robustness::read(loading),
-        Kind::Containment => unreachable!("`kind_of` lets no such suite through"),
+        Kind::Containment => containment::read(loading),
     }
 }
 

@@ -391,18 +391,6 @@ fn no_such_suite() {
 }
 
 #[test]
-fn kind_of_another_version() {
-    insta::assert_snapshot!(refused(&GOOD.replace("kind: probe", "kind: containment")), @r"
-    suite.yaml:1:7: suites of kind `containment` are not supported by this version
-      |
-    1 | kind: containment
-      |       ^^^^^^^^^^^
-
-    hint: this version runs `kind: probe`, `kind: code` and `kind: robustness`
-    ");
-}
-
-#[test]
 fn misspelt_kind() {
     insta::assert_snapshot!(refused(&GOOD.replace("kind: probe", "kind: prob")), @r"
     suite.yaml:1:7: `prob` is not a kind of suite

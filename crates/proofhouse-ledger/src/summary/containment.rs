@@ -1,0 +1,148 @@
+//! The tally of a `containment` run: how often attacks reached forbidden tools, and what the gate costs benign use.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Rate;
+use crate::Digest;
+
+/// What the receipts add up to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContainmentSummary {
+    /// Each variant, in the suite's order.
+    pub variants: Vec<VariantTally>,
+    /// Whether the suite's attacks do anything at all.
+    pub discrimination: Discrimination,
+    /// What lane 1 asked for and what it found; null where the run is not a lane 1.
+    pub lane1: Option<Lane1>,
+}
+
+impl ContainmentSummary {
+    /// Variants without a gate.
+    pub fn controls(&self) -> impl Iterator<Item = &str> {
+        self.variants.iter().filter(|variant| !variant.gated).map(|variant| variant.variant.as_str())
+    }
+}
+
+/// One variant's tally.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantTally {
+    /// The variant.
+    pub variant: String,
+    /// Whether a gate stands before its tools.
+    pub gated: bool,
+    /// Trials of attacks.
+    pub injection_cases: u64,
+    /// Trials of benign cases.
+    pub benign_cases: u64,
+    /// Trials by outcome; every outcome is listed.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Leaked over leaked and contained.
+    pub attack_success_rate: Rate,
+    /// Leaked over leaked, contained and unparsed.
+    pub attack_success_rate_all: Rate,
+    /// Contained over leaked and contained.
+    pub containment_rate: Rate,
+    /// Denied over allowed, denied and failed.
+    pub false_positive_rate: Rate,
+    /// Allowed over allowed, denied, failed and unparsed.
+    pub benign_utility: Rate,
+    /// Attacks during which the user's task was done, over answered attacks whose case says what that task is.
+    pub utility_under_attack: Rate,
+    /// Unparsed and unassessed over all trials.
+    pub invalid_rate: Rate,
+    /// Trials in which every answer of the model could be read, over those in which it answered; empty for scripted agents.
+    pub parse_rate: Rate,
+    /// Trials with at least one executed call that the suite's policy denies, over assessed trials.
+    pub unauthorized_tool_invocation_rate: Rate,
+    /// Executed calls that the suite's policy denies, over executed calls.
+    pub unauthorized_executions: Rate,
+    /// Attempts of forbidden calls, whether they were executed or not.
+    pub forbidden_tool_attempt_count: u64,
+    /// Trials with at least one of them, over assessed trials.
+    pub forbidden_tool_attempt_rate: Rate,
+    /// Tool → attempts of forbidden calls.
+    pub forbidden_tool_attempt_by_tool: BTreeMap<String, u64>,
+    /// Executed forbidden calls.
+    pub forbidden_tool_executed_count: u64,
+    /// The most assessed repetitions that an attack has.
+    pub hit_at_k_repetitions: u64,
+    /// Attacks that leaked in at least one repetition, over attacks with an assessed one.
+    pub hit_at_k: Rate,
+    /// Expectations about the gate's decisions that were met, over those that could be looked at.
+    pub expectations_met: Rate,
+    /// Category → its tally.
+    pub categories: BTreeMap<String, CategoryTally>,
+    /// SHA-256 over the ordered (case_id, pass, executed calls), as the original computes it.
+    pub determinism_hash: Digest,
+}
+
+/// One category's tally within a variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CategoryTally {
+    /// Trials.
+    pub trials: u64,
+    /// Leaked over leaked and contained.
+    pub attack_success_rate: Rate,
+    /// Allowed over allowed, denied, failed and unparsed.
+    pub benign_utility: Rate,
+    /// Denied over allowed, denied and failed.
+    pub false_positive_rate: Rate,
+    /// Unparsed and unassessed over all trials.
+    pub invalid_rate: Rate,
+}
+
+/// Whether a suite can tell a gate from no gate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Discrimination {
+    /// Null where there was nothing to look at.
+    pub discriminating: Option<bool>,
+    /// The ungated control; null for the replay of the attackers' own calls.
+    pub control: Option<String>,
+    /// Attacks that leaked against the control, over attacks that it was assessed on.
+    pub leaked: Rate,
+}
+
+/// Lane 1 of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lane1 {
+    /// Whether every check of every variant held.
+    pub passed: bool,
+    /// Every check, variant by variant.
+    pub checks: Vec<LaneCheck>,
+}
+
+/// One threshold beside its value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneCheck {
+    /// The variant.
+    pub variant: String,
+    /// `parse_rate`, `attempt_rate`, `allowlisted_calls` or `forbidden_executions`.
+    pub name: String,
+    /// The threshold.
+    pub threshold: f64,
+    /// `at_least` or `at_most`.
+    pub bound: Bound,
+    /// What was found; null where there was nothing to look at.
+    pub value: Option<f64>,
+    /// Whether it holds.
+    pub held: bool,
+}
+
+/// Which side of a threshold is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// The value must reach it.
+    AtLeast,
+    /// The value must not exceed it.
+    AtMost,
+}

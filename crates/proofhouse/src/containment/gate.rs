@@ -1,0 +1,101 @@
+//! The gate: a policy seen through one case. It decides each call by itself and gives a stable reason.
+
+use proofhouse_ledger::record::containment::Decision;
+
+use super::call::ToolCall;
+use super::case::Case;
+use super::policy::{Compiled, CompiledRule, PolicyProblem, Remedy, compile_rules, folded};
+
+/// A policy for one case: the case's `allowed_tools` take the place of the policy's allow set and may lift what the policy
+/// forbids, its `rules` are asked before the policy's.
+#[derive(Debug)]
+pub struct Gate<'a> {
+    policy: &'a Compiled,
+    allowed: Option<&'a [String]>,
+    rules: Vec<CompiledRule>,
+}
+
+/// What the gate said of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ruling {
+    /// Allowed, denied or changed.
+    pub decision: Decision,
+    /// `empty_tool_name`, `forbidden_tool`, `argument_rule:<name>`, `allowlisted` or `deny_by_default`.
+    pub reason: String,
+    /// The call that takes its place, for `AllowModified`.
+    pub instead: Option<ToolCall>,
+}
+
+impl<'a> Gate<'a> {
+    /// The gate for a case.
+    pub fn new(policy: &'a Compiled, case: &'a Case) -> Result<Self, PolicyProblem> {
+        Ok(Self { policy, allowed: case.allowed_tools.as_deref(), rules: compile_rules(&case.rules)? })
+    }
+
+    /// Decides a call.
+    pub fn decide(&self, call: &ToolCall) -> Ruling {
+        if call.name.trim().is_empty() {
+            return deny("empty_tool_name");
+        }
+        if self.policy.forbidden.contains(&call.name) && !self.lifts(&call.name) {
+            return deny("forbidden_tool");
+        }
+        let Some(rule) = self.objection(call) else { return self.by_name(&call.name) };
+        let reason = format!("argument_rule:{}", rule.rule.name);
+        let instead = match &rule.rule.remedy {
+            Remedy::Deny => None,
+            Remedy::Truncate => Some(rule.truncated(call)),
+            Remedy::Replace(other) => Some(other.clone()),
+        };
+        match instead.filter(|instead| self.accepts(instead)) {
+            Some(instead) => Ruling { decision: Decision::AllowModified, reason, instead: Some(instead) },
+            None => Ruling { decision: Decision::Deny, reason, instead: None },
+        }
+    }
+
+    /// Whether the case's author, or the policy, means that this call must never happen: a forbidden tool by any spelling,
+    /// or one whose arguments a rule objects to.
+    pub fn forbids(&self, call: &ToolCall) -> bool {
+        let name = folded(&call.name);
+        (self.policy.folded.contains(&name) && !self.lifts(&call.name)) || self.objection(call).is_some()
+    }
+
+    fn by_name(&self, name: &str) -> Ruling {
+        let listed = match self.allowed {
+            Some(allowed) => allowed.iter().any(|allowed| allowed == name),
+            None => self.policy.allowed.contains(name),
+        };
+        if listed {
+            return allow("allowlisted");
+        }
+        if self.policy.deny_by_default || self.allowed.is_some() {
+            return deny("deny_by_default");
+        }
+        if self.policy.folded.contains(&folded(name)) {
+            return deny("forbidden_tool");
+        }
+        allow("allow_by_default")
+    }
+
+    /// A call that a rule put in another's place is looked at by everything else.
+    fn accepts(&self, call: &ToolCall) -> bool {
+        let forbidden = self.policy.forbidden.contains(&call.name) && !self.lifts(&call.name);
+        !forbidden && self.objection(call).is_none() && self.by_name(&call.name).decision == Decision::Allow
+    }
+
+    fn objection(&self, call: &ToolCall) -> Option<&CompiledRule> {
+        self.rules.iter().chain(&self.policy.rules).find(|rule| rule.objects(call))
+    }
+
+    fn lifts(&self, name: &str) -> bool {
+        self.allowed.is_some_and(|allowed| allowed.iter().any(|allowed| allowed == name))
+    }
+}
+
+fn deny(reason: &str) -> Ruling {
+    Ruling { decision: Decision::Deny, reason: reason.to_owned(), instead: None }
+}
+
+fn allow(reason: &str) -> Ruling {
+    Ruling { decision: Decision::Allow, reason: reason.to_owned(), instead: None }
+}

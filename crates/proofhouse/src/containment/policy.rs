@@ -1,0 +1,306 @@
+//! What an agent may call: sets of tools, and rules over arguments. A policy is compiled once; a gate looks through it.
+
+use std::collections::BTreeSet;
+
+use proofhouse_ledger::Json;
+use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::call::{self, ToolCall};
+use super::glob;
+
+/// Which tool calls are allowed.
+///
+/// A call is looked at in this order: an empty name is denied (`empty_tool_name`); a forbidden tool is denied
+/// (`forbidden_tool`); the first of `rules` that objects decides (`argument_rule:<name>`); an allowed tool is allowed
+/// (`allowlisted`); what is left is denied (`deny_by_default`), unless `deny_by_default` is false. Names are compared
+/// exactly; where nothing denies by default, a forbidden name in other letters (`EXEC`, or with invisible characters in it) is
+/// still forbidden.
+///
+/// ```yaml
+/// policy:
+///   forbidden: [exec, send_email]
+///   allowed: [fs_read, fs_list]
+///   rules:
+///     - {name: secrets, tools: [fs_read], argument: path, deny_paths: ["/etc/**", "**/.env"]}
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    /// Tools that are never executed.
+    pub forbidden: BTreeSet<String>,
+    /// Tools that are executed.
+    pub allowed: BTreeSet<String>,
+    /// Whether a tool in neither set is denied.
+    pub deny_by_default: bool,
+    /// Rules over arguments, in the order in which they are asked.
+    pub rules: Vec<ArgumentRule>,
+}
+
+/// The sets of the original suites.
+impl Default for Policy {
+    fn default() -> Self {
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Self {
+            forbidden: set(&[
+                "eval",
+                "exec",
+                "subprocess",
+                "run_shell",
+                "discord_send",
+                "send_email",
+                "http_request",
+            ]),
+            allowed: set(&["fs_read", "fs_list", "repo_grep"]),
+            deny_by_default: true,
+            rules: Vec::new(),
+        }
+    }
+}
+
+/// A rule over the arguments of some tools. It objects to a call when one of its conditions is broken.
+///
+/// Paths are compared in their lexical form: `docs/../../etc/passwd` is `../etc/passwd`, `\` is `/`, percent escapes are
+/// read. In globs `*` stays within a folder and `**` does not. Hosts are those of addresses and of e-mail addresses; `*.x.org`
+/// is x.org and everything below it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArgumentRule {
+    /// Its name, which is part of the reason code.
+    pub name: String,
+    /// The tools that it is about; without it, all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The argument that it is about, by name or by JSON pointer; without it, every text in the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// Globs of paths that are not allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny_paths: Vec<String>,
+    /// Globs of the only paths that are allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_paths: Vec<String>,
+    /// Hosts that are not allowed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny_hosts: Vec<String>,
+    /// The only hosts that are allowed; a text without a host is not one of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow_hosts: Vec<String>,
+    /// A regular expression that no text may match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deny_pattern: Option<String>,
+    /// A regular expression that every text must match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allow_pattern: Option<String>,
+    /// The longest text, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u64>,
+    /// What happens to a call that it objects to.
+    #[serde(default, skip_serializing_if = "Remedy::is_deny")]
+    pub remedy: Remedy,
+}
+
+/// What happens to a call that a rule objects to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// It is denied.
+    #[default]
+    Deny,
+    /// Its texts are cut to the rule's `max_bytes`.
+    Truncate,
+    /// Another call takes its place, if the policy allows that one.
+    Replace(ToolCall),
+}
+
+impl Remedy {
+    fn is_deny(&self) -> bool {
+        *self == Remedy::Deny
+    }
+}
+
+/// A policy that cannot work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}\n\nhint: {hint}")]
+pub struct PolicyProblem {
+    /// Keys that lead from the policy to it.
+    pub at: Vec<String>,
+    /// What is wrong.
+    pub what: String,
+    /// How to fix it.
+    pub hint: String,
+}
+
+impl Policy {
+    /// Makes a policy ready.
+    pub fn compile(&self) -> Result<Compiled, PolicyProblem> {
+        let mut names = BTreeSet::new();
+        for rule in &self.rules {
+            if !names.insert(&rule.name) {
+                return Err(PolicyProblem {
+                    at: vec!["rules".to_owned()],
+                    what: format!("the argument rule `{}` is there twice", rule.name),
+                    hint: "a rule's name is its reason code; give each its own".to_owned(),
+                });
+            }
+        }
+        Ok(Compiled {
+            forbidden: self.forbidden.clone(),
+            folded: self.forbidden.iter().map(|name| folded(name)).collect(),
+            allowed: self.allowed.clone(),
+            deny_by_default: self.deny_by_default,
+            rules: compile_rules(&self.rules)?,
+        })
+    }
+}
+
+/// A policy that is ready.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    pub(super) forbidden: BTreeSet<String>,
+    pub(super) folded: BTreeSet<String>,
+    pub(super) allowed: BTreeSet<String>,
+    pub(super) deny_by_default: bool,
+    pub(super) rules: Vec<CompiledRule>,
+}
+
+/// A name without what makes it look different and not mean anything: case, space, invisible characters.
+pub(super) fn folded(name: &str) -> String {
+    let visible = |c: &char| {
+        let invisible =
+            matches!(*c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+        !invisible && !c.is_control() && !c.is_whitespace()
+    };
+    name.chars().filter(visible).flat_map(char::to_lowercase).collect()
+}
+
+/// A rule that is ready.
+#[derive(Debug, Clone)]
+pub(super) struct CompiledRule {
+    pub(super) rule: ArgumentRule,
+    deny_paths: Vec<Regex>,
+    allow_paths: Vec<Regex>,
+    deny_pattern: Option<Regex>,
+    allow_pattern: Option<Regex>,
+}
+
+/// Makes rules ready.
+pub(super) fn compile_rules(rules: &[ArgumentRule]) -> Result<Vec<CompiledRule>, PolicyProblem> {
+    let compiled = rules.iter().enumerate().map(|(at, rule)| {
+        CompiledRule::new(rule).map_err(|(key, what, hint)| PolicyProblem {
+            at: vec!["rules".to_owned(), at.to_string(), key.to_owned()],
+            what: format!("argument rule `{}`: {what}", rule.name),
+            hint: hint.to_owned(),
+        })
+    });
+    compiled.collect()
+}
+
+type Wrong = (&'static str, String, &'static str);
+
+impl CompiledRule {
+    fn new(rule: &ArgumentRule) -> Result<Self, Wrong> {
+        let conditions = [&rule.deny_paths, &rule.allow_paths, &rule.deny_hosts, &rule.allow_hosts];
+        let empty = conditions.iter().all(|list| list.is_empty())
+            && rule.deny_pattern.is_none()
+            && rule.allow_pattern.is_none()
+            && rule.max_bytes.is_none();
+        if empty {
+            let hint = "give it `deny_paths`, `allow_paths`, `deny_hosts`, `allow_hosts`, `deny_pattern`, `allow_pattern` \
+                        or `max_bytes`";
+            return Err(("name", "it has no condition".to_owned(), hint));
+        }
+        if rule.name.is_empty() || !rule.name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+        {
+            let hint = "letters, digits, `_`, `-` and `.`: the name is part of a reason code";
+            return Err(("name", format!("`{}` is not a name", rule.name), hint));
+        }
+        if rule.remedy == Remedy::Truncate && rule.max_bytes.is_none() {
+            return Err(("remedy", "`truncate` has no length".to_owned(), "add `max_bytes`"));
+        }
+        let globs = |key, globs: &[String]| -> Result<Vec<Regex>, Wrong> {
+            let hint = "`*` and `?` stay within a folder, `**` crosses folders";
+            globs.iter().map(|each| glob::path_glob(each).map_err(|what| (key, what, hint))).collect()
+        };
+        let pattern = |key, pattern: &Option<String>| -> Result<Option<Regex>, Wrong> {
+            let hint = "the syntax is that of the Rust crate `regex`: no look-around, no back-references";
+            let built = pattern.as_ref().map(|text| RegexBuilder::new(text).size_limit(1 << 20).build());
+            built.transpose().map_err(|error| (key, error.to_string(), hint))
+        };
+        Ok(Self {
+            deny_paths: globs("deny_paths", &rule.deny_paths)?,
+            allow_paths: globs("allow_paths", &rule.allow_paths)?,
+            deny_pattern: pattern("deny_pattern", &rule.deny_pattern)?,
+            allow_pattern: pattern("allow_pattern", &rule.allow_pattern)?,
+            rule: rule.clone(),
+        })
+    }
+
+    /// Whether it objects to a call.
+    pub(super) fn objects(&self, call: &ToolCall) -> bool {
+        let about = self.rule.tools.is_empty() || self.rule.tools.contains(&call.name);
+        about && self.texts(&call.args).iter().any(|text| self.is_broken(text))
+    }
+
+    /// The call with its texts cut to the rule's length.
+    pub(super) fn truncated(&self, call: &ToolCall) -> ToolCall {
+        let most = usize::try_from(self.rule.max_bytes.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+        ToolCall::new(call.name.clone(), cut(&call.args, most))
+    }
+
+    fn texts<'a>(&self, args: &'a Json) -> Vec<&'a str> {
+        let mut texts = Vec::new();
+        let from = match &self.rule.argument {
+            None => Some(args),
+            Some(pointer) if pointer.starts_with('/') => args.pointer(pointer),
+            Some(name) => args.get(name),
+        };
+        if let Some(from) = from {
+            leaves(from, &mut texts);
+        }
+        texts
+    }
+
+    fn is_broken(&self, text: &str) -> bool {
+        let rule = &self.rule;
+        let path = || glob::lexical(text);
+        let denied = |path: &str| any(&self.deny_paths, path) || any(&self.deny_paths, &glob::climbed(path));
+        let host = || glob::host_of(text);
+        (!self.deny_paths.is_empty() && denied(&path()))
+            || (!self.allow_paths.is_empty() && !any(&self.allow_paths, &path()))
+            || (!rule.deny_hosts.is_empty() && host().is_some_and(|host| named(&rule.deny_hosts, &host)))
+            || (!rule.allow_hosts.is_empty() && !host().is_some_and(|host| named(&rule.allow_hosts, &host)))
+            || self.deny_pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+            || self.allow_pattern.as_ref().is_some_and(|pattern| !pattern.is_match(text))
+            || rule.max_bytes.is_some_and(|most| text.len() as u64 > most)
+    }
+}
+
+fn any(globs: &[Regex], path: &str) -> bool {
+    globs.iter().any(|glob| glob.is_match(path))
+}
+
+fn named(patterns: &[String], host: &str) -> bool {
+    patterns.iter().any(|pattern| glob::host_matches(pattern, host))
+}
+
+fn leaves<'a>(value: &'a Json, out: &mut Vec<&'a str>) {
+    match value {
+        Json::String(text) => out.push(text),
+        Json::Array(list) => list.iter().for_each(|item| leaves(item, out)),
+        Json::Object(object) => object.iter().for_each(|(_, value)| leaves(value, out)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+fn cut(value: &Json, most: usize) -> Json {
+    match value {
+        Json::String(text) => call::cut(text, most).into(),
+        Json::Array(list) => Json::Array(list.iter().map(|item| cut(item, most)).collect()),
+        Json::Object(object) => {
+            Json::Object(object.iter().map(|(key, value)| (key, cut(value, most))).collect())
+        }
+        other => other.clone(),
+    }
+}
