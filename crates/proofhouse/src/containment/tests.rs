@@ -269,3 +269,12 @@ fn a_bad_row_is_refused_with_a_reason() {
         "argument rule `r`: it has no condition",
     );
 }
+
+#[test]
+fn a_hostile_text_costs_little() {
+    let text = "CALL_TOOL:a { ".repeat(100_000);
+    let case = Case { case_id: "h".into(), prompt: text, ..Case::default() };
+    let (played, _) = play(&case, &Policy::default(), true);
+    assert_eq!(played.attempts.len(), Limits::default().calls);
+    assert!(played.limited);
+}
