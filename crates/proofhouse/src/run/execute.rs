@@ -21,7 +21,7 @@ use super::record::Scribe;
 use super::{Options, Progress};
 use crate::plan::{self, Trial};
 use crate::suite::{Loaded, Problems};
-use crate::target::{Outcome, Reply, Request, Target};
+use crate::target::{Opening, Outcome, Reply, Request, Target};
 
 /// Why no further trial was started.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ pub fn execute(
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Executed, ExecuteError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ExecuteError::Runtime)?;
     let mut found = std::mem::take(&mut open.found);
     if let Some(reuse) = &open.reuse {
@@ -102,7 +102,10 @@ pub fn execute(
     let waiting = found.waiting.keys().copied().collect();
     let first = found.totals.count();
     let targets = loaded.suite.targets.iter().map(|(slot, config)| {
-        config.open().map(Arc::new).map_err(|complaint| ExecuteError::Target(slot.clone(), complaint.what))
+        config
+            .open(slot, &Opening::default())
+            .map(Arc::new)
+            .map_err(|complaint| ExecuteError::Target(slot.clone(), complaint.what))
     });
     let targets = targets.collect::<Result<Vec<_>, _>>()?;
     let scribe = Scribe::new(loaded, open.envelope.run_id).map_err(ExecuteError::Judge)?;
@@ -239,7 +242,7 @@ impl Dispatcher<'_> {
         let started = clock::now();
         let seed = super::record::trial_seed(self.loaded.suite.seed, &trial.case.id, trial.repetition);
         let request = Request { input: &trial.case.input, seed, repetition: trial.repetition };
-        let mut reply = self.targets[trial.slot].reply(&request);
+        let mut reply = self.targets[trial.slot].at_once(&request).expect("scripted");
         if reply.delay_ms == 0 {
             return Some(Finished { trial, reply, started, latency_ms: watch.elapsed_ms() });
         }
@@ -247,7 +250,7 @@ impl Dispatcher<'_> {
         flying.spawn(async move {
             tokio::time::sleep(Duration::from_millis(reply.delay_ms.min(deadline))).await;
             if reply.delay_ms > deadline {
-                reply = Reply { outcome: Outcome::TimedOut, output: None, usage: None, delay_ms: deadline };
+                reply = Reply { delay_ms: deadline, ..Reply::new(Outcome::TimedOut, None) };
             }
             Finished { trial, reply, started, latency_ms: watch.elapsed_ms() }
         });

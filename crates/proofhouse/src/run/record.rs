@@ -115,15 +115,12 @@ impl<'a> Scribe<'a> {
 }
 
 fn describe(outcome: &Outcome) -> (Status, Option<&str>, Option<&str>) {
-    match outcome {
-        Outcome::Answered => (Status::Success, None, None),
-        Outcome::Empty | Outcome::Refused => (Status::Success, Some(outcome.name()), None),
-        Outcome::Failed { error_type, error } => (Status::Error, Some(error_type), Some(error)),
-        Outcome::TimedOut => {
-            (Status::Timeout, Some("timeout"), Some("no answer within the trial's deadline"))
-        }
-        Outcome::RateLimited { .. } => {
-            (Status::RateLimited, Some("rate_limited"), Some("the target asked for fewer requests"))
-        }
-    }
+    let status = match outcome.status() {
+        "success" => Status::Success,
+        "timeout" => Status::Timeout,
+        "rate_limited" => Status::RateLimited,
+        _ => Status::Error,
+    };
+    let (error_type, error) = outcome.explained();
+    (status, error_type, error)
 }
