@@ -43,7 +43,7 @@ pub use gemini::Gemini;
 pub use http::Http;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::{Pipe, Silence};
+pub(crate) use pipe::Pipe;
 pub use plugin::Plugin;
 pub use replay::Replay;
 pub use reply::{Attempt, Outcome, Reply};

@@ -20,6 +20,8 @@ mod reference;
 mod report;
 mod resume;
 mod sample_run;
+mod servers;
+mod targets;
 mod tidy;
 mod verify;
 mod webdriver;

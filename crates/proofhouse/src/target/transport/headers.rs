@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn retry_after_in_its_three_forms() {
-        let check = |pairs, expected: Option<u64>| {
+        let check = |pairs: &[(&'static str, &'static str)], expected: Option<u64>| {
             assert_eq!(retry_after(&headers(pairs)), expected.map(Duration::from_millis), "{pairs:?}");
         };
         check(&[("retry-after", "2")], Some(2_000));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_allowance_that_is_used_up_says_until_when() {
-        let check = |pairs, expected: Option<u64>| {
+        let check = |pairs: &[(&'static str, &'static str)], expected: Option<u64>| {
             assert_eq!(exhausted(&headers(pairs)), expected.map(Duration::from_millis), "{pairs:?}");
         };
         check(
