@@ -7,7 +7,7 @@ use crate::{Json, RunId, canonical};
 const IDENTITY_VERSION: u32 = 1;
 
 /// Settings that cannot change a record.
-const NO_CONTENT: [&str; 4] = ["title", "description", "gate", "case_count"];
+const NO_CONTENT: [&str; 5] = ["title", "description", "gate", "case_count", "k"];
 
 /// What makes a run what it is: all settings but titles, gates and places, with datasets by their digests.
 ///

@@ -40,6 +40,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Probe, Kind::Code, Kind::Robustness, Kind::Containment];
+
     /// The word in files.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -24,6 +24,8 @@ pub struct TrialTelemetry {
     pub latency_ms: f64,
     /// Requests made, retries included.
     pub attempts: u32,
+    /// Whether the verdict was known already and nothing was executed.
+    pub cached: bool,
 }
 
 impl TrialTelemetry {
@@ -31,6 +33,9 @@ impl TrialTelemetry {
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"attempts\":");
         push_integer(out, self.attempts.into());
+        if self.cached {
+            out.extend_from_slice(b",\"cached\":true");
+        }
         out.extend_from_slice(b",\"event\":\"trial\",\"index\":");
         push_integer(out, self.index);
         out.extend_from_slice(b",\"latency_ms\":");
@@ -40,6 +45,35 @@ impl TrialTelemetry {
         out.extend_from_slice(b"\",\"started_at\":\"");
         out.extend_from_slice(&self.started.text());
         out.extend_from_slice(b"\"}\n");
+    }
+}
+
+/// One request of a trial over a network.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttemptTelemetry<'a> {
+    /// Which request of the trial, from 0.
+    pub attempt: u64,
+    /// From being sent to its end.
+    pub elapsed_ms: f64,
+    /// Always `attempt`.
+    pub event: &'static str,
+    /// The status line's number, where there was one.
+    pub http_status: Option<u16>,
+    /// The trial's place in the plan.
+    pub index: u64,
+    /// `answered`, or what made it fail.
+    pub result: &'a str,
+    /// Whether it reached a connection.
+    pub sent: bool,
+    /// Before it was sent.
+    pub waited_ms: f64,
+}
+
+impl AttemptTelemetry<'_> {
+    /// Appends the line.
+    pub fn push(&self, out: &mut Vec<u8>) {
+        let line = crate::canonical::to_file(self).expect("times are finite and counts are small");
+        out.extend_from_slice(&line);
     }
 }
 

@@ -92,6 +92,12 @@ impl Toolchain {
         Ok(Toolchain { startup: startup(&triple), sysroot, triple, version })
     }
 
+    /// The linter's version text, where it is there and answers.
+    pub fn clippy_version(&self) -> Option<String> {
+        let driver = self.sysroot.join("bin/clippy-driver");
+        self.has_clippy().then(|| ask(driver.as_os_str(), &["-V"]).ok())?.map(|text| text.trim().to_owned())
+    }
+
     /// Whether the linter is there.
     pub fn has_clippy(&self) -> bool {
         self.sysroot.join("bin/clippy-driver").exists()

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::{SELF_DIGEST, Status};
+use super::{Kind, SELF_DIGEST, Status};
 use crate::json::{self, Strictness};
 use crate::{Digest, Json, RecordId, RunId};
 
@@ -133,6 +133,13 @@ impl<'a> Line<'a> {
     /// The run.
     pub fn run_id(&self) -> Result<RunId, Damage> {
         self.unquoted("run_id").and_then(RunId::from_hex).ok_or(Damage::Field("run_id"))
+    }
+
+    /// The kind of suite.
+    pub fn kind(&self) -> Result<Kind, Damage> {
+        let word = self.unquoted("kind");
+        let kind = Kind::ALL.into_iter().find(|kind| word == Some(kind.as_str().as_bytes()));
+        kind.ok_or(Damage::Field("kind"))
     }
 
     /// What became of the trial.

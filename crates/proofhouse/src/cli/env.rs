@@ -2,10 +2,37 @@
 
 use std::io::IsTerminal as _;
 
+use camino::Utf8PathBuf;
+
+use crate::target::Environment;
+
 /// `NO_COLOR`: any value turns colour off.
 const NO_COLOR: &str = "NO_COLOR";
 /// `CI`: any value makes progress plain lines.
 const CI: &str = "CI";
+
+/// `XDG_CACHE_HOME`: where what can be made again is kept; `HOME`: the same in `.cache` below it.
+const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
+const HOME: &str = "HOME";
+
+/// The folder for what can be made again, if the user has one.
+pub fn cache_folder() -> Option<Utf8PathBuf> {
+    let folder = |name: &str| {
+        #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
+        let value = std::env::var(name).ok()?;
+        Some(Utf8PathBuf::from(value)).filter(|path| path.is_absolute())
+    };
+    let cache = folder(XDG_CACHE_HOME).or_else(|| Some(folder(HOME)?.join(".cache")))?;
+    Some(cache.join("proofhouse"))
+}
+
+/// What targets may ask for: the keys, addresses and proxies that their settings name.
+pub fn for_targets() -> Environment {
+    Environment::new(|name| {
+        #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
+        std::env::var(name).ok()
+    })
+}
 
 fn is_set(name: &str) -> bool {
     #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]

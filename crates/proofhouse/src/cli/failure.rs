@@ -118,6 +118,7 @@ pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Complete => "every planned trial has its record".to_owned(),
         Ending::Signal(signal) => format!("stopped by signal {signal}"),
+        Ending::Budget(spent) => format!("the budget is used up: {spent:.4} US dollars are spent"),
         Ending::Deadline => "the run's deadline passed".to_owned(),
         Ending::TooManyTimeouts => "more trials timed out than `--max-timeouts` allows".to_owned(),
         Ending::Disk(error) => Failure::new(Exit::Incomplete, error).message,

@@ -9,6 +9,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Inputs;
 use super::{Terminal, visible};
+use crate::suite::{Body, Loaded};
 use crate::{plan, run, suite};
 
 /// Show what will run, and start nothing.
@@ -35,18 +36,20 @@ impl Plan {
         let mut text = format!("suite:       {}\n", suite.suite_id);
         text.push_str(&format!("run id:      {}\n", run::run_id(&loaded)));
         text.push_str(&format!("plan sha256: {}\n", plan::digest(&loaded)?));
-        text.push_str(&format!(
-            "trials:      {} ({} cases x {} targets x {} repetitions)\n",
-            plan::count(&loaded),
-            loaded.case_count,
-            suite.targets.len(),
-            suite.repetitions
-        ));
-        for (slot, target) in &suite.targets {
-            text.push_str(&format!("target:      {slot} ({})\n", target.kind_name()));
+        text.push_str(&format!("trials:      {} ({})\n", plan::count(&loaded), factors(&loaded)));
+        for slot in &suite.slots {
+            text.push_str(&format!("target:      {} ({})\n", slot.name, slot.kind));
         }
-        for (name, judge) in &suite.judges {
-            text.push_str(&format!("judge:       {name} ({})\n", judge.name()));
+        match &suite.body {
+            Body::Probe(probe) => {
+                for (name, judge) in &probe.judges {
+                    text.push_str(&format!("judge:       {name} ({})\n", judge.name()));
+                }
+            }
+            Body::Code(code) => {
+                let (compile, test) = (code.budgets.compile.cpu_ms, code.budgets.test.cpu_ms);
+                text.push_str(&format!("budgets:     compile {compile} ms CPU, tests {test} ms CPU\n"));
+            }
         }
         for dataset in &loaded.datasets {
             text.push_str(&format!(
@@ -61,12 +64,33 @@ impl Plan {
     }
 }
 
-fn list(loaded: &suite::Loaded) -> Result<Exit, Failure> {
+/// How the number of trials comes about.
+fn factors(loaded: &Loaded) -> String {
+    let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
+    match &loaded.suite.body {
+        Body::Probe(probe) => {
+            format!("{cases} cases x {targets} targets x {} repetitions", probe.repetitions)
+        }
+        Body::Code(code) => {
+            let mut parts: Vec<String> = Vec::new();
+            if !code.samples.is_empty() {
+                let lines: u64 = code.samples.iter().map(|source| source.planned).sum();
+                parts.push(format!("{lines} lines of samples"));
+            }
+            if targets > 0 {
+                parts.push(format!("{cases} tasks x {targets} models x {} samples", code.samples_per_task));
+            }
+            parts.join(" + ")
+        }
+    }
+}
+
+fn list(loaded: &Loaded) -> Result<Exit, Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for trial in plan::trials(loaded)? {
         let trial = trial?;
-        let slot = &loaded.suite.targets[trial.slot].0;
-        let case = visible(&trial.case.id).replace(['\n', '\t'], " ");
+        let slot = &loaded.suite.slots[trial.slot].name;
+        let case = visible(trial.case_id()).replace(['\n', '\t'], " ");
         writeln!(out, "{}\t{}\t{slot}\t{case}\t{}", trial.index, trial.record_id, trial.repetition)?;
     }
     out.flush()?;

@@ -1,21 +1,25 @@
 //! `run`: the whole way of the data on one screen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
-use super::{Terminal, table};
-use crate::run::{self, Ending, Executed, Open, Options, Stop};
-use crate::suite::{self, Loaded, Overrides};
+use super::{Terminal, env, table};
+use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
+use crate::suite::{self, CodeOverrides, Loaded, Overrides};
+use crate::target::{Mode, Opening, Prices, Purse, Tape};
 use crate::{report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -35,9 +39,9 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     root: Utf8PathBuf,
 
-    /// Trials in flight at most.
-    #[arg(long, short, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    jobs: u64,
+    /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    jobs: Option<u64>,
 
     /// Complete an interrupted run; what is finished is not run again.
     #[arg(long)]
@@ -66,6 +70,51 @@ pub(super) struct Run {
     /// Leave report.html away; `proofhouse report` writes it later.
     #[arg(long)]
     skip_report: bool,
+
+    #[command(flatten)]
+    tapes: Tapes,
+
+    /// Prices by model, in US dollars for a million tokens: YAML, `MODEL: {input: 0.15, output: 0.6}`.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<Utf8PathBuf>,
+
+    /// Start no further trial when this instance has spent so many US dollars; the run can be resumed.
+    #[arg(long, value_name = "USD", requires = "prices")]
+    budget: Option<f64>,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+
+    /// Where verdicts on completions are kept by content [default: proofhouse/verdicts in the user's cache folder].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    cache: Option<Utf8PathBuf>,
+
+    /// Judge every completion, also those that were judged before.
+    #[arg(long)]
+    no_cache: bool,
+}
+
+/// Where replies of targets are kept or come from; shared by all commands that ask targets.
+#[derive(Debug, Args)]
+pub(super) struct Tapes {
+    /// Keep every reply of an endpoint in this directory; keys are never among them.
+    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
+    record: Option<Utf8PathBuf>,
+
+    /// Take every reply of an endpoint from this directory, without a network; what is not there is an error.
+    #[arg(long, value_name = "DIR")]
+    replay: Option<Utf8PathBuf>,
+}
+
+impl Tapes {
+    /// What targets need from this process.
+    pub(super) fn opening(&self) -> Result<Opening, Failure> {
+        let wanted = self.record.as_ref().map(|dir| (dir, Mode::Record));
+        let wanted = wanted.or(self.replay.as_ref().map(|dir| (dir, Mode::Replay)));
+        let tape = wanted.map(|(dir, mode)| Tape::open(dir, mode)).transpose();
+        let tape = tape.map_err(|what| Failure::say(Exit::Usage, what))?;
+        Ok(Opening { environment: env::for_targets(), tape: tape.map(Arc::new), ..Opening::default() })
+    }
 }
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
@@ -90,6 +139,22 @@ pub(super) struct Inputs {
     /// Dataset paths start here and stay below it, instead of the suite's directory.
     #[arg(long, value_name = "DIR")]
     data_root: Option<Utf8PathBuf>,
+
+    /// Code suites: the k of pass@k, instead of the suite's.
+    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    k: Option<Vec<u64>>,
+
+    /// Code suites: only this task; may be given several times.
+    #[arg(long = "task", value_name = "ID")]
+    tasks: Option<Vec<String>>,
+
+    /// Code suites: only N tasks, drawn by the seed.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+
+    /// Code suites: judge each completion alone, and record compile time and program size.
+    #[arg(long)]
+    measure: bool,
 }
 
 impl Inputs {
@@ -100,6 +165,12 @@ impl Inputs {
             strict_serialization: self.no_strict_serialization.then_some(false),
             deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
             data_root: self.data_root.clone(),
+            code: CodeOverrides {
+                k: self.k.clone(),
+                tasks: self.tasks.clone(),
+                sample: self.sample,
+                measure: self.measure,
+            },
         }
     }
 }
@@ -112,11 +183,12 @@ enum DurabilityArg {
 
 impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = suite::load(&self.suite, &self.inputs.overrides())?;
+        let loaded = Arc::new(suite::load(&self.suite, &self.inputs.overrides())?);
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
         let options = self.options()?;
+        let means = self.means(&loaded)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
@@ -129,7 +201,8 @@ impl Run {
         }
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
-        let outcome = run::execute(&loaded, &mut open, &options, &stop, &mut |progress| live.show(progress));
+        let outcome =
+            run::execute(&loaded, &mut open, (&options, means), &stop, &mut |progress| live.show(progress));
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
@@ -141,7 +214,7 @@ impl Run {
             }
         }
         let paths = open.paths.clone();
-        let (envelope, place) = run::seal(open, &options, &executed)?;
+        let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
@@ -161,7 +234,7 @@ impl Run {
     ) -> Result<Summary, Failure> {
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
         let (summary, bytes) = tally::write(&open.work).map_err(|error| internal(&error))?;
-        run::write_manifest(loaded, open, options, &executed.written.totals, &bytes)?;
+        run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
             && let Err(error) = report::write(&open.work)
         {
@@ -198,6 +271,34 @@ impl Run {
         .hint(format!("`{again}` completes it"))
     }
 
+    /// What the kind of suite needs beside its targets.
+    fn means(&self, loaded: &Loaded) -> Result<Means, Failure> {
+        let mut opening = self.tapes.opening()?;
+        opening.purse = self.purse()?.map(Arc::new);
+        let runs_judges = loaded.suite.probe().is_some_and(|probe| probe.runs_programs());
+        let sandbox = match loaded.suite.kind() {
+            Kind::Probe if runs_judges => Some(self.sandbox.open()?),
+            Kind::Probe => None,
+            Kind::Code | Kind::Robustness | Kind::Containment => Some(self.sandbox.open()?),
+        };
+        let cache = match self.no_cache {
+            true => None,
+            false => self.cache.clone().or_else(|| Some(env::cache_folder()?.join("verdicts"))),
+        };
+        Ok(Means { opening, sandbox, cache })
+    }
+
+    fn purse(&self) -> Result<Option<Purse>, Failure> {
+        let Some(path) = &self.prices else { return Ok(None) };
+        if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
+            return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
+        }
+        let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
+        let prices =
+            Prices::read(&text).map_err(|what| Failure::say(Exit::Usage, format!("`{path}`: {what}")))?;
+        Ok(Some(Purse::new(prices, self.budget)))
+    }
+
     fn options(&self) -> Result<Options, Failure> {
         let deadline = match self.deadline {
             None => None,
@@ -208,7 +309,7 @@ impl Run {
         Ok(Options {
             run_dir: self.run_dir.clone(),
             root: self.root.clone(),
-            jobs: self.jobs as usize,
+            jobs: self.jobs.map(|jobs| jobs as usize),
             resume: self.resume,
             retry_errors: self.retry_errors,
             overwrite: self.overwrite,
@@ -225,7 +326,8 @@ impl Run {
 
 /// The exit code of a whole run.
 fn verdict(summary: &Summary) -> Exit {
-    if summary.assessed == 0 {
+    let infra = summary.code.as_ref().is_some_and(|code| code.slots.iter().any(|slot| slot.infra > 0));
+    if summary.assessed == 0 || infra {
         return Exit::Infrastructure;
     }
     match summary.gate.as_ref().map(|gate| gate.held) {

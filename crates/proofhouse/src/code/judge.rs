@@ -22,6 +22,7 @@ pub struct Judge {
     language: Box<dyn Language>,
     tasks: BTreeMap<String, Entry>,
     cache: Option<(Cache, String)>,
+    measure: bool,
     /// Held shared by every judgement, and alone by one that is tried again.
     alone: RwLock<()>,
 }
@@ -40,14 +41,23 @@ impl Judge {
             language,
             tasks: problems.into_iter().map(entry).collect(),
             cache: None,
+            measure: false,
             alone: RwLock::new(()),
         }
+    }
+
+    /// Whether compile time and program size are kept, which only a completion that is judged alone has.
+    #[must_use]
+    pub fn measuring(mut self, measure: bool) -> Judge {
+        self.measure = measure;
+        self
     }
 
     /// Keeps verdicts in this folder, and takes those that are there.
     #[must_use]
     pub fn with_cache(mut self, cache: Cache) -> Judge {
-        let conditions = format!("{}\n{}", self.language.conditions(), self.bench.conditions());
+        let (language, bench) = (self.language.conditions(), self.bench.conditions());
+        let conditions = format!("{language}\n{bench}\nmeasured: {}", self.measure);
         self.cache = Some((cache, conditions));
         self
     }
@@ -87,7 +97,7 @@ impl Judge {
 
     /// Judges many samples, together where that says the same; the verdicts stand in the order of the samples. Give it
     /// answers to the same or to few tasks at a time, at most [`BATCH`].
-    pub fn judge_many(&self, samples: &[Sample]) -> Vec<Judged> {
+    pub fn judge_many(&self, samples: &[&Sample]) -> Vec<Judged> {
         let mut together = Vec::new();
         let mut places = Vec::new();
         for (at, sample) in samples.iter().enumerate() {
@@ -108,12 +118,12 @@ impl Judge {
                         judged.tries = vec![judged.error_type];
                         judged
                     });
-                    self.keep(&samples[*place], verdicts[*place].as_ref());
+                    self.keep(samples[*place], verdicts[*place].as_ref());
                 }
             }
         }
         let alone =
-            |(sample, judged): (&Sample, Option<Judged>)| judged.unwrap_or_else(|| self.judge(sample));
+            |(sample, judged): (&&Sample, Option<Judged>)| judged.unwrap_or_else(|| self.judge(sample));
         samples.iter().zip(verdicts).map(alone).collect()
     }
 
@@ -130,16 +140,23 @@ impl Judge {
 
     fn judge_anew(&self, entry: &Entry, completion: &str) -> Judged {
         let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
+        let judge = || {
+            let mut judged = task.judge(&self.bench, completion);
+            if !self.measure {
+                (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
+            }
+            judged
+        };
         let mut first = {
             let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-            task.judge(&self.bench, completion)
+            judge()
         };
         first.tries = vec![first.error_type];
         if !first.error_type.is_some_and(is_doubtful) {
             return first;
         }
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
-        let mut second = task.judge(&self.bench, completion);
+        let mut second = judge();
         second.tries = vec![first.error_type, second.error_type];
         second
     }

@@ -1,5 +1,7 @@
 //! The seam between what all languages share and what one language knows.
 
+use std::collections::BTreeMap;
+
 use super::bench::Bench;
 use super::problem::Problem;
 use super::verdict::Judged;
@@ -9,8 +11,8 @@ pub trait Language: Send + Sync {
     /// Its word in suites.
     fn name(&self) -> &'static str;
 
-    /// The whole version text of what compiles and runs it, for the record; `None` if there is nothing.
-    fn toolchain(&self) -> Option<&str>;
+    /// What takes part in verdicts, by name, with its whole version text; nothing if it is not there.
+    fn toolchains(&self) -> BTreeMap<String, String>;
 
     /// Everything about it that a verdict depends on: toolchain, flags, settings.
     fn conditions(&self) -> String;

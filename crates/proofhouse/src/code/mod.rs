@@ -25,5 +25,5 @@ pub use problem::{Problem, ProblemError, read_problems};
 pub use python::Python;
 pub use record::{Body, body};
 pub use rust::{Clippy, Rust};
-pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples};
+pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
 pub use verdict::{Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};

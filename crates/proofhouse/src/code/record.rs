@@ -46,8 +46,13 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
 }
 
 impl Body {
-    /// The fields as the ledger takes them. `measured`: compile time and size belong into this record.
-    pub fn fields<'a>(&'a self, sample: &'a Sample, judged: &'a Judged, measured: bool) -> Code<'a> {
+    /// Says that the model gave nothing to judge, with the class of what went wrong.
+    pub fn was_not_judged(&mut self, error_type: &str) {
+        self.result = format!("failed: {error_type}");
+    }
+
+    /// The fields as the ledger takes them.
+    pub fn fields<'a>(&'a self, sample: &'a Sample, judged: &'a Judged) -> Code<'a> {
         Code {
             task_id: sample.task_id.as_deref(),
             completion: self.completion.as_ref().map(|bounded| bounded.text.as_str()),
@@ -57,8 +62,8 @@ impl Body {
             clippy_ok: judged.clippy_ok,
             test_ok: judged.test_ok,
             main_free: judged.main_free,
-            compile_time_ms: judged.compile_time_ms.filter(|_| measured),
-            binary_size_bytes: judged.binary_size_bytes.filter(|_| measured),
+            compile_time_ms: judged.compile_time_ms,
+            binary_size_bytes: judged.binary_size_bytes,
             result: &self.result,
             stderr: &judged.stderr.text,
             stderr_bytes: judged.stderr.bytes,
@@ -147,7 +152,7 @@ mod tests {
         };
         let body = body(sample, judged, &["tag".to_owned()]);
         let mut out = Vec::new();
-        body.fields(sample, judged, true).push(&mut out, &head);
+        body.fields(sample, judged).push(&mut out, &head);
         out
     }
 

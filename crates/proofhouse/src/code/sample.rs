@@ -136,15 +136,30 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
     } else {
         match TEXT_KEYS.into_iter().find_map(|key| row.get(key).map(|value| (key, value))) {
             None => Err(Invalid::NoCompletion),
-            Some((_, Json::String(text))) if text.contains('\0') => Err(Invalid::Nul),
-            Some((_, Json::String(text))) if text.len() > MAX_COMPLETION_BYTES => {
-                Err(Invalid::TooLarge(text.len() as u64))
-            }
-            Some((_, Json::String(text))) => Ok(text.clone()),
+            Some((_, Json::String(text))) => check_text(text),
             Some((key, other)) => Err(Invalid::NotText { key, found: other.type_name() }),
         }
     };
     (task_id.map(str::to_owned), completion)
+}
+
+/// What a model said, as what a line of a samples file would hold.
+pub fn completion(output: Option<&Json>) -> Result<String, Invalid> {
+    match output {
+        None | Some(Json::Null) => Err(Invalid::NoCompletion),
+        Some(Json::String(text)) => check_text(text),
+        Some(other) => Err(Invalid::NotText { key: "completion", found: other.type_name() }),
+    }
+}
+
+fn check_text(text: &str) -> Result<String, Invalid> {
+    if text.contains('\0') {
+        return Err(Invalid::Nul);
+    }
+    if text.len() > MAX_COMPLETION_BYTES {
+        return Err(Invalid::TooLarge(text.len() as u64));
+    }
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

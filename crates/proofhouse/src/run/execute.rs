@@ -1,27 +1,29 @@
-//! The dispatcher: one loop that starts trials, takes their replies, has them judged and hands the records to the writer.
+//! The dispatcher: one loop that starts groups of trials and hands their records to the writer.
 //!
-//! It runs on one thread. A target that answers at once costs no task; one that takes its time is a future among at most
-//! `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
+//! It runs on one thread. A trial that is done at once costs no task; a group that takes its time is a future among at
+//! most `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::record::Status;
-use proofhouse_ledger::spine::Stamp;
 use proofhouse_ledger::totals::Totalling;
 use proofhouse_ledger::write::{Stopped, WriteError, Writer, Written};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
-use super::clock::{self, Watch};
+use super::clock::Watch;
 use super::open::Open;
-use super::record::Scribe;
+use super::reuse::Reuse;
+use super::work::{self, Desk, Finished, Means, Noted, Provenance, Sheet, Step, Work};
 use super::{Options, Progress};
 use crate::plan::{self, Trial};
 use crate::suite::{Loaded, Problems};
-use crate::target::{Opening, Outcome, Reply, Request, Target};
+use crate::target::Purse;
 
 /// Why no further trial was started.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub enum Ending {
     Complete,
     /// A signal, by its number.
     Signal(i32),
+    /// The budget is used up; so many US dollars are spent.
+    Budget(f64),
     /// The run's deadline passed.
     Deadline,
     /// More trials timed out than the user wants to wait for.
@@ -55,6 +59,10 @@ pub struct Executed {
     pub executed: u64,
     /// Trials that it found done.
     pub reused: u64,
+    /// Groups in flight at most.
+    pub jobs: usize,
+    /// What took part in verdicts.
+    pub provenance: Provenance,
 }
 
 impl Executed {
@@ -62,7 +70,8 @@ impl Executed {
     pub fn nothing(why: String) -> Self {
         let totals = Totalling::default().finish();
         let written = Written { totals, waiting: 0, syncs: 0 };
-        Self { written, ending: Ending::Failed(why), executed: 0, reused: 0 }
+        let (jobs, provenance) = (0, Provenance::default());
+        Self { written, ending: Ending::Failed(why), executed: 0, reused: 0, jobs, provenance }
     }
 }
 
@@ -87,9 +96,9 @@ impl Stop {
 
 /// Runs every trial of the plan that has no record yet.
 pub fn execute(
-    loaded: &Loaded,
+    loaded: &Arc<Loaded>,
     open: &mut Open,
-    options: &Options,
+    (options, means): (&Options, Means),
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Executed, ExecuteError> {
@@ -99,42 +108,45 @@ pub fn execute(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let waiting = found.waiting.keys().copied().collect();
+    let purse = means.opening.purse.clone();
+    let work = work::open(loaded, open.envelope.run_id, means)?;
     let first = found.totals.count();
-    let targets = loaded.suite.targets.iter().map(|(slot, config)| {
-        config
-            .open(slot, &Opening::default())
-            .map(Arc::new)
-            .map_err(|complaint| ExecuteError::Target(slot.clone(), complaint.what))
-    });
-    let targets = targets.collect::<Result<Vec<_>, _>>()?;
-    let scribe = Scribe::new(loaded, open.envelope.run_id).map_err(ExecuteError::Judge)?;
+    let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
+    let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
+    let history = match seen {
+        true => Some(Reuse::open(&open.work, found.clone()).map_err(ExecuteError::File)?),
+        false => None,
+    };
     let writer = Writer::open(&open.work, found, options.durability).map_err(ExecuteError::Write)?;
-    let total = plan::count(loaded);
+    let (desk, inbox) = Desk::open();
     let mut dispatcher = Dispatcher {
         loaded,
         options,
         stop,
-        targets,
-        scribe,
+        jobs: options.jobs.unwrap_or(work.jobs()),
+        purse,
+        work,
+        desk,
+        inbox,
         writer,
+        first,
         waiting,
+        history,
         watch: Watch::start(),
         told: Duration::ZERO,
-        state: Progress { total, ..Progress::default() },
+        state: Progress { total: plan::count(loaded), ..Progress::default() },
         executed: 0,
         reused: 0,
-        line: Vec::new(),
-        telemetry: Vec::new(),
+        sheet: Sheet::default(),
     };
-    dispatcher.state.done = first;
-    dispatcher.reused = first;
-    let ending = runtime.block_on(dispatcher.dispatch(first, open, progress));
-    let Dispatcher { writer, executed, reused, .. } = dispatcher;
+    let ending = runtime.block_on(dispatcher.dispatch(open, progress));
+    let Dispatcher { writer, executed, reused, jobs, work, .. } = dispatcher;
+    // Work that was given up must not hold the end back; what it started dies with this process at the latest.
+    runtime.shutdown_background();
     let (written, outcome) = writer.finish();
     // What the disk said counts for more than why we stopped.
     let ending = outcome.map_or_else(Ending::Disk, |()| ending);
-    Ok(Executed { written, ending, executed, reused })
+    Ok(Executed { written, ending, executed, reused, jobs, provenance: work.provenance() })
 }
 
 /// Why nothing could be executed.
@@ -152,139 +164,182 @@ pub enum ExecuteError {
     /// The ledger.
     #[error(transparent)]
     Write(WriteError),
+    /// An older record could not be read.
+    #[error(transparent)]
+    File(FileError),
+    /// What the kind needs is not there.
+    #[error("{0}")]
+    Means(String),
 }
 
 struct Dispatcher<'a> {
     loaded: &'a Loaded,
     options: &'a Options,
     stop: &'a Stop,
-    targets: Vec<Arc<Target>>,
-    scribe: Scribe<'a>,
+    jobs: usize,
+    purse: Option<Arc<Purse>>,
+    work: Arc<dyn Work>,
+    desk: Desk,
+    inbox: UnboundedReceiver<Finished>,
     writer: Writer,
+    /// Trials before this one are in `records.jsonl` already.
+    first: u64,
     /// Trials whose records wait in the journal already.
-    waiting: std::collections::BTreeSet<u64>,
+    waiting: BTreeSet<u64>,
+    /// Those records, for work that looks back.
+    history: Option<Reuse>,
     watch: Watch,
     told: Duration,
     state: Progress,
     executed: u64,
     reused: u64,
-    line: Vec<u8>,
-    telemetry: Vec<u8>,
-}
-
-/// A trial that is over.
-struct Finished {
-    trial: Trial,
-    reply: Reply,
-    started: Stamp,
-    latency_ms: f64,
+    sheet: Sheet,
 }
 
 impl Dispatcher<'_> {
-    async fn dispatch(&mut self, first: u64, open: &mut Open, tell: &mut dyn FnMut(&Progress)) -> Ending {
-        let planned = match plan::trials(self.loaded) {
-            Ok(planned) => planned,
-            Err(problems) => return Ending::Suite(problems),
-        };
-        let mut flying: JoinSet<Finished> = JoinSet::new();
-        for trial in planned.skip(usize::try_from(first).unwrap_or(usize::MAX)) {
-            let trial = match trial {
-                Ok(trial) => trial,
-                Err(problems) => return Ending::Suite(problems),
-            };
-            match self.take_over(&trial, open) {
-                Ok(false) => {}
-                Ok(true) => continue,
-                Err(ending) => return ending,
+    async fn dispatch(&mut self, open: &mut Open, tell: &mut dyn FnMut(&Progress)) -> Ending {
+        match self.start_all(open, tell).await {
+            Ok(()) => Ending::Complete,
+            Err(ending) => {
+                // What was finished while we decided to stop is kept.
+                let _ = self.take_in();
+                ending
             }
-            if let Some(finished) = self.start(trial, &mut flying)
-                && let Err(ending) = self.finish(finished)
-            {
-                return ending;
-            }
-            while flying.len() >= self.options.jobs {
-                if let Err(ending) = self.land(&mut flying).await {
-                    return ending;
-                }
-            }
-            if let Some(ending) = self.must_stop() {
-                return ending;
-            }
-            self.tell(flying.len(), tell);
         }
-        while !flying.is_empty() {
-            if let Err(ending) = self.land(&mut flying).await {
-                return ending;
-            }
-            self.tell(flying.len(), tell);
-        }
-        Ending::Complete
     }
 
-    /// Whether the trial has its record already: in the journal, or in the run that is being replaced.
-    fn take_over(&mut self, trial: &Trial, open: &mut Open) -> Result<bool, Ending> {
-        if self.waiting.contains(&trial.index) {
+    async fn start_all(&mut self, open: &mut Open, tell: &mut dyn FnMut(&Progress)) -> Result<(), Ending> {
+        let mut planned = plan::trials(self.loaded).map_err(Ending::Suite)?;
+        let mut flying = JoinSet::new();
+        let mut group: Vec<Step> = Vec::new();
+        if self.history.is_none() && self.first > 0 {
+            planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
+            self.reused = self.first;
+            self.state.done = self.first;
+        }
+        for trial in planned {
+            let trial = trial.map_err(Ending::Suite)?;
+            let (known, done) = self.earlier(&trial, open)?;
+            if known && done.is_none() {
+                continue;
+            }
+            if !group.is_empty() && !self.work.joins(&group, &trial) {
+                self.launch(&mut group, &mut flying, tell).await?;
+            }
+            if self.purse.as_ref().is_some_and(|purse| purse.is_empty()) {
+                break;
+            }
+            if known || !self.at_once(&trial)? {
+                group.push(Step { trial, done });
+            }
+            if let Some(ending) = self.must_stop() {
+                return Err(ending);
+            }
+            self.tell(flying.len(), tell);
+        }
+        // What is under way has its price already: it is waited for, also when there is no money for more.
+        let broke = |purse: &Option<Arc<Purse>>| {
+            purse.as_ref().filter(|purse| purse.is_empty()).map(|purse| purse.spent())
+        };
+        if broke(&self.purse).is_none() {
+            self.launch(&mut group, &mut flying, tell).await?;
+        }
+        while !flying.is_empty() {
+            self.land(&mut flying).await?;
+            self.tell(flying.len(), tell);
+        }
+        self.take_in()?;
+        match broke(&self.purse).filter(|_| self.state.done < self.state.total) {
+            Some(spent) => Err(Ending::Budget(spent)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,
+    /// for work that looks back.
+    fn earlier(&mut self, trial: &Trial, open: &mut Open) -> Result<(bool, Option<Vec<u8>>), Ending> {
+        let looks_back = self.work.looks_back();
+        if trial.index < self.first || self.waiting.contains(&trial.index) {
             self.reused += 1;
             self.state.done += 1;
-            return Ok(true);
+            let line = match &mut self.history {
+                Some(history) => history.find(trial.index).map_err(Ending::File)?,
+                None => None,
+            };
+            return Ok((true, line));
         }
-        let Some(reuse) = &mut open.reuse else { return Ok(false) };
-        let Some(line) = reuse.take(trial.index).map_err(Ending::File)? else { return Ok(false) };
+        let Some(reuse) = &mut open.reuse else { return Ok((false, None)) };
+        let Some(line) = reuse.take(trial.index).map_err(Ending::File)? else { return Ok((false, None)) };
         self.submit(trial.index, &line, &[])?;
         self.reused += 1;
         self.state.done += 1;
+        Ok((true, Some(line).filter(|_| looks_back)))
+    }
+
+    fn at_once(&mut self, trial: &Trial) -> Result<bool, Ending> {
+        self.sheet.line.clear();
+        self.sheet.telemetry.clear();
+        let Some(noted) = self.work.at_once(trial, &mut self.sheet) else { return Ok(false) };
+        self.submit(trial.index, &self.sheet.line, &self.sheet.telemetry)?;
+        self.count(noted);
         Ok(true)
     }
 
-    /// Asks the target. An answer that is there at once comes back at once; any other is among the flying.
-    fn start(&self, trial: Trial, flying: &mut JoinSet<Finished>) -> Option<Finished> {
-        let watch = Watch::start();
-        let started = clock::now();
-        let seed = super::record::trial_seed(self.loaded.suite.seed, &trial.case.id, trial.repetition);
-        let request = Request { input: &trial.case.input, seed, repetition: trial.repetition };
-        let mut reply = self.targets[trial.slot].at_once(&request).expect("scripted");
-        if reply.delay_ms == 0 {
-            return Some(Finished { trial, reply, started, latency_ms: watch.elapsed_ms() });
+    /// Starts a group as soon as there is room for it.
+    async fn launch(
+        &mut self,
+        group: &mut Vec<Step>,
+        flying: &mut JoinSet<()>,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Ending> {
+        if group.iter().all(|step| step.done.is_some()) {
+            group.clear();
+            return Ok(());
         }
-        let deadline = self.loaded.suite.timeout_ms;
-        flying.spawn(async move {
-            tokio::time::sleep(Duration::from_millis(reply.delay_ms.min(deadline))).await;
-            if reply.delay_ms > deadline {
-                reply = Reply { delay_ms: deadline, ..Reply::new(Outcome::TimedOut, None) };
-            }
-            Finished { trial, reply, started, latency_ms: watch.elapsed_ms() }
-        });
-        None
+        while flying.len() >= self.jobs {
+            self.land(flying).await?;
+            self.tell(flying.len(), tell);
+        }
+        flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.desk.clone()));
+        // The first step of a group is taken before the plan is read on.
+        tokio::task::yield_now().await;
+        self.take_in()
     }
 
-    /// Waits for the next of the flying, or for a reason to stop.
-    async fn land(&mut self, flying: &mut JoinSet<Finished>) -> Result<(), Ending> {
+    /// Waits for the next record, the next group that ends, or a reason to stop.
+    async fn land(&mut self, flying: &mut JoinSet<()>) -> Result<(), Ending> {
         let left = self.options.deadline.map(|deadline| deadline.saturating_sub(self.watch.elapsed()));
-        let finished = tokio::select! {
-            finished = flying.join_next() => finished,
-            () = self.stop.wake.notified() => None,
-            () = tokio::time::sleep(left.unwrap_or(Duration::MAX)), if left.is_some() => None,
-        };
-        if let Some(Ok(finished)) = finished {
-            self.finish(finished)?;
+        tokio::select! {
+            Some(finished) = self.inbox.recv() => self.finish(&finished)?,
+            ended = flying.join_next() => {
+                if let Some(Err(error)) = ended {
+                    return Err(Ending::Failed(format!("a trial was given up: {error}")));
+                }
+                self.take_in()?;
+            }
+            () = self.stop.wake.notified() => {}
+            () = tokio::time::sleep(left.unwrap_or(Duration::MAX)), if left.is_some() => {}
         }
         self.must_stop().map_or(Ok(()), Err)
     }
 
-    fn finish(&mut self, finished: Finished) -> Result<(), Ending> {
-        let Finished { trial, reply, started, latency_ms } = finished;
-        let mut line = std::mem::take(&mut self.line);
-        let mut telemetry = std::mem::take(&mut self.telemetry);
-        line.clear();
-        telemetry.clear();
-        let verdict = self.scribe.write(&mut line, &trial, &reply, started, latency_ms);
-        self.scribe.write_telemetry(&mut telemetry, &trial, started, latency_ms);
-        self.submit(trial.index, &line, &telemetry)?;
-        self.line = line;
-        self.telemetry = telemetry;
-        self.executed += 1;
-        self.state.count(verdict.status, verdict.passed);
+    /// Takes every record that lies on the desk.
+    fn take_in(&mut self) -> Result<(), Ending> {
+        while let Ok(finished) = self.inbox.try_recv() {
+            self.finish(&finished)?;
+        }
         Ok(())
+    }
+
+    fn finish(&mut self, finished: &Finished) -> Result<(), Ending> {
+        self.submit(finished.index, &finished.sheet.line, &finished.sheet.telemetry)?;
+        self.count(finished.noted);
+        Ok(())
+    }
+
+    fn count(&mut self, noted: Noted) {
+        self.executed += 1;
+        self.state.count(noted.status, noted.passed);
     }
 
     fn submit(&self, index: u64, line: &[u8], telemetry: &[u8]) -> Result<(), Ending> {

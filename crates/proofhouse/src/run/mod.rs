@@ -17,11 +17,13 @@ mod record;
 mod recover;
 mod reuse;
 mod seal;
+mod work;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};
+pub use work::{Means, Provenance};
 
 /// How a run is to be made; none of it changes what the records say.
 #[derive(Debug, Clone)]
@@ -30,8 +32,8 @@ pub struct Options {
     pub run_dir: Option<Utf8PathBuf>,
     /// Where run directories go otherwise.
     pub root: Utf8PathBuf,
-    /// Trials in flight at most.
-    pub jobs: usize,
+    /// Trials, or groups of them, in flight at most; as the kind has it if not given.
+    pub jobs: Option<usize>,
     /// Go on with what is there.
     pub resume: bool,
     /// With `resume`: run again what ended in an error, a timeout or a rate limit.

@@ -311,10 +311,10 @@ fn check_resumable(
 fn same_trial(planned: Option<Result<plan::Trial, Problems>>, facts: &Facts) -> Result<(), String> {
     match planned {
         Some(Ok(trial)) if trial.record_id != facts.record_id => {
-            Err(format!("the plan has case `{}` in this place now", trial.case.id))
+            Err(format!("the plan has case `{}` in this place now", trial.case_id()))
         }
         Some(Ok(trial)) if trial.input_fingerprint != facts.input_fingerprint => {
-            Err(format!("the input of case `{}` is not the one that was run", trial.case.id))
+            Err(format!("the input of case `{}` is not the one that was run", trial.case_id()))
         }
         Some(Ok(_)) => Ok(()),
         Some(Err(problems)) => Err(problems.to_string()),
@@ -333,25 +333,25 @@ fn first_difference(theirs: &[u8], ours: &[u8]) -> String {
 
 fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope {
     let suite = &loaded.suite;
-    let each = |text: &dyn Fn(&str, &crate::target::TargetConfig) -> String| {
-        let all: Vec<String> = suite.targets.iter().map(|(slot, target)| text(slot, target)).collect();
-        Some(all.join(","))
+    let each = |text: &dyn Fn(&suite::Slot) -> &str| {
+        let one = suite.slots.len() == 1;
+        let all = suite.slots.iter().map(|slot| match one {
+            true => text(slot).to_owned(),
+            false => format!("{}={}", slot.name, text(slot)),
+        });
+        Some(all.collect::<Vec<_>>().join(","))
     };
-    let one = suite.targets.len() == 1;
+    let names: Vec<&str> = suite.slots.iter().map(|slot| slot.name.as_str()).collect();
     Envelope {
         schema_version: envelope::SCHEMA_VERSION.to_owned(),
         run_id,
         run_instance_id: Some(instance),
         suite: suite.suite_id.clone(),
-        model_id: each(&|slot, target| {
-            if one { target.model_id() } else { format!("{slot}={}", target.model_id()) }
-        }),
-        backend: each(&|slot, target| {
-            if one { target.kind_name().to_owned() } else { format!("{slot}={}", target.kind_name()) }
-        }),
+        model_id: each(&|slot| &slot.model_id),
+        backend: each(&|slot| &slot.kind),
         seed: suite.seed,
         lane: None,
-        variant: each(&|slot, _| slot.to_owned()),
+        variant: Some(names.join(",")),
         git_commit: None,
         suite_sha256: Some(loaded.suite_sha256),
         timeout_per_case: suite.timeout_ms.div_ceil(1000),

@@ -1,34 +1,83 @@
-//! From a reply to a record: judging it, and writing its line.
+//! What all kinds of records have in common: the head, and the line of telemetry beside it.
 
-use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Head, Kind, Probe, Status, output_digest};
+use std::sync::Arc;
+
+use proofhouse_ledger::record::{Head, Status};
 use proofhouse_ledger::spine::{Spine, Stamp};
-use proofhouse_ledger::telemetry::TrialTelemetry;
+use proofhouse_ledger::telemetry::{AttemptTelemetry, TrialTelemetry};
 use proofhouse_ledger::{Digest, Json, RunId};
 
-use crate::judge::{Panel, PanelVerdict, Subject};
+use super::clock::{self, Watch};
 use crate::plan::Trial;
 use crate::suite::Loaded;
 use crate::target::{Outcome, Reply};
 
-/// Writes the records of one run.
-pub struct Scribe<'a> {
-    loaded: &'a Loaded,
+/// Writes the heads of one run's records.
+pub struct Scribe {
+    /// The suite.
+    pub loaded: Arc<Loaded>,
     run_id: RunId,
     spine: Spine,
-    panel: Panel,
-    judges: Vec<&'a str>,
-    primary: &'a str,
     deterministic: bool,
 }
 
-/// What the dispatcher wants to know of a record.
-#[derive(Debug, Clone, Copy)]
-pub struct Noted {
-    /// What became of the trial.
+/// What is said of a trial in its head.
+pub struct Said<'a> {
+    /// What became of it.
     pub status: Status,
+    /// The class of what went wrong.
+    pub error_type: Option<&'a str>,
+    /// The same in words.
+    pub error: Option<&'a str>,
+    /// Of what the target gave.
+    pub output_sha256: Option<Digest>,
+    /// Score by name.
+    pub scores: &'a [(&'a str, Option<f64>)],
+    /// The score that decides.
+    pub primary_metric: Option<&'a str>,
     /// Whether it was right.
     pub passed: Option<bool>,
+    /// What the target says that it used.
+    pub usage: Option<&'a Json>,
+}
+
+/// When a trial ran.
+#[derive(Debug, Clone, Copy)]
+pub struct Timing {
+    /// Wall clock.
+    pub started: Stamp,
+    /// From the request to the answer.
+    pub latency_ms: f64,
+    /// Requests made, retries included.
+    pub attempts: u32,
+    /// Whether the verdict was known already.
+    pub cached: bool,
+}
+
+/// A stop watch that remembers when it was started.
+#[derive(Debug, Clone, Copy)]
+pub struct Timer(Stamp, Watch);
+
+impl Timer {
+    /// Starts it.
+    pub fn start() -> Timer {
+        Timer(clock::now(), Watch::start())
+    }
+
+    /// What it shows, for a trial of one attempt.
+    pub fn timing(&self) -> Timing {
+        Timing { started: self.0, latency_ms: self.1.elapsed_ms(), attempts: 1, cached: false }
+    }
+
+    /// What it shows, for a trial that ended with this reply.
+    pub fn timing_of(&self, reply: &Reply) -> Timing {
+        let attempts = match (reply.replayed, reply.attempts.len()) {
+            (true, _) => 0,
+            (false, 0) => 1,
+            (false, made) => u32::try_from(made).unwrap_or(u32::MAX),
+        };
+        Timing { attempts, cached: reply.replayed, ..self.timing() }
+    }
 }
 
 /// The seed of one trial: of the suite's seed, the case and the repetition, so that one more trial never shifts the
@@ -39,88 +88,84 @@ pub fn trial_seed(seed: u64, case_id: &str, repetition: u32) -> u64 {
     u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
-impl<'a> Scribe<'a> {
-    /// Compiles the judges of a suite.
-    pub fn new(loaded: &'a Loaded, run_id: RunId) -> Result<Self, String> {
-        let suite = &loaded.suite;
-        let panel = suite.panel()?;
-        let primary = suite.primary_metric();
-        let judges = suite.judges.iter().map(|(name, _)| name.as_str()).collect();
-        let deterministic = suite.determinism.deterministic_artifacts;
-        Ok(Self { loaded, run_id, spine: Spine::new(&run_id), panel, judges, primary, deterministic })
+impl Scribe {
+    /// For the records of this run.
+    pub fn new(loaded: &Arc<Loaded>, run_id: RunId) -> Self {
+        let deterministic = loaded.suite.determinism.deterministic_artifacts;
+        Self { loaded: Arc::clone(loaded), run_id, spine: Spine::new(&run_id), deterministic }
     }
 
-    /// Judges a reply and appends its record.
-    pub fn write(
-        &self,
-        out: &mut Vec<u8>,
-        trial: &Trial,
-        reply: &Reply,
-        started: Stamp,
-        latency_ms: f64,
-    ) -> Noted {
-        let null = Json::Null;
-        let output = reply.output.as_ref().unwrap_or(&null);
-        let (status, error_type, error) = describe(&reply.outcome);
-        let verdict = (status == Status::Success).then(|| {
-            let subject = Subject { input: &trial.case.input, output, expected: &trial.case.expected };
-            self.panel.judge(&subject, trial.case.judges.as_deref())
-        });
-        let scores: Vec<(&str, Option<f64>)> = match &verdict {
-            Some(verdict) => verdict.scores.iter().map(|(at, score)| (self.judges[*at], *score)).collect(),
-            None => Vec::new(),
-        };
-        let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
-        let passed = verdict.and_then(|verdict| verdict.passed);
-        let wall = Stamp(started.0 + (latency_ms * 1e3) as i64);
-        let head = Head {
-            kind: Kind::Probe,
+    /// Whether wall times stay out of records.
+    pub fn is_deterministic(&self) -> bool {
+        self.deterministic
+    }
+
+    /// The head of a trial's record.
+    pub fn head<'a>(&'a self, trial: &'a Trial, said: Said<'a>, timing: &Timing) -> Head<'a> {
+        let suite = &self.loaded.suite;
+        let wall = Stamp(timing.started.0 + (timing.latency_ms * 1e3) as i64);
+        Head {
+            kind: suite.kind(),
             run_id: self.run_id,
             record_id: trial.record_id,
             index: trial.index,
-            suite_id: &self.loaded.suite.suite_id,
-            case_id: &trial.case.id,
-            slot: &self.loaded.suite.targets[trial.slot].0,
-            variant_id: None,
+            suite_id: &suite.suite_id,
+            case_id: trial.case_id(),
+            slot: &suite.slots[trial.slot].name,
+            variant_id: trial.variant_id.as_deref(),
             repetition: trial.repetition,
             input_fingerprint: trial.input_fingerprint,
-            status,
-            error_type,
-            error,
-            output_sha256: output_digest(output),
-            scores: &scores,
-            primary_metric: Some(self.primary),
-            passed,
-            started_at: if self.deterministic { self.spine.started(trial.index) } else { started },
+            status: said.status,
+            error_type: said.error_type,
+            error: said.error,
+            output_sha256: said.output_sha256,
+            scores: said.scores,
+            primary_metric: said.primary_metric,
+            passed: said.passed,
+            started_at: if self.deterministic { self.spine.started(trial.index) } else { timing.started },
             completed_at: if self.deterministic { self.spine.completed(trial.index) } else { wall },
-            latency_ms: (!self.deterministic).then_some(latency_ms),
-            usage: reply.usage.as_ref(),
-        };
-        let case = &trial.case;
-        let body =
-            Probe { input: &case.input, output, expected: &case.expected, judge: &judge, tags: &case.tags };
-        body.push(out, &head);
-        Noted { status, passed }
-    }
-
-    fn reasons(&self, verdict: &PanelVerdict) -> Object {
-        verdict.explanations.iter().map(|(at, why)| (self.judges[*at], why.as_str())).collect()
+            latency_ms: (!self.deterministic).then_some(timing.latency_ms),
+            usage: said.usage,
+        }
     }
 
     /// Appends what was measured.
-    pub fn write_telemetry(&self, out: &mut Vec<u8>, trial: &Trial, started: Stamp, latency_ms: f64) {
+    pub fn telemetry(&self, out: &mut Vec<u8>, trial: &Trial, timing: &Timing) {
+        let Timing { started, latency_ms, attempts, cached } = *timing;
         let (index, record_id) = (trial.index, trial.record_id);
-        TrialTelemetry { index, record_id, started, latency_ms, attempts: 1 }.push(out);
+        TrialTelemetry { index, record_id, started, latency_ms, attempts, cached }.push(out);
+    }
+
+    /// Appends a line for every request that was made over a network.
+    pub fn attempts(&self, out: &mut Vec<u8>, trial: &Trial, reply: &Reply) {
+        for (place, attempt) in reply.attempts.iter().enumerate().filter(|_| !reply.replayed) {
+            let attempt = AttemptTelemetry {
+                attempt: place as u64,
+                elapsed_ms: attempt.elapsed_ms,
+                event: "attempt",
+                http_status: attempt.http_status,
+                index: trial.index,
+                result: &attempt.result,
+                sent: attempt.sent,
+                waited_ms: attempt.waited_ms,
+            };
+            attempt.push(out);
+        }
     }
 }
 
-fn describe(outcome: &Outcome) -> (Status, Option<&str>, Option<&str>) {
-    let status = match outcome.status() {
+/// The statuses of records by the words of outcomes.
+fn status(word: &str) -> Status {
+    match word {
         "success" => Status::Success,
         "timeout" => Status::Timeout,
         "rate_limited" => Status::RateLimited,
         _ => Status::Error,
-    };
+    }
+}
+
+/// What a target's outcome is in a record.
+pub fn describe(outcome: &Outcome) -> (Status, Option<&str>, Option<&str>) {
     let (error_type, error) = outcome.explained();
-    (status, error_type, error)
+    (status(outcome.status()), error_type, error)
 }

@@ -58,8 +58,7 @@ impl Reuse {
 
     /// The finished line of trial `index` (asked for in order), unless it is one that is to be run again.
     pub fn take(&mut self, index: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let path = self.path.clone();
-        let line = self.find(index).map_err(FileError::new("read", &path))?;
+        let line = self.find(index)?;
         let mut spans = Spans::default();
         Ok(line.filter(|line| {
             let bytes = line.strip_suffix(b"\n").unwrap_or(line);
@@ -68,7 +67,13 @@ impl Reuse {
         }))
     }
 
-    fn find(&mut self, index: u64) -> std::io::Result<Option<Vec<u8>>> {
+    /// The line of trial `index` (asked for in order), whatever it says.
+    pub fn find(&mut self, index: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let path = self.path.clone();
+        self.look_up(index).map_err(FileError::new("read", &path))
+    }
+
+    fn look_up(&mut self, index: u64) -> std::io::Result<Option<Vec<u8>>> {
         if index >= self.found.totals.count() {
             let Some((offset, length)) = self.found.waiting.get(&index).copied() else { return Ok(None) };
             let Some(journal) = &mut self.journal else { return Ok(None) };

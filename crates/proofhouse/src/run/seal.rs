@@ -3,12 +3,12 @@
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::{self, Dataset, Determinism, Manifest, Target};
-use proofhouse_ledger::record::{Kind, Status};
+use proofhouse_ledger::record::Status;
 use proofhouse_ledger::spine::Spine;
 use proofhouse_ledger::telemetry::{self, RunTelemetry};
 use proofhouse_ledger::totals::Totals;
 use proofhouse_ledger::write::{self, SwapError};
-use proofhouse_ledger::{Digest, Json, RunPaths, canonical, json};
+use proofhouse_ledger::{Digest, RunPaths, canonical};
 
 use super::execute::{Ending, Executed};
 use super::open::Open;
@@ -31,17 +31,18 @@ pub fn write_manifest(
     loaded: &Loaded,
     open: &Open,
     options: &Options,
-    totals: &Totals,
+    executed: &Executed,
     summary: &[u8],
 ) -> Result<Manifest, FileError> {
+    let totals = &executed.written.totals;
     let suite = &loaded.suite;
     let run_id = open.envelope.run_id;
     let spine = Spine::new(&run_id);
     let deterministic = suite.determinism.deterministic_artifacts;
-    let targets = suite.targets.iter().map(|(slot, target)| Target {
-        slot: slot.clone(),
-        kind: target.kind_name().to_owned(),
-        config: json::to_json(target).unwrap_or(Json::Null),
+    let targets = suite.slots.iter().map(|slot| Target {
+        slot: slot.name.clone(),
+        kind: slot.kind.clone(),
+        config: slot.config.clone(),
     });
     let datasets = loaded.datasets.iter().map(|facts| Dataset {
         path: facts.path.to_string(),
@@ -51,7 +52,7 @@ pub fn write_manifest(
     });
     let manifest = Manifest {
         schema_version: manifest::SCHEMA_VERSION.to_owned(),
-        kind: Kind::Probe,
+        kind: suite.kind(),
         run_id,
         suite_id: suite.suite_id.clone(),
         suite_sha256: loaded.suite_sha256,
@@ -67,8 +68,8 @@ pub fn write_manifest(
         config_sha256: open.config_sha256,
         summary_sha256: Digest::of(summary),
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
-        toolchains: std::collections::BTreeMap::new(),
-        sandbox: Json::Null,
+        toolchains: executed.provenance.toolchains.clone(),
+        sandbox: executed.provenance.sandbox.clone(),
         started_at: match &open.envelope.run_start_ts_utc {
             Some(started) if !deterministic => started.clone(),
             _ => spine.run_start().to_string(),
@@ -87,14 +88,15 @@ pub fn write_manifest(
 }
 
 /// Ends a run: telemetry, exchange with an older run, envelope. Gives the envelope and the paths of the result.
-pub fn seal(open: Open, options: &Options, executed: &Executed) -> Result<(Envelope, RunPaths), SealError> {
+pub fn seal(open: Open, executed: &Executed) -> Result<(Envelope, RunPaths), SealError> {
     let Open { lock, paths, work, mut envelope, origin, .. } = open;
     let (tool_sha256, git) = origin.join().unwrap_or_default();
     envelope.tool_sha256 = tool_sha256;
     envelope.git_commit = git.commit;
     envelope.git_dirty = git.dirty;
+    envelope.sandbox_tier.clone_from(&executed.provenance.sandbox_tier);
     fill(&mut envelope, executed);
-    append_run_telemetry(&work, &envelope, options, executed);
+    append_run_telemetry(&work, &envelope, executed);
     let complete = envelope.exit_status == ExitStatus::Normal;
     if complete {
         files::remove_if_there(&work.journal())?;
@@ -117,6 +119,9 @@ fn fill(envelope: &mut Envelope, executed: &Executed) {
         _ if totals.count == envelope.total_cases_expected => (ExitStatus::Normal, None),
         Ending::Complete => (ExitStatus::Exception, Some("trials are missing".to_owned())),
         Ending::Signal(signal) => (ExitStatus::ExternalKill, Some(format!("signal {signal}"))),
+        Ending::Budget(spent) => {
+            (ExitStatus::Timeout, Some(format!("the budget is used up: {spent:.4} US dollars are spent")))
+        }
         Ending::Deadline => (ExitStatus::Timeout, Some("the run's deadline passed".to_owned())),
         Ending::TooManyTimeouts => (ExitStatus::Timeout, Some("too many trials timed out".to_owned())),
         Ending::Disk(error) => (ExitStatus::Exception, Some(chain(error))),
@@ -157,7 +162,7 @@ pub(super) fn write_envelope_tmp(work: &RunPaths, bytes: &[u8]) -> Result<(), Fi
 }
 
 /// One line about the run itself. Telemetry is nobody's proof, so a disk that refuses it does not fail the run.
-fn append_run_telemetry(work: &RunPaths, envelope: &Envelope, options: &Options, executed: &Executed) {
+fn append_run_telemetry(work: &RunPaths, envelope: &Envelope, executed: &Executed) {
     let line = RunTelemetry {
         event: "run".to_owned(),
         schema_version: telemetry::SCHEMA_VERSION.to_owned(),
@@ -166,7 +171,7 @@ fn append_run_telemetry(work: &RunPaths, envelope: &Envelope, options: &Options,
         completed_at: envelope.run_end_ts_utc.clone().unwrap_or_default(),
         executed: executed.executed,
         reused: executed.reused,
-        jobs: options.jobs as u64,
+        jobs: executed.jobs as u64,
         host: envelope.host.clone(),
         platform: host::platform(),
         cpu_ms: host::cpu_ms().round(),

@@ -1,34 +1,68 @@
 //! What types cannot say: names that have to exist, settings that have to fit together. All of it is reported at once.
 
 use proofhouse_ledger::id::check_name;
+use proofhouse_ledger::record::Kind;
 
-use super::file::{Kind, ProbeFile, ScoringFile};
-use super::model::{Determinism, Primary, Scoring, Suite};
-use super::problem::{Code, Problem, did_you_mean, listed, quoted};
+use super::file::{DeterminismFile, Gate};
+use super::load::Overrides;
+use super::model::{Body, Determinism, Slot, Suite};
+use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
-use crate::target::{At, Template};
+use crate::target::{At, TargetConfig};
 
-/// The name that means the weighted mean, and so no judge.
-const WEIGHTED_MEAN: &str = "weighted_mean";
+/// Kinds that can be run.
+const KINDS: [Kind; 2] = [Kind::Probe, Kind::Code];
 
 /// Kinds that a suite can have some day.
-const OTHER_KINDS: [&str; 3] = ["code", "robustness", "containment"];
+const OTHER_KINDS: [&str; 2] = ["robustness", "containment"];
 
-/// A kind that exists, but not yet here, is said to be so rather than called unknown.
-pub(crate) fn check_kind(tree: &Tree) -> Option<Problem> {
-    let entry = tree.entry(tree.root, "kind")?;
-    let Node::Text(kind) = &tree.node(entry.value).kind else { return None };
-    let place = tree.place(tree.root, &[Step::Key("kind")]);
-    if OTHER_KINDS.contains(&kind.as_str()) {
-        let what = format!("suites of kind `{kind}` are not supported by this version");
-        return Some(Problem::new(Code::Unsupported, place, what).hint("this version runs `kind: probe`"));
+/// The kind that a suite says; a suite without a word is read as `probe`, which then says what is missing.
+pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
+    let Some(entry) = tree.entry(tree.root, "kind") else { return Ok(Kind::Probe) };
+    let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(Kind::Probe) };
+    if let Some(kind) = KINDS.into_iter().find(|kind| kind.as_str() == word) {
+        return Ok(kind);
     }
-    let known = [&["probe"], &OTHER_KINDS[..]].concat();
-    let unknown = !known.contains(&kind.as_str());
-    unknown.then(|| {
-        Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(kind)))
-            .hint(did_you_mean(kind, &known, "kinds"))
-    })
+    let place = tree.place(tree.root, &[Step::Key("kind")]);
+    if OTHER_KINDS.contains(&word.as_str()) {
+        // A kind that exists, but not yet here, is said to be so rather than called unknown.
+        let what = format!("suites of kind `{word}` are not supported by this version");
+        return Err(Problem::new(Code::Unsupported, place, what)
+            .hint("this version runs `kind: probe` and `kind: code`"));
+    }
+    let known = [&KINDS.map(Kind::as_str)[..], &OTHER_KINDS].concat();
+    Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))
+        .hint(did_you_mean(word, &known, "kinds")))
+}
+
+/// What suites of all kinds say.
+pub(crate) struct Common<'f> {
+    pub(crate) suite_id: &'f str,
+    pub(crate) title: &'f Option<String>,
+    pub(crate) description: &'f Option<String>,
+    pub(crate) seed: u64,
+    pub(crate) timeout_ms: u64,
+    pub(crate) determinism: &'f DeterminismFile,
+    pub(crate) targets: &'f [(String, TargetConfig)],
+    pub(crate) gate: &'f Option<Gate>,
+}
+
+impl Common<'_> {
+    /// The suite with what its kind adds; each target has a slot.
+    pub(crate) fn suite(&self, overrides: &Overrides, body: Body) -> Suite {
+        Suite {
+            suite_id: self.suite_id.to_owned(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            seed: overrides.seed.unwrap_or(self.seed),
+            timeout_ms: self.timeout_ms,
+            determinism: determinism(self.determinism, overrides),
+            targets: self.targets.to_vec(),
+            slots: self.targets.iter().map(|(name, target)| Slot::of_target(name, target)).collect(),
+            gate: self.gate.clone(),
+            body,
+        }
+    }
 }
 
 /// Problems found in one suite.
@@ -49,7 +83,12 @@ impl Checker<'_> {
     }
 
     /// As `complain`, but at the key that the last step names instead of its value.
-    fn complain_of_key(&mut self, code: Code, steps: &[Step<'_>], what: impl Into<String>) -> &mut Problem {
+    pub(crate) fn complain_of_key(
+        &mut self,
+        code: Code,
+        steps: &[Step<'_>],
+        what: impl Into<String>,
+    ) -> &mut Problem {
         let mut entry = None;
         for step in steps {
             let map = entry.map_or(self.tree.root, |entry: &Entry| entry.value);
@@ -76,55 +115,17 @@ impl Checker<'_> {
         self.problems.last_mut().expect("one was pushed just above")
     }
 
-    /// From what was written to what it means; `None` when the prompt is no template.
-    pub(crate) fn suite(&mut self, file: &ProbeFile, determinism: Determinism, seed: u64) -> Option<Suite> {
-        if let Err(error) = check_name(&file.suite_id) {
+    /// What can be wrong with what all kinds say.
+    pub(crate) fn common(&mut self, file: &Common<'_>) {
+        if let Err(error) = check_name(file.suite_id) {
             self.complain(Code::BadValue, &[Step::Key("suite_id")], error.to_string()).hint =
-                Some(format!("for example `{}`", as_name(&file.suite_id)));
+                Some(format!("for example `{}`", as_name(file.suite_id)));
         }
-        self.targets(file);
-        self.judges(file);
-        let scoring = self.scoring(file, &file.scoring);
-        if file.cases.is_empty() && file.datasets.is_empty() {
-            let steps: &[Step<'_>] = match self.tree.entry(self.tree.root, "cases") {
-                Some(_) => &[Step::Key("cases")],
-                None => &[],
-            };
-            self.complain(Code::Empty, steps, "the suite has no cases").hint =
-                Some("write some below `cases:`, or name a file below `datasets:`".to_owned());
-        }
-        let prompt_template = match Template::parse(&file.prompt) {
-            Ok(template) => Some(template),
-            Err(error) => {
-                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint =
-                    Some("write `{{` and `}}` for braces that stand for themselves".to_owned());
-                None
-            }
-        };
-        Some(Suite {
-            kind: Kind::Probe,
-            suite_id: file.suite_id.clone(),
-            title: file.title.clone(),
-            description: file.description.clone(),
-            seed,
-            repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
-            timeout_ms: file.timeout_ms.0,
-            determinism,
-            targets: file.targets.0.clone(),
-            prompt: file.prompt.clone(),
-            prompt_template: prompt_template?,
-            judges: file.judges.0.clone(),
-            scoring,
-            gate: file.gate.clone(),
-        })
+        self.targets(file.targets);
     }
 
-    fn targets(&mut self, file: &ProbeFile) {
-        if file.targets.0.is_empty() {
-            self.complain(Code::Empty, &[Step::Key("targets")], "the suite has no targets").hint =
-                Some("give it at least one: `targets: {model: {scripted: {…}}}`".to_owned());
-        }
-        for (slot, config) in &file.targets.0 {
+    fn targets(&mut self, targets: &[(String, TargetConfig)]) {
+        for (slot, config) in targets {
             self.name("targets", slot);
             for complaint in config.check() {
                 let mut steps = vec![Step::Key("targets"), Step::Key(slot), Step::Key(config.kind_name())];
@@ -137,73 +138,18 @@ impl Checker<'_> {
         }
     }
 
-    fn judges(&mut self, file: &ProbeFile) {
-        if file.judges.0.is_empty() {
-            self.complain(Code::Empty, &[Step::Key("judges")], "the suite has no judges").hint =
-                Some("give it at least one: `judges: {exact: {equals: {}}}`".to_owned());
-        }
-        for (name, config) in &file.judges.0 {
-            self.name("judges", name);
-            if name == WEIGHTED_MEAN {
-                let what = format!("`{WEIGHTED_MEAN}` is the name of the mean of all judges");
-                self.complain_of_key(Code::BadValue, &[Step::Key("judges"), Step::Key(name)], what).hint =
-                    Some("choose another name".to_owned());
-            }
-            if let Err(what) = config.check() {
-                // A judge gives a fragment, a blank line and a hint.
-                let (what, hint) = match what.split_once("\n\nhint: ") {
-                    Some((what, hint)) => (what, Some(hint.to_owned())),
-                    None => (what.as_str(), None),
-                };
-                let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
-                self.complain(Code::BadValue, &steps, what).hint = hint;
-            }
-        }
-    }
-
-    fn name(&mut self, map: &str, name: &str) {
+    pub(crate) fn name(&mut self, map: &str, name: &str) {
         if let Err(error) = check_name(name) {
             self.complain_of_key(Code::BadValue, &[Step::Key(map), Step::Key(name)], error.to_string())
                 .hint = Some(format!("for example `{}`", as_name(name)));
         }
     }
+}
 
-    fn scoring(&mut self, file: &ProbeFile, scoring: &ScoringFile) -> Scoring {
-        let names: Vec<&str> = file.judges.0.iter().map(|(name, _)| name.as_str()).collect();
-        let mut weights = vec![1.0; names.len()];
-        for (name, weight) in &scoring.weights.0 {
-            match names.iter().position(|known| known == name) {
-                Some(at) => weights[at] = weight.0,
-                None => {
-                    let steps = [Step::Key("scoring"), Step::Key("weights"), Step::Key(name)];
-                    let what = format!("no judge is named {}", quoted(name));
-                    self.complain_of_key(Code::UnknownJudge, &steps, what).hint =
-                        Some(did_you_mean(name, &names, "judges"));
-                }
-            }
-        }
-        let primary = match scoring.primary.as_deref() {
-            None if names.len() == 1 => Primary::Judge(0),
-            None | Some(WEIGHTED_MEAN) => Primary::WeightedMean,
-            Some(name) => match names.iter().position(|known| *known == name) {
-                Some(at) => Primary::Judge(at),
-                None => {
-                    let known = [&names[..], &[WEIGHTED_MEAN]].concat();
-                    let what = format!("no judge is named {}", quoted(name));
-                    self.complain(Code::UnknownJudge, &[Step::Key("scoring"), Step::Key("primary")], what)
-                        .hint = Some(format!("the choices are {}", listed(known)));
-                    Primary::WeightedMean
-                }
-            },
-        };
-        if primary == Primary::WeightedMean && !names.is_empty() && weights.iter().sum::<f64>() == 0.0 {
-            let steps = [Step::Key("scoring"), Step::Key("weights")];
-            self.complain(Code::BadValue, &steps, "all weights are 0, so there is no weighted mean").hint =
-                Some("give at least one judge a weight above 0".to_owned());
-        }
-        let threshold = scoring.threshold.map_or(1.0, |threshold| threshold.0);
-        Scoring { weights, threshold, primary }
-    }
+fn determinism(file: &DeterminismFile, overrides: &Overrides) -> Determinism {
+    let strict = overrides.strict_serialization.or(file.strict_serialization).unwrap_or(true);
+    let artifacts = overrides.deterministic_artifacts.or(file.deterministic_artifacts);
+    Determinism { strict_serialization: strict, deterministic_artifacts: artifacts.unwrap_or(strict) }
 }
 
 /// The nearest text that is a usable name.

@@ -9,10 +9,10 @@ use super::bounds::{Fraction, Ordered, Weight, Whole};
 use crate::judge::JudgeConfig;
 use crate::target::TargetConfig;
 
-/// The kinds of suite.
+/// The word for a suite of answers and judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum ProbeKind {
     /// Are the answers of these models right, and what changed since the last run?
     Probe,
 }
@@ -22,7 +22,7 @@ pub enum Kind {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProbeFile {
     /// What the suite asks.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ProbeKind,
     /// The suite's name in run directories: letters, digits, `.`, `_`, `-`.
     #[schemars(regex(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}$"))]
     pub(crate) suite_id: String,
@@ -67,16 +67,16 @@ pub(crate) struct ProbeFile {
     pub(crate) gate: Option<Gate>,
 }
 
-fn zero() -> Whole<0, MAX_SAFE_INTEGER> {
+pub(super) fn zero() -> Whole<0, MAX_SAFE_INTEGER> {
     Whole(0)
 }
-fn once() -> Whole<1, 100_000> {
+pub(super) fn once() -> Whole<1, 100_000> {
     Whole(1)
 }
-fn one_minute() -> Whole<1, 86_400_000> {
+pub(super) fn one_minute() -> Whole<1, 86_400_000> {
     Whole(60_000)
 }
-fn input_field() -> String {
+pub(super) fn input_field() -> String {
     "{input}".to_owned()
 }
 
@@ -108,6 +108,57 @@ pub(crate) struct DatasetFile {
     /// Which of the file's fields play a part, where they are not named so already.
     #[serde(default)]
     pub(crate) fields: Fields,
+}
+
+/// A file that a suite names: its path alone, or with the digest that it has to have.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FileRef {
+    /// Where it is, relative to the suite file and below its directory.
+    pub(crate) path: String,
+    /// `sha256:` and 64 hexadecimal digits.
+    pub(crate) sha256: Option<String>,
+}
+
+#[derive(DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FileRefMap {
+    /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
+    path: String,
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
+    #[serde(default)]
+    #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
+    sha256: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for FileRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RefVisitor;
+        impl<'de> Visitor<'de> for RefVisitor {
+            type Value = FileRef;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a path, or a map with `path` and `sha256`")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<FileRef, E> {
+                Ok(FileRef { path: path.to_owned(), sha256: None })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRef, A::Error> {
+                let FileRefMap { path, sha256 } =
+                    FileRefMap::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(FileRef { path, sha256 })
+            }
+        }
+        deserializer.deserialize_any(RefVisitor)
+    }
+}
+
+impl JsonSchema for FileRef {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FileRef".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let map = FileRefMap::json_schema(generator);
+        json_schema!({ "anyOf": [{ "type": "string" }, map] })
+    }
 }
 
 /// How a dataset is written.

@@ -5,6 +5,7 @@ use proofhouse_ledger::{Json, config};
 use serde::Serialize;
 
 use super::load::{DatasetFacts, Loaded};
+use super::model::Body;
 
 impl Loaded {
     /// What makes this run what it is: [`config::identity`] of everything that took effect.
@@ -29,31 +30,23 @@ impl Loaded {
     /// What both have in common.
     fn settings(&self) -> Object {
         let suite = &self.suite;
-        let names = || suite.judges.iter().map(|(name, _)| name.as_str());
-        let weights = names().zip(&suite.scoring.weights).map(|(name, weight)| (name, json(weight)));
-        let scoring = Object::from_iter([
-            ("primary", Json::from(suite.primary_metric())),
-            ("threshold", json(&suite.scoring.threshold)),
-            ("weights", Json::Object(weights.collect())),
-        ]);
         let determinism = Object::from_iter([
             ("deterministic_artifacts", Json::from(suite.determinism.deterministic_artifacts)),
             ("strict_serialization", Json::from(suite.determinism.strict_serialization)),
         ]);
-        let cases = self.inputs.inline.iter().map(|case| Json::Object(case.clone()));
-        Object::from_iter([
-            ("cases", Json::Array(cases.collect())),
+        let mut settings = Object::from_iter([
             ("determinism", Json::Object(determinism)),
-            ("judges", named("name", &suite.judges)),
-            ("kind", json(&suite.kind)),
-            ("prompt", Json::from(suite.prompt.as_str())),
-            ("repetitions", Json::from(suite.repetitions)),
-            ("scoring", Json::Object(scoring)),
+            ("kind", Json::from(suite.kind().as_str())),
             ("seed", json(&suite.seed)),
             ("suite_id", Json::from(suite.suite_id.as_str())),
             ("targets", named("slot", &suite.targets)),
             ("timeout_ms", json(&suite.timeout_ms)),
-        ])
+        ]);
+        match &suite.body {
+            Body::Probe(probe) => probe.settings(&mut settings),
+            Body::Code(code) => code.settings(&mut settings),
+        }
+        settings
     }
 }
 
@@ -68,7 +61,7 @@ fn dataset(facts: &DatasetFacts) -> Json {
 }
 
 /// A list of `{slot: …, scripted: {…}}`.
-fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
+pub(super) fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
     let list = members.iter().map(|(name, config)| {
         let mut member = match json(config) {
             Json::Object(member) => member,
@@ -80,6 +73,6 @@ fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
     Json::Array(list.collect())
 }
 
-fn json<T: Serialize + ?Sized>(value: &T) -> Json {
+pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Json {
     to_json(value).expect("settings hold finite numbers, safe integers and text keys only")
 }

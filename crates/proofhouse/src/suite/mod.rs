@@ -1,7 +1,7 @@
 //! What the user wrote, turned once into what it means: typed settings, checked, and a stream of cases.
 //!
 //! [`load`] makes one pass over everything before the first trial: it reads the suite, checks it, and streams through all
-//! datasets to validate, hash and count them. [`Loaded::cases`] makes the second pass, which gives the cases away one by
+//! datasets to validate, hash and count them. [`Probe::cases`] makes the second pass, which gives the cases away one by
 //! one and checks that the files are still the same. Nothing here knows of plans, runs or the network.
 
 mod bounds;
@@ -12,6 +12,7 @@ mod dataset;
 mod de;
 mod file;
 mod identity;
+mod kinds;
 mod load;
 mod model;
 mod paths;
@@ -26,8 +27,9 @@ pub mod yaml;
 
 pub use bounds::{Fraction, Ordered, Weight, Whole};
 pub use cases::{Case, CaseStream};
-pub use file::{Fields, Format, Gate, Kind};
-pub use load::{DatasetFacts, Loaded, Overrides, load};
-pub use model::{Determinism, Primary, Scoring, Suite};
+pub use file::{Fields, Format, Gate};
+pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring};
+pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
+pub use model::{Body, Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};
 pub use schema::schema;

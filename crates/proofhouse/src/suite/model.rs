@@ -1,15 +1,16 @@
 //! A suite as the program uses it: every default applied, every name resolved.
 
-use crate::judge::{self, JudgeConfig, Panel};
-use crate::target::{TargetConfig, Template};
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::to_json;
+use proofhouse_ledger::record::Kind;
 
-use super::file::{Gate, Kind};
+use super::file::Gate;
+use super::kinds::{CodeBody, Probe};
+use crate::target::TargetConfig;
 
-/// A checked suite.
-#[derive(Debug, Clone, PartialEq)]
+/// A checked suite: what all kinds have in common, and what its kind adds.
+#[derive(Debug, Clone)]
 pub struct Suite {
-    /// What it asks.
-    pub kind: Kind,
     /// Its name in run directories.
     pub suite_id: String,
     /// A line for people.
@@ -18,47 +19,69 @@ pub struct Suite {
     pub description: Option<String>,
     /// Where all randomness comes from.
     pub seed: u64,
-    /// How often each case is put to each target.
-    pub repetitions: u32,
     /// How long one trial may take.
     pub timeout_ms: u64,
     /// What makes runs comparable.
     pub determinism: Determinism,
-    /// Slots and what stands in them, in the order of the suite.
+    /// Systems under test by the name of their slot, in the order of the suite.
     pub targets: Vec<(String, TargetConfig)>,
-    /// What a target is asked, as it was written.
-    pub prompt: String,
-    /// The same, parsed.
-    pub prompt_template: Template,
-    /// Judges by name, in the order of the suite.
-    pub judges: Vec<(String, JudgeConfig)>,
-    /// How scores become a verdict.
-    pub scoring: Scoring,
+    /// Every slot of the plan, in its order.
+    pub slots: Vec<Slot>,
     /// What has to hold for exit code 0.
     pub gate: Option<Gate>,
+    /// What its kind adds.
+    pub body: Body,
 }
 
 impl Suite {
-    /// The name of the score that decides.
-    pub fn primary_metric(&self) -> &str {
-        match self.scoring.primary {
-            Primary::Judge(at) => &self.judges[at].0,
-            Primary::WeightedMean => "weighted_mean",
+    /// What it asks.
+    pub fn kind(&self) -> Kind {
+        match self.body {
+            Body::Probe(_) => Kind::Probe,
+            Body::Code(_) => Kind::Code,
         }
     }
 
-    /// The judges, compiled.
-    pub fn panel(&self) -> Result<Panel, String> {
-        let names = self.judges.iter().map(|(name, _)| name.clone());
-        let scoring = judge::Scoring {
-            weights: names.zip(self.scoring.weights.iter().copied()).collect(),
-            primary: match self.scoring.primary {
-                Primary::Judge(at) => Some(self.judges[at].0.clone()),
-                Primary::WeightedMean => None,
-            },
-            threshold: self.scoring.threshold,
-        };
-        Panel::new(&self.judges, &scoring)
+    /// What it adds if it is a `probe` suite.
+    pub fn probe(&self) -> Option<&Probe> {
+        match &self.body {
+            Body::Probe(probe) => Some(probe),
+            Body::Code(_) => None,
+        }
+    }
+}
+
+/// What the kinds add to a suite.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// Answers and their judges.
+    Probe(Probe),
+    /// Completions and their tests.
+    Code(Box<CodeBody>),
+}
+
+/// What stands in one slot, for manifests and envelopes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// The slot's name.
+    pub name: String,
+    /// Which kind of target, or what else stands there.
+    pub kind: String,
+    /// What the envelope calls the model.
+    pub model_id: String,
+    /// Its settings; secrets are never among them.
+    pub config: Json,
+}
+
+impl Slot {
+    /// The slot of a target.
+    pub(crate) fn of_target(name: &str, target: &TargetConfig) -> Slot {
+        Slot {
+            name: name.to_owned(),
+            kind: target.kind_name().to_owned(),
+            model_id: target.model_id(),
+            config: to_json(target).unwrap_or(Json::Null),
+        }
     }
 }
 
@@ -69,24 +92,4 @@ pub struct Determinism {
     pub strict_serialization: bool,
     /// Whether host and wall-clock facts stay out of the run directory.
     pub deterministic_artifacts: bool,
-}
-
-/// How scores become a verdict.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scoring {
-    /// One weight per judge, in the order of `judges`.
-    pub weights: Vec<f64>,
-    /// The primary score from which a trial passes.
-    pub threshold: f64,
-    /// The score that decides.
-    pub primary: Primary,
-}
-
-/// The score that decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Primary {
-    /// That of one judge, by its index.
-    Judge(usize),
-    /// The weighted mean of all judges of the case.
-    WeightedMean,
 }

@@ -7,11 +7,12 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
+mod code;
+mod heads;
 mod pairs;
-mod probe;
 pub mod stats;
 
-pub use probe::Tally;
+pub use heads::Tally;
 
 /// Why a run cannot be added up.
 #[derive(Debug, thiserror::Error)]

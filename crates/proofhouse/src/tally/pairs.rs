@@ -5,7 +5,7 @@
 
 use proofhouse_ledger::summary::Comparison;
 
-use super::probe::round;
+use super::heads::round;
 use super::stats::{ClusterMoments, Confidence, PairedCounts};
 
 /// The pairs of two slots so far.

@@ -27,6 +27,7 @@ mod scripted;
 mod chat;
 mod endpoint;
 mod pipe;
+mod price;
 mod reply;
 mod secret;
 mod shape;
@@ -43,8 +44,9 @@ pub use gemini::Gemini;
 pub use http::Http;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::Pipe;
+pub(crate) use pipe::{Pipe, Silence};
 pub use plugin::Plugin;
+pub use price::{Price, Prices, Purse};
 pub use replay::Replay;
 pub use reply::{Attempt, Outcome, Reply};
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
@@ -158,8 +160,33 @@ impl TargetConfig {
             System::Scripted(_) | System::Replay(_) => None,
             _ => opening.tape.clone(),
         };
-        Ok(Target { slot: slot.to_owned(), settings, system, tape, timeout: opening.timeout })
+        let account = match (&system, &opening.purse) {
+            (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(purse)?,
+            _ => None,
+        };
+        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, timeout: opening.timeout })
     }
+}
+
+impl TargetConfig {
+    /// What its requests are charged to.
+    fn account(&self, purse: &Arc<Purse>) -> Result<Option<Account>, Complaint> {
+        let price = purse.price(&self.model_id()).map_err(|what| {
+            let hint = "add it to the price file, for example `MODEL: {input: 0.15, output: 0.6}`";
+            Complaint { at: Vec::new(), what, hint: Some(hint.to_owned()) }
+        })?;
+        let apart = matches!(self, TargetConfig::Anthropic(_));
+        Ok(price.map(|price| Account { purse: purse.clone(), price, apart }))
+    }
+}
+
+/// Where a target's usage is charged.
+#[derive(Debug)]
+struct Account {
+    purse: Arc<Purse>,
+    price: Price,
+    /// Whether cached tokens are counted beside the input.
+    apart: bool,
 }
 
 /// What targets need of the world around them.
@@ -173,6 +200,8 @@ pub struct Opening {
     pub base_dir: Utf8PathBuf,
     /// Where replies are kept or come from.
     pub tape: Option<Arc<Tape>>,
+    /// What requests are paid from.
+    pub purse: Option<Arc<Purse>>,
 }
 
 impl Default for Opening {
@@ -183,6 +212,7 @@ impl Default for Opening {
             timeout: Duration::from_secs(60),
             base_dir: Utf8PathBuf::new(),
             tape: None,
+            purse: None,
         }
     }
 }
@@ -194,6 +224,7 @@ pub struct Target {
     settings: Json,
     system: System,
     tape: Option<Arc<Tape>>,
+    account: Option<Account>,
     timeout: Duration,
 }
 
@@ -220,15 +251,26 @@ impl Target {
 
     /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline.
     pub async fn chat(&self, chat: &Chat) -> Reply {
-        let Some(tape) = &self.tape else { return self.ask(chat).await };
+        let Some(tape) = &self.tape else {
+            let reply = self.ask(chat).await;
+            self.charge(&reply);
+            return reply;
+        };
         let mark = tape.mark(&self.slot, &self.settings, chat);
         if tape.mode() == Mode::Replay {
             return tape.play(&mark);
         }
         let reply = self.ask(chat).await;
+        self.charge(&reply);
         match tape.keep(&mark, &reply) {
             Ok(()) => reply,
             Err(why) => Reply { attempts: reply.attempts, ..Reply::failed("cassette_not_written", why) },
+        }
+    }
+
+    fn charge(&self, reply: &Reply) {
+        if let Some(Account { purse, price, apart }) = &self.account {
+            purse.charge(*price, reply.usage.as_ref(), *apart);
         }
     }
 

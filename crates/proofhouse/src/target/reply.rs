@@ -26,6 +26,8 @@ pub struct Reply {
     pub attempts: Vec<Attempt>,
     /// How long the run stage has to wait before the reply counts as arrived.
     pub delay_ms: u64,
+    /// Whether a tape said it, and nobody was asked.
+    pub replayed: bool,
 }
 
 /// One request and what became of it.
@@ -89,6 +91,7 @@ impl Reply {
             fingerprint: None,
             attempts: Vec::new(),
             delay_ms: 0,
+            replayed: false,
         }
     }
 

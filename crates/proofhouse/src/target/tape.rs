@@ -233,6 +233,7 @@ fn from_json(value: &Json) -> Option<Reply> {
         fingerprint: text(value, "fingerprint"),
         attempts: attempts.collect::<Option<_>>()?,
         delay_ms: 0,
+        replayed: true,
     })
 }
 
@@ -287,7 +288,8 @@ mod tests {
         }
         let playing = Tape::open(dir, Mode::Replay).unwrap();
         for reply in replies() {
-            assert_eq!(playing.play(&playing.mark("s", &settings(""), &chat)), reply);
+            let played = playing.play(&playing.mark("s", &settings(""), &chat));
+            assert_eq!(played, Reply { replayed: true, ..reply });
         }
         let miss = playing.mark("s", &settings(""), &chat);
         let outcome = playing.play(&miss).outcome;

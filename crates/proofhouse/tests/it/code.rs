@@ -30,6 +30,10 @@ fn one() -> Problem {
     }
 }
 
+fn refs(samples: &[Sample]) -> Vec<&Sample> {
+    samples.iter().collect()
+}
+
 fn told(judged: &Judged) -> &'static str {
     judged.error_type.map_or("passed", ErrorType::as_str)
 }
@@ -185,9 +189,9 @@ fn what_is_known_is_not_judged_again() {
     let cached = |clippy| judge(vec![one()], clippy).with_cache(Cache::new(folder.clone()));
     let texts = ["    1\n}\n", "    0\n}\n", "    \"x\"\n}\n"];
     let samples = samples(texts.map(|text| ("one".to_owned(), text.to_owned())));
-    let first = cached(Clippy::Off).judge_many(&samples);
+    let first = cached(Clippy::Off).judge_many(&refs(&samples));
     assert!(first.iter().all(|judged| !judged.from_cache));
-    let mut second = cached(Clippy::Off).judge_many(&samples);
+    let mut second = cached(Clippy::Off).judge_many(&refs(&samples));
     assert!(second.iter_mut().all(|judged| std::mem::take(&mut judged.from_cache)));
     assert_eq!(first, second);
     assert!(!cached(Clippy::Advisory).judge(&samples[0]).from_cache, "other conditions, another verdict");
@@ -211,7 +215,7 @@ fn samples(pairs: impl IntoIterator<Item = (String, String)>) -> Vec<Sample> {
 
 #[track_caller]
 fn same_together_as_alone(judge: &Judge, samples: &[Sample]) {
-    let together = judge.judge_many(samples);
+    let together = judge.judge_many(&refs(samples));
     let mut in_batch = 0;
     for (sample, together) in samples.iter().zip(together) {
         in_batch += usize::from(together.compile_ok == Some(true) && together.binary_size_bytes.is_none());
@@ -243,7 +247,7 @@ fn judged_together_is_judged_as_alone() {
 }
 
 #[test]
-fn data_judged_together_is_judged_as_alone() {
+fn conformance_data_judged_together_is_judged_as_alone() {
     for name in ["gpt4_rust_completions_dev.jsonl", "injected_dev_samples.jsonl"] {
         let (Some(path), Some(problems)) = (data(name), data(&name.replace("samples", "problems"))) else {
             return;
@@ -270,7 +274,7 @@ fn data(name: &str) -> Option<camino::Utf8PathBuf> {
 }
 
 #[test]
-fn injected_failures_are_told_as_they_are() {
+fn conformance_injected_failures_are_told_as_they_are() {
     let Some(path) = data("injected_dev_problems.jsonl") else { return };
     let judge = judge(read_problems(&path).unwrap(), Clippy::Advisory);
     let expected: serde_json::Value =
@@ -302,7 +306,7 @@ fn injected_failures_are_told_as_they_are() {
 }
 
 #[test]
-fn canonical_solutions_pass_and_buggy_ones_fail() {
+fn conformance_canonical_solutions_pass_and_buggy_ones_fail() {
     let Some(path) = data("humanevalpack_rust_dev.jsonl") else { return };
     let problems = read_problems(&path).unwrap();
     let judge = judge(problems.clone(), Clippy::Off);
@@ -332,7 +336,7 @@ fn canonical_solutions_pass_and_buggy_ones_fail() {
 }
 
 #[test]
-fn real_completions_are_judged_as_plain_rustc_does() {
+fn conformance_real_completions_are_judged_as_plain_rustc_does() {
     let Some(path) = data("gpt4_rust_completions_dev.jsonl") else { return };
     let judge = judge(read_problems(&path).unwrap(), Clippy::Off);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -412,7 +416,7 @@ fn nothing_that_only_pretends_passes_in_python() {
 }
 
 #[test]
-fn canonical_python_solutions_pass() {
+fn conformance_canonical_python_solutions_pass() {
     let Some(path) = data("humaneval_python_dev.jsonl") else { return };
     let problems = read_problems(&path).unwrap();
     let judge = python(problems.clone());

@@ -504,6 +504,7 @@ fn summarise(
         error_types: tallies.error_types.clone(),
         slots: rows,
         comparisons,
+        code: None,
         gate,
     }
 }

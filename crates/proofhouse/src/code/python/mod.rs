@@ -5,6 +5,7 @@
 //! reads the secret, starts the worker, and hands the tests a function that asks the worker; what the worker answers is
 //! read as a literal, never executed.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 use proofhouse_ledger::Json;
@@ -43,12 +44,12 @@ impl Language for Python {
         "python"
     }
 
-    fn toolchain(&self) -> Option<&str> {
-        self.installed.as_ref().ok().map(|python| python.version.as_str())
+    fn toolchains(&self) -> BTreeMap<String, String> {
+        self.installed.iter().map(|python| ("python".to_owned(), python.version.clone())).collect()
     }
 
     fn conditions(&self) -> String {
-        format!("python {}", self.toolchain().unwrap_or_default())
+        format!("python {:?}", self.toolchains())
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {

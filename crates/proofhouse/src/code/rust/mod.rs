@@ -13,10 +13,12 @@ mod program;
 mod screen;
 mod tokens;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
 use proofhouse_sandbox::recipes::Toolchain;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::bench::Bench;
 use super::language::{Language, Task};
@@ -25,7 +27,8 @@ use super::verdict::Judged;
 use frame::Frame;
 
 /// Whether completions are linted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Clippy {
     /// Not at all.
     Off,
@@ -74,13 +77,16 @@ impl Language for Rust {
         "rust"
     }
 
-    fn toolchain(&self) -> Option<&str> {
-        self.toolchain.as_ref().ok().map(|toolchain| toolchain.version.as_str())
+    fn toolchains(&self) -> BTreeMap<String, String> {
+        let Ok(toolchain) = &self.toolchain else { return BTreeMap::new() };
+        let clippy = toolchain.clippy_version().filter(|_| self.clippy != Clippy::Off);
+        let found = [("rustc", Some(toolchain.version.clone())), ("clippy", clippy)];
+        found.into_iter().filter_map(|(name, version)| Some((name.to_owned(), version?))).collect()
     }
 
     fn conditions(&self) -> String {
         let Rust { edition, clippy, crates, .. } = self;
-        format!("rust {edition} {clippy:?} {crates:?} {}", self.toolchain().unwrap_or_default())
+        format!("rust {edition} {clippy:?} {crates:?} {:?}", self.toolchains())
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {

@@ -47,7 +47,7 @@ fn survives(lab: &Lab) {
         let overrides = Overrides { strict_serialization: Some(strict), ..Overrides::default() };
         let message = match lab.load_with(&overrides) {
             Ok(loaded) => {
-                let streamed = loaded.cases().unwrap().filter(Result::is_ok).count() as u64;
+                let streamed = loaded.suite.probe().unwrap().cases().filter(Result::is_ok).count() as u64;
                 assert_eq!(streamed, loaded.case_count);
                 assert_eq!(loaded.identity(), lab.load_with(&overrides).unwrap().identity());
                 super::super::yaml::emit(&loaded.resolved())

@@ -398,7 +398,7 @@ fn kind_of_another_version() {
     1 | kind: robustness
       |       ^^^^^^^^^^
 
-    hint: this version runs `kind: probe`
+    hint: this version runs `kind: probe` and `kind: code`
     ");
 }
 

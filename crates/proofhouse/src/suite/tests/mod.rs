@@ -76,8 +76,10 @@ impl Lab {
 
     fn cases(&self) -> Vec<Case> {
         self.loaded()
-            .cases()
+            .suite
+            .probe()
             .unwrap()
+            .cases()
             .collect::<Result<_, _>>()
             .unwrap_or_else(|problems| panic!("{problems}"))
     }

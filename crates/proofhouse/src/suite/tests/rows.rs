@@ -22,9 +22,12 @@ fn data(name: &str, content: impl AsRef<[u8]>) -> Lab {
 fn defaults_are_applied() {
     let loaded = Lab::new(GOOD).loaded();
     let suite = &loaded.suite;
-    assert_eq!((suite.seed, suite.repetitions, suite.timeout_ms), (0, 1, 60_000));
+    assert_eq!((suite.seed, suite.probe().unwrap().repetitions, suite.timeout_ms), (0, 1, 60_000));
     assert!(suite.determinism.strict_serialization && suite.determinism.deterministic_artifacts);
-    assert_eq!((suite.scoring.threshold, suite.scoring.primary), (1.0, Primary::Judge(0)));
+    assert_eq!(
+        (suite.probe().unwrap().scoring.threshold, suite.probe().unwrap().scoring.primary),
+        (1.0, Primary::Judge(0))
+    );
     assert_eq!(loaded.case_count, 1);
     let case = &Lab::new(GOOD).cases()[0];
     assert_eq!((case.id.as_str(), case.input.as_str(), &case.expected), ("add-1", "2 + 2", &Json::from("4")));
@@ -114,7 +117,10 @@ fn a_limit_cuts_the_stream_and_not_the_check() {
     let limited = lab.load_with(&Overrides { limit: Some(1), ..Overrides::default() }).unwrap();
     assert_eq!(limited.case_count, 1);
     assert_eq!(limited.datasets[0].rows, 2);
-    assert_eq!(limited.cases().unwrap().map(|case| case.unwrap().id).collect::<Vec<_>>(), ["a"]);
+    assert_eq!(
+        limited.suite.probe().unwrap().cases().map(|case| case.unwrap().id).collect::<Vec<_>>(),
+        ["a"]
+    );
     let generous = lab.load_with(&Overrides { limit: Some(9), ..Overrides::default() }).unwrap();
     assert_eq!(generous.case_count, 2);
 }
@@ -133,7 +139,7 @@ fn lenient_mode_keeps_large_integers_as_text_and_says_so() {
     suite.yaml:10:24: integer `9007199254740993` is beyond 2^53 and would be rounded; kept as text in `cases[0].input`
     data/x.jsonl:1:32: integer 12345678901234567890 is beyond 2^53 and would be rounded; kept as text in `expected`
     ");
-    let cases: Vec<_> = loaded.cases().unwrap().map(Result::unwrap).collect();
+    let cases: Vec<_> = loaded.suite.probe().unwrap().cases().map(Result::unwrap).collect();
     assert_eq!(cases[0].input, "9007199254740993");
     assert_eq!(cases[1].expected, Json::from("12345678901234567890"));
     let written = suite.replace("kind: probe", "kind: probe\ndeterminism: {strict_serialization: false}");
@@ -191,11 +197,11 @@ fn a_change_between_the_passes_is_noticed() {
     ];
     let lab = changes.into_iter().fold(lab, |lab, change| {
         let lab = lab.file("data/x.jsonl", change);
-        let error = loaded.cases().unwrap().find_map(Result::err).expect(change);
+        let error = loaded.suite.probe().unwrap().cases().find_map(Result::err).expect(change);
         assert_eq!(error.first_code(), Code::Changed, "{change}");
         lab
     });
-    let problems = loaded.cases().unwrap().find_map(Result::err).unwrap();
+    let problems = loaded.suite.probe().unwrap().cases().find_map(Result::err).unwrap();
     insta::assert_snapshot!(lab.shown(&problems), @r"
     data/x.jsonl: the dataset changed while it was read
 
@@ -211,12 +217,15 @@ fn a_change_between_the_passes_is_noticed() {
     2 problems
     ");
     assert_eq!(
-        loaded.cases().unwrap().filter(Result::is_err).count(),
+        loaded.suite.probe().unwrap().cases().filter(Result::is_err).count(),
         1,
         "a stream ends with its first error"
     );
     std::fs::remove_file(lab.path("data/x.jsonl")).unwrap();
-    assert_eq!(loaded.cases().unwrap().find_map(Result::err).unwrap().first_code(), Code::Unreadable);
+    assert_eq!(
+        loaded.suite.probe().unwrap().cases().find_map(Result::err).unwrap().first_code(),
+        Code::Unreadable
+    );
 }
 
 #[test]
@@ -224,7 +233,7 @@ fn a_change_behind_the_limit_is_noticed_too() {
     let lab = data("x.jsonl", "{\"id\":\"a\",\"input\":\"1\"}\n{\"id\":\"b\",\"input\":\"2\"}\n");
     let loaded = lab.load_with(&Overrides { limit: Some(1), ..Overrides::default() }).unwrap();
     let _lab = lab.file("data/x.jsonl", "{\"id\":\"a\",\"input\":\"1\"}\n{\"id\":\"b\",\"input\":\"3\"}\n");
-    let results: Vec<_> = loaded.cases().unwrap().collect();
+    let results: Vec<_> = loaded.suite.probe().unwrap().cases().collect();
     assert!(results[0].is_ok());
     assert_eq!(results[1].as_ref().unwrap_err().first_code(), Code::Changed);
 }

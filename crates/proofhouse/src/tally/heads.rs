@@ -1,7 +1,8 @@
-//! The tally of a `probe` run, one record after the other.
+//! The tally of what all kinds of records have in common, one record after the other.
 //!
-//! All trials of a case are neighbours in plan order, so cases are clusters that can be closed as they pass: memory
-//! grows with slots, judges and tags, never with records.
+//! Where all trials of a case are neighbours in plan order, cases are clusters that can be closed as they pass: memory
+//! grows with slots, judges and tags, never with records. A `code` run has its samples in the order of their file, so
+//! there each verdict is remembered, in two words, until the end.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
+use super::code::CodeTally;
 use super::pairs::Pairs;
 use super::stats::{self, Confidence};
 
@@ -28,6 +30,12 @@ pub struct Tally {
     pairs: BTreeMap<(usize, usize), Pairs>,
     /// The case whose trials are passing by, as raw bytes.
     case: Vec<u8>,
+    /// For runs whose cases are not neighbours: raw case → slot, repetition and verdict of its trials.
+    scattered: BTreeMap<Vec<u8>, Vec<(u32, u32, bool)>>,
+    kind: Option<Kind>,
+    /// What the kind adds.
+    code: Option<CodeTally>,
+    config: Json,
 }
 
 #[derive(Default)]
@@ -54,7 +62,7 @@ impl Tally {
     /// A tally of the run with this resolved configuration.
     pub fn new(config: &Json) -> Self {
         let gate = config.pointer("/gate/pass_rate").and_then(Json::as_f64);
-        Self { gate, ..Self::default() }
+        Self { gate, config: config.clone(), ..Self::default() }
     }
 
     /// Takes the next record.
@@ -62,6 +70,8 @@ impl Tally {
         if self.run_id.is_none() {
             self.run_id = Some(line.run_id()?);
             self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
+            self.kind = Some(line.kind()?);
+            self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
         }
         let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         if case != self.case {
@@ -78,7 +88,25 @@ impl Tally {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         let at = self.slot(line)?;
-        self.slots[at].push(line, status, passed)
+        let neighbours = self.code.is_none();
+        if let Some(code) = &mut self.code {
+            code.push(at, line, status, passed)?;
+            if let Some(passed) = passed {
+                let repetition = u32::try_from(line.integer("repetition")?).unwrap_or(u32::MAX);
+                self.scattered.entry(case.to_vec()).or_default().push((at as u32, repetition, passed));
+            }
+        }
+        self.slots[at].push(line, status, passed, neighbours)
+    }
+
+    /// Closes the cases of a run in which they are not neighbours.
+    fn close_scattered(&mut self) {
+        for verdicts in std::mem::take(&mut self.scattered).into_values() {
+            for (slot, repetition, passed) in verdicts {
+                self.slots[slot as usize].note(repetition.into(), passed);
+            }
+            self.close_case();
+        }
     }
 
     fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
@@ -107,6 +135,7 @@ impl Tally {
     /// The summary.
     pub fn finish(mut self) -> Option<Summary> {
         self.close_case();
+        self.close_scattered();
         let slots: Vec<Slot> = self.slots.iter().map(SlotTally::summarise).collect();
         let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots));
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
@@ -115,7 +144,7 @@ impl Tally {
         });
         Some(Summary {
             schema_version: summary::SCHEMA_VERSION.to_owned(),
-            kind: Kind::Probe,
+            kind: self.kind?,
             run_id: self.run_id?,
             suite_id: self.suite_id.clone(),
             trials: self.trials,
@@ -123,6 +152,7 @@ impl Tally {
             counts: by_status(&self.counts),
             error_types: self.error_types.clone(),
             comparisons: comparisons.collect(),
+            code: self.code.as_ref().map(|code| code.finish(&slots)),
             slots,
             gate,
         })
@@ -130,10 +160,17 @@ impl Tally {
 }
 
 impl SlotTally {
-    fn push(&mut self, line: &Line<'_>, status: Status, passed: Option<bool>) -> Result<(), Damage> {
+    /// Takes a record of this slot; `neighbours`: the trials of its case follow each other.
+    fn push(
+        &mut self,
+        line: &Line<'_>,
+        status: Status,
+        passed: Option<bool>,
+        neighbours: bool,
+    ) -> Result<(), Damage> {
         self.trials += 1;
         self.counts[status as usize] += 1;
-        if let Some(Json::Object(scores)) = line.json("scores") {
+        if neighbours && let Some(Json::Object(scores)) = line.json("scores") {
             for (name, score) in scores.iter() {
                 let Some(score) = score.as_f64() else { continue };
                 if let Some(clusters) = self.scores.get_mut(name) {
@@ -146,8 +183,9 @@ impl SlotTally {
         let Some(passed) = passed else { return Ok(()) };
         self.assessed += 1;
         self.passed += u64::from(passed);
-        self.pass_clusters.push(f64::from(u8::from(passed)));
-        self.verdicts.push((line.integer("repetition")?, passed));
+        if neighbours {
+            self.note(line.integer("repetition")?, passed);
+        }
         let tags = line.raw("tags").unwrap_or(b"[]");
         if self.last_tags.0 != tags {
             let parsed = match line.json("tags") {
@@ -165,6 +203,12 @@ impl SlotTally {
             *denominator += 1;
         }
         Ok(())
+    }
+
+    /// Notes a verdict of the open case.
+    fn note(&mut self, repetition: u64, passed: bool) {
+        self.pass_clusters.push(f64::from(u8::from(passed)));
+        self.verdicts.push((repetition, passed));
     }
 
     fn close_case(&mut self) {
@@ -214,7 +258,7 @@ fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
 }
 
 /// A rate with its Wilson interval; null when empty.
-fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+pub(super) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
     let interval = stats::wilson(numerator, denominator, Confidence::P95);
     let value = (denominator > 0).then(|| round(numerator as f64 / denominator as f64));
     let (low, high) =

@@ -1,0 +1,85 @@
+//! What will run, frozen: every trial of a suite in its order, with its id and the digest of its input.
+//!
+//! Each kind has its own order in its own file; all of them stream, so a plan of a million trials is never held in memory.
+
+use std::sync::Arc;
+
+use proofhouse_ledger::totals::PlanHasher;
+use proofhouse_ledger::{Digest, RecordId};
+
+use crate::code::Sample;
+use crate::suite::{Body, Case, Loaded, Problems};
+
+mod code;
+mod probe;
+
+/// One planned execution.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The place in the plan, from 0.
+    pub index: u64,
+    /// The trial, by what it is.
+    pub record_id: RecordId,
+    /// Digest of what the target receives.
+    pub input_fingerprint: Digest,
+    /// Which of the suite's slots.
+    pub slot: usize,
+    /// Which variant of the case, where there are any.
+    pub variant_id: Option<Arc<str>>,
+    /// Which repetition, from 0.
+    pub repetition: u32,
+    /// What is carried out.
+    pub item: Item,
+}
+
+/// What a trial carries out, by kind.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A question; shared by the trials of its case.
+    Probe(Arc<Case>),
+    /// A line of a samples file.
+    Sample(Arc<Sample>),
+    /// A task that a model is asked for, by its place among the planned ones.
+    Task(usize, Arc<str>),
+}
+
+impl Trial {
+    /// The case.
+    pub fn case_id(&self) -> &str {
+        match &self.item {
+            Item::Probe(case) => &case.id,
+            Item::Sample(sample) => code::case_id(sample),
+            Item::Task(_, task_id) => task_id,
+        }
+    }
+}
+
+/// The trials of a suite, one after the other.
+pub type Trials<'a> = Box<dyn Iterator<Item = Result<Trial, Problems>> + 'a>;
+
+/// Streams a suite's plan.
+pub fn trials(loaded: &Loaded) -> Result<Trials<'_>, Problems> {
+    match &loaded.suite.body {
+        Body::Probe(probe) => Ok(Box::new(probe::Trials::new(&loaded.suite, probe))),
+        Body::Code(code) => Ok(Box::new(code::trials(&loaded.suite, code))),
+    }
+}
+
+/// How many trials a suite plans.
+pub fn count(loaded: &Loaded) -> u64 {
+    let targets = loaded.suite.targets.len();
+    match &loaded.suite.body {
+        Body::Probe(probe) => loaded.case_count * targets as u64 * u64::from(probe.repetitions),
+        Body::Code(code) => code.trial_count(targets),
+    }
+}
+
+/// The digest over the whole plan; reads the datasets once more.
+pub fn digest(loaded: &Loaded) -> Result<Digest, Problems> {
+    let mut hasher = PlanHasher::default();
+    for trial in trials(loaded)? {
+        let trial = trial?;
+        hasher.push(&trial.record_id, &trial.input_fingerprint);
+    }
+    Ok(hasher.finish())
+}

@@ -1,0 +1,210 @@
+//! Judging: completions from files or from models, assembled, compiled, linted and tested, many at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proofhouse_ledger::json::{Object, to_json};
+use proofhouse_ledger::record::Status;
+use proofhouse_ledger::{Digest, Json};
+use tokio::task::JoinSet;
+
+use super::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::code::{self, BATCH, Bench, Cache, Judge, Judged, Language, Python, Rust, Sample};
+use crate::plan::{self, Item, Trial};
+use crate::run::execute::ExecuteError;
+use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
+use crate::suite::{CodeBody, LanguageName};
+use crate::target::{Chat, Reply, Target};
+
+/// The score of a code trial.
+const PASS: &str = "pass";
+
+/// Judges completions.
+pub(super) struct Judging {
+    scribe: Scribe,
+    targets: Vec<Arc<Target>>,
+    code: CodeBody,
+    judge: Arc<Judge>,
+    jobs: usize,
+    /// Completions that are judged together at most.
+    together: usize,
+    tier: String,
+}
+
+/// One trial on its way: what there is to judge, or what kept it from being judged.
+struct Answer {
+    trial: Trial,
+    sample: Arc<Sample>,
+    /// What the model said, where one was asked.
+    reply: Option<Reply>,
+    timing: Timing,
+}
+
+impl Judging {
+    pub(super) fn new(
+        scribe: Scribe,
+        targets: Vec<Arc<Target>>,
+        code: &CodeBody,
+        means: Means,
+    ) -> Result<Self, ExecuteError> {
+        let no_sandbox = || ExecuteError::Means("a code suite needs a sandbox".to_owned());
+        let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
+        let tier = sandbox.tier().to_string();
+        let bench = Bench::new(sandbox, code.budgets)
+            .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
+        let mut judge = Judge::new(bench, language(code), code.problems.to_vec()).measuring(code.measure);
+        if let Some(folder) = means.cache {
+            judge = judge.with_cache(Cache::new(folder));
+        }
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let trials = usize::try_from(plan::count(&scribe.loaded)).unwrap_or(usize::MAX);
+        let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
+        Ok(Self { scribe, targets, code: code.clone(), judge: Arc::new(judge), jobs, together, tier })
+    }
+
+    /// What is to be judged: a line of a file as it is, or what a model says now.
+    async fn answer(self: Arc<Self>, trial: Trial) -> Answer {
+        let timer = Timer::start();
+        let (at, task_id) = match &trial.item {
+            Item::Sample(sample) => {
+                let sample = Arc::clone(sample);
+                return Answer { trial, sample, reply: None, timing: timer.timing() };
+            }
+            Item::Task(at, task_id) => (*at, task_id.to_string()),
+            Item::Probe(_) => unreachable!("the plan of a code suite holds no questions"),
+        };
+        let input =
+            self.code.ask(&self.code.problems[at]).expect("the prompt was filled when it was checked");
+        let suite = &self.scribe.loaded.suite;
+        let seed = trial_seed(suite.seed, &task_id, trial.repetition);
+        let chat = Chat::ask(input, seed, trial.repetition);
+        let reply = self.targets[trial.slot - self.code.samples.len()].chat(&chat).await;
+        let timing = timer.timing_of(&reply);
+        let sample = Arc::new(Sample {
+            index: trial.index,
+            task_id: Some(task_id),
+            completion_id: trial.repetition.into(),
+            completion: code::completion(reply.output.as_ref()),
+        });
+        Answer { trial, sample, reply: Some(reply), timing }
+    }
+
+    /// Judges what can be judged, and writes every record.
+    fn judge(&self, answers: Vec<Answer>, desk: &Desk) {
+        let (to_judge, rest): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| {
+            answer.reply.as_ref().is_none_or(|reply| describe(&reply.outcome).0 == Status::Success)
+        });
+        for answer in rest {
+            self.write(&answer, &Judged::default(), desk);
+        }
+        let timer = Timer::start();
+        let samples: Vec<&Sample> = to_judge.iter().map(|answer| answer.sample.as_ref()).collect();
+        let verdicts = if self.code.measure {
+            samples.iter().map(|sample| self.judge.judge(sample)).collect()
+        } else {
+            self.judge.judge_many(&samples)
+        };
+        let judging = timer.timing();
+        for (mut answer, judged) in to_judge.into_iter().zip(verdicts) {
+            if answer.reply.is_none() {
+                answer.timing = Timing { cached: judged.from_cache, ..judging };
+            }
+            answer.timing.cached = judged.from_cache;
+            self.write(&answer, &judged, desk);
+        }
+    }
+
+    fn write(&self, answer: &Answer, judged: &Judged, desk: &Desk) {
+        let Answer { trial, sample, reply, timing } = answer;
+        let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
+        let unanswered = unanswered.filter(|(status, ..)| *status != Status::Success);
+        let (status, error_type, error) = unanswered.unwrap_or((
+            judged.status(),
+            judged.error_type.map(code::ErrorType::as_str),
+            judged.error.as_deref(),
+        ));
+        let passed = judged.verdict().filter(|_| unanswered.is_none());
+        let completion = sample.completion.as_deref().ok();
+        let said = Said {
+            status,
+            error_type,
+            error,
+            output_sha256: completion.map(|text| Digest::of(text.as_bytes())),
+            scores: &[(PASS, passed.map(f64::from))],
+            primary_metric: Some(PASS),
+            passed,
+            usage: reply.as_ref().and_then(|reply| reply.usage.as_ref()),
+        };
+        let mut body = code::body(sample, judged, &[]);
+        if let Some((_, Some(error_type), _)) = unanswered {
+            body.was_not_judged(error_type);
+        }
+        let mut fields = body.fields(sample, judged);
+        if self.scribe.is_deterministic() {
+            fields.compile_time_ms = None;
+        }
+        let mut sheet = Sheet::default();
+        fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
+        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        if let Some(reply) = reply {
+            self.scribe.attempts(&mut sheet.telemetry, trial, reply);
+        }
+        desk.hand_over(trial, sheet, Noted { status, passed });
+    }
+}
+
+fn language(code: &CodeBody) -> Box<dyn Language> {
+    match code.language {
+        LanguageName::Rust => {
+            Box::new(Rust::find("rustc".as_ref(), code.clippy).edition(code.edition.as_str()))
+        }
+        LanguageName::Python => Box::new(Python::find("python3".as_ref())),
+    }
+}
+
+impl Work for Judging {
+    fn joins(&self, group: &[Step], next: &Trial) -> bool {
+        group.len() < self.together && group.last().is_some_and(|last| last.trial.slot == next.slot)
+    }
+
+    fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    fn carry_out(self: Arc<Self>, group: Vec<Step>, desk: Desk) -> Carrying {
+        Box::pin(async move {
+            let mut asking = JoinSet::new();
+            for Step { trial, .. } in group {
+                asking.spawn(Arc::clone(&self).answer(trial));
+            }
+            let mut answers = asking.join_all().await;
+            answers.sort_unstable_by_key(|answer| answer.trial.index);
+            let judging = tokio::task::spawn_blocking(move || self.judge(answers, &desk));
+            if let Err(error) = judging.await {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let language = self.judge.language();
+        let toolchains: BTreeMap<String, String> = language.toolchains();
+        let limits = |limits: &proofhouse_sandbox::Limits| {
+            let fields = [
+                ("cpu_ms", limits.cpu_ms),
+                ("disk_bytes", limits.disk_bytes),
+                ("file_bytes", limits.file_bytes),
+                ("memory_bytes", limits.memory_bytes),
+                ("wall_ms", limits.wall_ms),
+            ];
+            let fields = fields.map(|(name, value)| (name, to_json(&value).unwrap_or(Json::Null)));
+            Json::Object(Object::from_iter(fields))
+        };
+        let sandbox = Object::from_iter([
+            ("compile", limits(&self.code.budgets.compile)),
+            ("network", Json::from("none")),
+            ("test", limits(&self.code.budgets.test)),
+        ]);
+        Provenance { toolchains, sandbox: Json::Object(sandbox), sandbox_tier: Some(self.tier.clone()) }
+    }
+}

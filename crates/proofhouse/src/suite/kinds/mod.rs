@@ -1,0 +1,76 @@
+//! The kinds of suite: one file each, which reads what the user wrote and says what it means.
+
+use camino::Utf8Path;
+use proofhouse_ledger::json::MAX_SAFE_INTEGER;
+use proofhouse_ledger::record::Kind;
+use serde::de::DeserializeOwned;
+
+use super::check::Checker;
+use super::de::{self, Reading};
+use super::load::{DatasetFacts, Overrides};
+use super::model::Suite;
+use super::problem::{Code, Place, Problem, Problems};
+use super::tree::Tree;
+
+mod code;
+mod probe;
+
+pub(crate) use code::CodeFile;
+pub use code::{CodeBody, Edition, LanguageName, SampleSource};
+pub use probe::{Primary, Probe, Scoring};
+
+/// What a kind needs to read its suite.
+pub(crate) struct Loading<'a> {
+    pub(crate) path: &'a Utf8Path,
+    pub(crate) tree: &'a Tree,
+    pub(crate) overrides: &'a Overrides,
+    pub(crate) lenient: bool,
+}
+
+/// What a kind made of it.
+pub(crate) struct Read {
+    pub(crate) suite: Suite,
+    pub(crate) datasets: Vec<DatasetFacts>,
+    pub(crate) case_count: u64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads a suite of this kind.
+pub(crate) fn read(kind: Kind, loading: &Loading<'_>) -> Result<Read, Problems> {
+    match kind {
+        Kind::Probe => probe::read(loading),
+        Kind::Code => code::read(loading),
+        Kind::Robustness | Kind::Containment => unreachable!("`kind_of` lets no such suite through"),
+    }
+}
+
+impl<'a> Loading<'a> {
+    /// The file as its struct; unknown keys are problems that leave it readable.
+    pub(crate) fn file<T: DeserializeOwned>(&self) -> Result<(T, Checker<'a>, Vec<String>), Problems> {
+        let Reading { value, problems, warnings } = de::read::<T>(self.tree, self.lenient);
+        let only_unknown = problems.iter().all(|problem| problem.code == Code::UnknownKey);
+        match value.filter(|_| only_unknown) {
+            Some(file) => Ok((file, Checker { tree: self.tree, problems }, warnings)),
+            None => Err(Problems::new(problems)),
+        }
+    }
+
+    /// The directory below which datasets lie.
+    pub(crate) fn base(&self) -> &Utf8Path {
+        let own = self.path.parent().filter(|parent| !parent.as_str().is_empty());
+        self.overrides.data_root.as_deref().or(own).unwrap_or(Utf8Path::new("."))
+    }
+
+    pub(crate) fn check_overrides(&self, checker: &mut Checker<'_>) {
+        let overrides = self.overrides;
+        let place = || Place::whole("command line");
+        if overrides.seed.is_some_and(|seed| seed > MAX_SAFE_INTEGER) {
+            let what = format!("`--seed` is beyond {MAX_SAFE_INTEGER}, which records cannot hold exactly");
+            checker.problems.push(Problem::new(Code::OutOfRange, place(), what).hint("give a smaller seed"));
+        }
+        if overrides.limit == Some(0) {
+            let problem = Problem::new(Code::OutOfRange, place(), "`--limit 0` leaves no case to run");
+            checker.problems.push(problem.hint("give at least 1, or leave `--limit` out"));
+        }
+    }
+}
