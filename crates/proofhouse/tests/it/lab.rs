@@ -79,6 +79,11 @@ impl Lab {
         finish(self.command(&args).output().unwrap())
     }
 
+    /// Runs a command that was made ready by [`Lab::command`].
+    pub fn finish(&self, command: &mut Command) -> Outcome {
+        finish(command.output().unwrap())
+    }
+
     /// Starts `proofhouse` and leaves it running.
     pub fn start(&self, args: &str) -> Child {
         let args: Vec<&str> = args.split_whitespace().collect();
