@@ -17,7 +17,7 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::progress::Live;
 use super::{Terminal, env, table};
-use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
+use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
 use crate::target::{Mode, Opening, Prices, Purse, Tape};
 use crate::{report, tally};
@@ -92,6 +92,10 @@ pub(super) struct Run {
     /// Judge every completion, also those that were judged before.
     #[arg(long)]
     no_cache: bool,
+
+    /// The run whose answers are judged in place of asking; `score` sets it.
+    #[arg(skip)]
+    records_of: Option<Utf8PathBuf>,
 }
 
 /// Where replies of targets are kept or come from; shared by all commands that ask targets.
@@ -165,6 +169,7 @@ impl Inputs {
             strict_serialization: self.no_strict_serialization.then_some(false),
             deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
             data_root: self.data_root.clone(),
+            derived_from: None,
             code: CodeOverrides {
                 k: self.k.clone(),
                 tasks: self.tasks.clone(),
@@ -182,13 +187,29 @@ enum DurabilityArg {
 }
 
 impl Run {
+    /// The same, with the answers of an earlier run.
+    pub(super) fn from_records_of(self, run: Utf8PathBuf) -> Self {
+        Run { records_of: Some(run), ..self }
+    }
+
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let loaded = Arc::new(suite::load(&self.suite, &self.inputs.overrides())?);
+        let stored = self.records_of.as_ref().map(|run| Stored::open(run)).transpose();
+        let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
+        let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
+        let overrides = Overrides { derived_from, ..self.inputs.overrides() };
+        let loaded = Arc::new(suite::load(&self.suite, &overrides)?);
+        if stored.is_some() && loaded.suite.kind() != Kind::Probe {
+            let what = format!(
+                "answers to suites of kind `{}` are not judged by judges",
+                loaded.suite.kind().as_str()
+            );
+            return Err(Failure::say(Exit::Usage, what).hint("`score` is for `kind: probe`"));
+        }
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
         let options = self.options()?;
-        let means = self.means(&loaded)?;
+        let means = Means { stored, ..self.means(&loaded)? };
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
@@ -285,7 +306,7 @@ impl Run {
             true => None,
             false => self.cache.clone().or_else(|| Some(env::cache_folder()?.join("verdicts"))),
         };
-        Ok(Means { opening, sandbox, cache })
+        Ok(Means { opening, sandbox, stored: None, cache })
     }
 
     fn purse(&self) -> Result<Option<Purse>, Failure> {

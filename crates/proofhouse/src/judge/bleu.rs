@@ -13,8 +13,8 @@ use super::{Judge, Settings, Subject, Verdict};
 
 /// The longest n-gram that counts.
 const ORDER: usize = 4;
-/// The most tokens that are compared.
-const MAX_TOKENS: usize = 100_000;
+/// The longest text that is compared, in bytes.
+const MAX_BYTES: usize = 200_000;
 
 /// The answer shares its words and phrases with the expected text, by BLEU.
 ///
@@ -22,7 +22,7 @@ const MAX_TOKENS: usize = 100_000;
 /// `min_score`. The expected text is `value` or else the case's `expected`; all texts of a list are references together.
 ///
 /// Guarantee: the number is that of sacreBLEU's `sentence_bleu` with its defaults (tokenizer 13a, exponential smoothing,
-/// effective order), divided by 100. Texts of more than 100,000 tokens are not judged.
+/// effective order), divided by 100. Texts of more than 200,000 bytes are not judged.
 ///
 /// ```yaml
 /// bleu: {min_score: 0.2, ignore_case: true}
@@ -66,13 +66,14 @@ impl Judge for Compiled {
             Ok(wanted) => wanted,
             Err(error) => return Verdict::unjudged(error),
         };
-        let answer = tokens(&self.folding.fold(&subject.text()));
-        let references: Vec<Vec<String>> = wanted.iter().map(|text| tokens(text)).collect();
-        if answer.len() > MAX_TOKENS || references.iter().any(|reference| reference.len() > MAX_TOKENS) {
+        let text = subject.text();
+        if text.len() > MAX_BYTES || wanted.iter().any(|reference| reference.len() > MAX_BYTES) {
             return Verdict::unjudged(format!(
-                "texts of more than {MAX_TOKENS} tokens are too long to compare"
+                "texts of more than {MAX_BYTES} bytes are too long to compare"
             ));
         }
+        let answer = tokens(&self.folding.fold(&text));
+        let references: Vec<Vec<String>> = wanted.iter().map(|text| tokens(text)).collect();
         let bleu = bleu(&answer, &references);
         let score = if bleu >= self.min_score { bleu } else { 0.0 };
         Verdict::graded(score, || match wanted.first() {
@@ -164,7 +165,26 @@ mod tests {
         }
     }
 
-    const PINNED: &[(&str, &[&str], f64)] = &[("the cat sat on the mat", &["the cat sat on the mat"], 1.0)];
+    const PINNED: &[(&str, &[&str], f64)] = &[
+        ("the cat sat on the mat", &["the cat sat on the mat"], 1.0),
+        ("the cat sat on a mat", &["the cat sat on the mat"], 0.537_284_965_911_771),
+        ("The dog bit the man.", &["The dog bit the man.", "The dog had bit the man."], 1.0),
+        ("It wasn't surprising.", &["It was not unexpected."], 0.147_940_156_747_764_5),
+        ("cat", &["the cat sat"], 0.135_335_283_236_612_76),
+        (
+            "the the the the the the the",
+            &["the cat is on the mat", "there is a cat on the mat"],
+            0.078_098_498_423_006_37,
+        ),
+        (
+            "He paid $1,000.50 for 3-4 items, \"really\"?",
+            &["He paid $1,000 for 3 items."],
+            0.139_123_116_441_765_64,
+        ),
+        ("a b", &["a b c d e f"], 0.135_335_283_236_612_76),
+        ("Hello &amp; goodbye", &["Hello & goodbye world"], 0.716_531_310_573_789_6),
+        ("Заяц бежит по полю.", &["Заяц быстро бежит по полю."], 0.578_930_067_467_41),
+    ];
 
     #[test]
     fn right_wrong_and_empty() {

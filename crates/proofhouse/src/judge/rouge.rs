@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::text::{Folding, Texts, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
 
+/// The longest text that is compared, in bytes.
+const MAX_BYTES: usize = 200_000;
+
 /// The most that is compared for the longest common sequence: the product of both lengths in words.
 const MAX_CELLS: usize = 10_000 * 10_000;
 
@@ -19,7 +22,8 @@ const MAX_CELLS: usize = 10_000 * 10_000;
 /// or else the case's `expected`; of a list the best alternative counts.
 ///
 /// Guarantee: for text in ASCII the number is that of Google's `rouge-score` without stemming; letters and digits of all
-/// scripts make words. For `rouge-l`, texts of more than 10,000 × 10,000 words are not judged.
+/// scripts make words. Texts of more than 200,000 bytes are not judged, nor, for `rouge-l`,
+/// of more than 10,000 × 10,000 words.
 ///
 /// ```yaml
 /// rouge: {variant: rouge-l, min_score: 0.3}
@@ -92,7 +96,13 @@ impl Judge for Compiled {
             Ok(wanted) => wanted,
             Err(error) => return Verdict::unjudged(error),
         };
-        let text = subject.text().to_lowercase();
+        let text = subject.text();
+        if text.len() > MAX_BYTES || wanted.iter().any(|reference| reference.len() > MAX_BYTES) {
+            return Verdict::unjudged(format!(
+                "texts of more than {MAX_BYTES} bytes are too long to compare"
+            ));
+        }
+        let text = text.to_lowercase();
         let answer = words(&text);
         let mut best: Option<(f64, &str)> = None;
         for text in &wanted {

@@ -308,7 +308,7 @@ mod tests {
         assert!(text.contains("q {output}") && text.contains("It is short."), "{text}");
         assert_eq!(
             Digest::of(PROMPT.as_bytes()).to_string()[..16],
-            *"PINNED",
+            *"2b4d02b5b7f7cc4f",
             "a changed prompt changes every verdict"
         );
     }

@@ -17,7 +17,7 @@ use super::tree::{Kind as Node, Source, Tree};
 const MAX_SUITE_BYTES: u64 = 64 << 20;
 
 /// What the command line says against the suite; it wins.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// Another seed.
     pub seed: Option<u64>,
@@ -31,6 +31,8 @@ pub struct Overrides {
     pub data_root: Option<Utf8PathBuf>,
     /// For code suites.
     pub code: CodeOverrides,
+    /// The run whose answers are judged again, in place of asking targets.
+    pub derived_from: Option<Json>,
 }
 
 /// What the command line says against a code suite.
@@ -78,6 +80,8 @@ pub struct Loaded {
     pub case_count: u64,
     /// The limit, if there is one.
     pub limit: Option<u64>,
+    /// The run whose answers are judged again, if it is so.
+    pub derived_from: Option<Json>,
     /// What was let pass.
     pub warnings: Vec<String>,
 }
@@ -109,6 +113,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
         datasets,
         case_count,
         limit: overrides.limit,
+        derived_from: overrides.derived_from.clone(),
         warnings,
     })
 }

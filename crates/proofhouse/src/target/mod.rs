@@ -113,6 +113,13 @@ pub struct Complaint {
     pub hint: Option<String>,
 }
 
+impl Complaint {
+    /// Whether a key may stand at that place, so that nothing of it is to be shown.
+    pub fn is_about_a_key(&self) -> bool {
+        self.what.contains("a suite is no place for")
+    }
+}
+
 /// One step from a setting to one inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {

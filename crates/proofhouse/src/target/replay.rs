@@ -97,7 +97,7 @@ impl Samples {
                 continue;
             }
             let input = row.get("input").ok_or_else(|| wrong("no `input`".to_owned()))?.to_text();
-            let reply = reply(&row).ok_or_else(|| wrong("no `output`".to_owned()))?;
+            let reply = Reply::from_record(&row).ok_or_else(|| wrong("no `output`".to_owned()))?;
             samples.entry(input).or_default().push(reply);
         }
         if samples.is_empty() {
@@ -121,6 +121,16 @@ impl Samples {
             );
             Reply::failed("replay_miss", error)
         })
+    }
+}
+
+impl Reply {
+    /// The reply that a record or a line of samples tells of; none where it has no `output`.
+    pub fn from_record(row: &Json) -> Option<Reply> {
+        let about = |key: &str| Some(row.get("response")?.get(key)?.as_str()?.to_owned());
+        let (finish_reason, model, fingerprint) =
+            (about("finish_reason"), about("model"), about("system_fingerprint"));
+        reply(row).map(|reply| Reply { finish_reason, model, fingerprint, ..reply })
     }
 }
 

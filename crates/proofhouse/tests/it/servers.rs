@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
@@ -28,6 +28,8 @@ pub enum Act {
     Endless,
     /// The connection is closed without a word.
     Cut,
+    /// Another act when so many requests are under way, or after so many milliseconds at the latest.
+    Crowd(usize, u64, Box<Act>),
     /// Another act, a little later.
     After(u64, Box<Act>),
 }
@@ -38,7 +40,6 @@ pub struct Seen {
     pub path: String,
     pub head: String,
     pub body: Value,
-    pub at: Instant,
 }
 
 pub struct Server {
@@ -128,7 +129,7 @@ async fn serve(
         };
         let now = busy.fetch_add(1, Ordering::SeqCst) + 1;
         most.fetch_max(now, Ordering::SeqCst);
-        let goes_on = act(stream.get_mut(), behave(&seen, before)).await;
+        let goes_on = act(stream.get_mut(), behave(&seen, before), most).await;
         busy.fetch_sub(1, Ordering::SeqCst);
         if !goes_on? {
             break;
@@ -152,12 +153,19 @@ async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Se
     stream.read_exact(&mut body).await?;
     let path = head.split_whitespace().nth(1).unwrap_or_default().to_owned();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Some(Seen { path, head, body, at: Instant::now() }))
+    Ok(Some(Seen { path, head, body }))
 }
 
 /// Whether the connection goes on.
-async fn act(stream: &mut TcpStream, act: Act) -> std::io::Result<bool> {
+async fn act(stream: &mut TcpStream, act: Act, most: &AtomicUsize) -> std::io::Result<bool> {
     let mut act = act;
+    if let Act::Crowd(count, wait, then) = act {
+        let until = tokio::time::Instant::now() + Duration::from_millis(wait);
+        while most.load(Ordering::SeqCst) < count && tokio::time::Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        act = *then;
+    }
     while let Act::After(wait, then) = act {
         tokio::time::sleep(Duration::from_millis(wait)).await;
         act = *then;
@@ -165,7 +173,7 @@ async fn act(stream: &mut TcpStream, act: Act) -> std::io::Result<bool> {
     let started =
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n";
     match act {
-        Act::After(..) => unreachable!("unwrapped above"),
+        Act::After(..) | Act::Crowd(..) => unreachable!("unwrapped above"),
         Act::Json(status, body) => {
             let kind = vec![("content-type", "application/json".to_owned())];
             whole(stream, status, &kind, &body.to_string()).await?;

@@ -509,7 +509,7 @@ fn flood(target: Target, count: usize) -> Vec<Reply> {
 fn sixty_four_are_under_way_and_none_is_lost_or_doubled() {
     let server = Server::start(|seen, _| {
         let text = seen.body["messages"][0]["content"].as_str().unwrap().to_owned();
-        Act::After(30, Box::new(Act::Json(200, completion(&text))))
+        Act::Crowd(64, 1_500, Box::new(Act::Json(200, completion(&text))))
     });
     let replies = flood(target(&openai(&server, ", transport: {max_in_flight: 64}"), &opening(10_000)), 400);
     for (n, reply) in replies.iter().enumerate() {
@@ -800,7 +800,7 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
     // A changed knob is a miss that names its key.
     let changed = lab.read("net.yaml").replace("model: m,", "model: m, temperature: 1,");
     lab.write("net.yaml", changed);
-    lab.run("run net.yaml --run-dir changed --replay tape").exits(10).says("");
+    lab.run("run net.yaml --run-dir changed --replay tape").exits(9);
     let miss = &lab.records("changed")[0];
     assert_eq!(miss["error_type"], "replay_miss");
     assert!(miss["error"].as_str().unwrap().contains(".0 of slot `model`"), "{miss}");
@@ -809,7 +809,7 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
 
 #[test]
 fn jobs_are_in_flight() {
-    let server = Server::start(|_, _| Act::After(60, Box::new(good())));
+    let server = Server::start(|_, _| Act::Crowd(64, 1_500, Box::new(good())));
     let lab = suite(&server, 150, "");
     run(&lab, "run net.yaml --run-dir live --jobs 64").exits(0);
     assert_eq!(server.peak(), 64);
@@ -889,4 +889,50 @@ fn judges_that_ask_somebody_are_asked() {
     let args = ["run", "net.yaml", "--run-dir", "again", "--replay", "tape"];
     lab.finish(lab.command(&args).env("PATH", std::env::var_os("PATH").unwrap())).exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("live"));
+}
+
+#[test]
+fn stored_answers_are_judged_again() {
+    let server = Server::start(answering);
+    let lab = suite(&server, 6, "");
+    run(&lab, "run net.yaml --run-dir first").exits(0);
+    drop(server);
+    let before = lab.run_files("first");
+    lab.write(
+        "new.yaml",
+        lab.read("net.yaml").replace("same: {equals: {}}", "loose: {contains: {value: answer}}"),
+    );
+    // Neither the server nor the key is there any more.
+    lab.run("score first new.yaml --run-dir second").exits(0);
+    lab.run("verify second").exits(0);
+    assert_eq!(lab.run_files("first"), before);
+    let (old, new) = (lab.records("first"), lab.records("second"));
+    assert_eq!(old.len(), new.len());
+    for (old, new) in old.iter().zip(&new) {
+        for field in ["record_id", "output", "status", "error", "usage", "response"] {
+            assert_eq!(old[field], new[field], "{field}");
+        }
+        let right = new["output"].as_str().map(|text| text.contains("answer"));
+        assert_eq!(new["scores"]["loose"].as_f64().map(|score| score == 1.0), right, "{new}");
+    }
+    let config = lab.read("second/config.resolved.yaml");
+    assert!(
+        config.contains("derived_from") && config.contains(old[0]["run_id"].as_str().unwrap()),
+        "{config}"
+    );
+    assert_ne!(old[0]["run_id"], new[0]["run_id"]);
+    lab.write("first/records.jsonl", lab.read("first/records.jsonl").replacen("no idea", "an idea", 1));
+    lab.run("score first new.yaml --run-dir third").exits(11).says("is not a sound record");
+}
+
+#[test]
+fn doctor_asks_endpoints_and_shows_no_key() {
+    let server = Server::start(|_, _| good());
+    let lab = suite(&server, 1, "");
+    let outcome =
+        run(&lab, "doctor net.yaml").says("answered by `m-2024`").says(&format!("http://{}", server.address));
+    assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains(CANARY));
+    lab.run("doctor net.yaml").exits(9).says("`CANARY_KEY` is not set in the environment");
+    drop(server);
+    run(&lab, "doctor net.yaml").exits(9).says("cannot connect");
 }

@@ -13,6 +13,7 @@ use crate::judge::{Heard, Panel, PanelVerdict, Subject};
 use crate::plan::{Item, Trial};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
+use crate::run::stored::Stored;
 use crate::suite::{Case, Probe};
 use crate::target::{Chat, Reply, Request, Target};
 
@@ -22,6 +23,7 @@ pub(super) struct Asking {
     targets: Vec<Arc<Target>>,
     panel: Panel,
     jury: Jury,
+    stored: Option<Stored>,
     judges: Vec<String>,
     primary: String,
 }
@@ -36,7 +38,8 @@ impl Asking {
         let panel = probe.panel().map_err(ExecuteError::Judge)?;
         let judges: Vec<String> = probe.judges.iter().map(|(name, _)| name.clone()).collect();
         let jury = Jury::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
-        Ok(Self { scribe, targets, panel, jury, judges, primary: probe.primary_metric().to_owned() })
+        let (primary, stored) = (probe.primary_metric().to_owned(), means.stored);
+        Ok(Self { scribe, targets, panel, jury, stored, judges, primary })
     }
 
     fn seed(&self, trial: &Trial) -> u64 {
@@ -118,7 +121,10 @@ impl Work for Asking {
             return None;
         }
         let request = Request { input: &case.input, seed: self.seed(trial), repetition: trial.repetition };
-        let reply = self.targets[trial.slot].at_once(&request)?;
+        let reply = match &self.stored {
+            Some(stored) => stored.reply(&trial.record_id),
+            None => self.targets[trial.slot].at_once(&request)?,
+        };
         let heard = BTreeMap::new();
         (reply.delay_ms == 0).then(|| self.write(sheet, trial, (&reply, &heard), &timer.timing()))
     }
@@ -128,7 +134,10 @@ impl Work for Asking {
             for Step { trial, .. } in group {
                 let timer = Timer::start();
                 let chat = Chat::ask(case(&trial).input.as_str(), self.seed(&trial), trial.repetition);
-                let reply = self.targets[trial.slot].chat(&chat).await;
+                let reply = match &self.stored {
+                    Some(stored) => stored.reply(&trial.record_id),
+                    None => self.targets[trial.slot].chat(&chat).await,
+                };
                 let timing = timer.timing_of(&reply);
                 let heard = self.hear(&trial, &reply).await;
                 let mut sheet = Sheet::default();
