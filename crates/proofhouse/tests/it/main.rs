@@ -16,6 +16,7 @@ mod envelope;
 mod golden;
 mod lab;
 mod outcomes;
+mod real;
 mod reference;
 mod report;
 mod resume;
