@@ -188,7 +188,7 @@ enum DurabilityArg {
 
 impl Run {
     /// The same, with the answers of an earlier run.
-    pub(super) fn from_records_of(self, run: Utf8PathBuf) -> Self {
+    pub(super) fn with_records_of(self, run: Utf8PathBuf) -> Self {
         Run { records_of: Some(run), ..self }
     }
 

@@ -22,6 +22,6 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        self.into.from_records_of(self.run).run(terminal)
+        self.into.with_records_of(self.run).run(terminal)
     }
 }

@@ -155,11 +155,11 @@ impl TargetConfig {
             TargetConfig::Replay(settings) => System::Replay(settings.open(opening)?),
             // What plays back needs neither a key nor a connection.
             _ if replays => System::Away,
-            TargetConfig::OpenAi(settings) => System::Remote(settings.open(opening)?),
-            TargetConfig::Anthropic(settings) => System::Remote(settings.open(opening)?),
-            TargetConfig::Gemini(settings) => System::Remote(settings.open(opening)?),
-            TargetConfig::Ollama(settings) => System::Remote(settings.open(opening)?),
-            TargetConfig::Http(settings) => System::Remote(settings.open(opening)?),
+            TargetConfig::OpenAi(settings) => System::Remote(Box::new(settings.open(opening)?)),
+            TargetConfig::Anthropic(settings) => System::Remote(Box::new(settings.open(opening)?)),
+            TargetConfig::Gemini(settings) => System::Remote(Box::new(settings.open(opening)?)),
+            TargetConfig::Ollama(settings) => System::Remote(Box::new(settings.open(opening)?)),
+            TargetConfig::Http(settings) => System::Remote(Box::new(settings.open(opening)?)),
             TargetConfig::Plugin(settings) => System::Plugin(settings.pipe(opening)),
         };
         let settings = to_json(self).expect("settings hold finite numbers, safe integers and text keys only");
@@ -238,7 +238,7 @@ pub struct Target {
 #[derive(Debug)]
 enum System {
     Scripted(Script),
-    Remote(endpoint::Remote),
+    Remote(Box<endpoint::Remote>),
     Plugin(Pipe),
     Replay(replay::Samples),
     /// Not here: a tape answers for it.

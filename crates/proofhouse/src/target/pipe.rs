@@ -63,6 +63,9 @@ struct Running {
     pending: Arc<Pending>,
 }
 
+/// What one of the threads beside a program does.
+type Talk = Box<dyn FnOnce() + Send>;
+
 /// Questions without an answer, and why there will be none.
 #[derive(Debug, Default)]
 struct Pending(Mutex<Asked>);
@@ -147,7 +150,7 @@ impl Pipe {
         let pending = Arc::new(Pending::default());
         let (lines, said) = mpsc::channel();
         let last_words = Arc::new(Mutex::new(VecDeque::new()));
-        let threads: [(&str, Box<dyn FnOnce() + Send>); 3] = [
+        let threads: [(&str, Talk); 3] = [
             ("plugin-in", Box::new(move || write_lines(stdin, &said))),
             ("plugin-err", {
                 let last_words = last_words.clone();

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use hyper::header::HeaderValue;
 
+type Look = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// The environment as targets may see it: a name in, a value out.
 #[derive(Clone)]
-pub struct Environment(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Environment(Arc<Look>);
 
 impl Environment {
     /// An environment that asks `look`.
