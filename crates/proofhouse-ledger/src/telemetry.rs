@@ -26,6 +26,8 @@ pub struct TrialTelemetry {
     pub attempts: u32,
     /// Whether the verdict was known already and nothing was executed.
     pub cached: bool,
+    /// CPU time of the compiler, where it was measured.
+    pub compile_time_ms: Option<u64>,
 }
 
 impl TrialTelemetry {
@@ -35,6 +37,10 @@ impl TrialTelemetry {
         push_integer(out, self.attempts.into());
         if self.cached {
             out.extend_from_slice(b",\"cached\":true");
+        }
+        if let Some(compile_time_ms) = self.compile_time_ms {
+            out.extend_from_slice(b",\"compile_time_ms\":");
+            push_integer(out, compile_time_ms);
         }
         out.extend_from_slice(b",\"event\":\"trial\",\"index\":");
         push_integer(out, self.index);

@@ -83,7 +83,10 @@ fn one(case: &str, root: &Utf8Path, count: u64) {
             assert_eq!(loaded.case_count, count);
             if what == "cases" {
                 start = cpu();
-                assert_eq!(loaded.suite.probe().unwrap().cases().filter(Result::is_ok).count() as u64, count);
+                assert_eq!(
+                    loaded.suite.probe().expect("a probe suite").cases().filter(Result::is_ok).count() as u64,
+                    count
+                );
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! The modules stand in the order in which they may use each other; `tests/it/tidy.rs` holds them to it. First the
 //! families, which know nothing of suites (`vary`, `target`, `judge`), and `code`, which judges programs; then the way of the data:
-//! `suite → plan → run → [ledger] → tally → diff → report → cli`.
+//! `suite → plan → run → [ledger] → tally → diff → report → export → cli`.
 #![forbid(unsafe_code)]
 
 pub mod page;
@@ -25,5 +25,7 @@ pub mod tally;
 pub mod diff;
 
 pub mod report;
+
+pub mod export;
 
 pub mod cli;

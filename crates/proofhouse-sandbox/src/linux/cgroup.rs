@@ -28,8 +28,10 @@ pub(crate) struct Groups {
     next: AtomicU64,
 }
 
-/// Groups of this crate have this in their name, with the pid of their harness.
+/// Groups of this crate have this in their name, with the pid of their harness and a number: each sandbox of a process
+/// has a group of its own, which goes with it.
 const PREFIX: &str = "proofhouse-";
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Groups {
     /// Finds and makes a usable group, or says why there is none.
@@ -51,7 +53,8 @@ impl Groups {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
         }
         remove_stale(parent);
-        let directory = parent.join(format!("{PREFIX}{}", std::process::id()));
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let directory = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
         fs::create_dir_all(&directory)?;
         let groups = Groups { directory, version, next: AtomicU64::new(0) };
         if version == Version::Two {
@@ -196,7 +199,8 @@ fn lists_memory(file: &Path) -> bool {
 fn remove_stale(parent: &Path) {
     let Ok(entries) = crate::scratch::names(parent) else { return };
     for name in entries {
-        let Some(pid) = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<i32>().ok()) else { continue };
+        let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        let Some(pid) = pid.and_then(|pid| pid.parse::<i32>().ok()) else { continue };
         if Path::new("/proc").join(pid.to_string()).exists() {
             continue;
         }

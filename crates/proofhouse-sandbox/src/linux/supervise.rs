@@ -179,9 +179,9 @@ impl Watched {
         let mut outcome = Outcome::failed(tier, spec, Infra::NoReport);
         outcome.stdout = heard.stdout.finish();
         outcome.stderr = heard.stderr.finish();
+        let oom = self.group.as_ref().is_some_and(Group::ran_out);
         match heard.last {
             Some((Message::Ended(ending), fds)) => {
-                let oom = self.group.as_ref().is_some_and(Group::ran_out);
                 outcome.status = status(&ending, spec, over, heard.cancelled, oom);
                 outcome.usage = usage(&ending, self.group.as_ref());
                 outcome.collected = collected(spec, &ending, fds);
@@ -192,6 +192,8 @@ impl Watched {
             Some((Message::Failed { step, exec: false }, _)) => {
                 outcome.status = Status::InfraError(Infra::Setup { step: step.step, errno: step.errno });
             }
+            // The kernel may choose the box's own init, which then says nothing any more.
+            Some((Message::Started, _)) | None if oom => outcome.status = Status::MemoryLimit,
             Some((Message::Started, _)) | None => {}
         }
         outcome

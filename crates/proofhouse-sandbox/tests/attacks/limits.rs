@@ -133,10 +133,20 @@ fn a_cgroup_ends_a_box_that_takes_too_much() {
     }
     let spec =
         shell("head -c 300000000 /dev/urandom | tail -c 300000000").limits(|l| l.memory_bytes = 50 << 20);
-    let outcome = lab.run(&spec);
-    assert_eq!(outcome.status, Status::MemoryLimit);
-    assert!(outcome.usage.peak_memory_bytes <= (50 << 20) * 102 / 100, "{:?}", outcome.usage);
+    // Whichever process the kernel chooses to kill, the box's own init included.
+    for _ in 0..20 {
+        let outcome = lab.run(&spec);
+        assert_eq!(outcome.status, Status::MemoryLimit);
+        assert!(outcome.usage.peak_memory_bytes <= (50 << 20) * 102 / 100, "{:?}", outcome.usage);
+    }
     assert_eq!(lab.run(&shell("exit 0")).status, Status::Ok);
+}
+
+#[test]
+fn a_sandbox_outlives_another_of_the_same_process() {
+    let stays = lab_with(Tier::Strong, true);
+    drop(lab_with(Tier::Strong, true));
+    assert_eq!(stays.run(&shell("exit 0")).status, Status::Ok);
 }
 
 #[test]

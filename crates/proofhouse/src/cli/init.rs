@@ -24,6 +24,8 @@ pub(super) struct Init {
 enum KindArg {
     /// Are the answers right, and what changed?
     Probe,
+    /// Does generated code compile, pass its tests, satisfy the linter?
+    Code,
 }
 
 /// A file of a scaffold: its name and its content.
@@ -34,16 +36,24 @@ const PROBE: &[Template] = &[
     ("questions.jsonl", include_str!("init/questions.jsonl")),
 ];
 
+const CODE: &[Template] = &[
+    ("code.yaml", include_str!("init/code/code.yaml")),
+    ("problems.jsonl", include_str!("init/code/problems.jsonl")),
+    ("careful.jsonl", include_str!("init/code/careful.jsonl")),
+    ("hasty.jsonl", include_str!("init/code/hasty.jsonl")),
+];
+
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let templates = match self.kind {
             KindArg::Probe => PROBE,
+            KindArg::Code => CODE,
         };
         for (name, _) in templates {
             let path = self.dir.join(name);
             if path.exists() {
                 return Err(Failure::say(Exit::Refused, format!("`{path}` is there already"))
-                    .hint("name another directory: `proofhouse init probe DIR`"));
+                    .hint("name another directory: `proofhouse init KIND DIR`"));
             }
         }
         std::fs::create_dir_all(&self.dir).map_err(FileError::new("create", &self.dir))?;

@@ -5,6 +5,7 @@ use clap::Args;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::export;
 use crate::judge::JudgeConfig;
 use crate::target::TargetConfig;
 use crate::vary::GeneratorConfig;
@@ -28,6 +29,8 @@ enum Family {
     Judges,
     /// What can be put to the test.
     Targets,
+    /// What a run can be exported as.
+    Exports,
     /// Exit codes of this program.
     ExitCodes,
 }
@@ -38,6 +41,12 @@ impl List {
             Family::Generators => GeneratorConfig::pages(),
             Family::Judges => JudgeConfig::pages(),
             Family::Targets => TargetConfig::pages(),
+            Family::Exports => {
+                for format in export::ALL {
+                    terminal.data(&format!("{:12}  {}\n", format.name, format.about))?;
+                }
+                return Ok(Exit::Ok);
+            }
             Family::ExitCodes => {
                 terminal.data(&Exit::help())?;
                 return Ok(Exit::Ok);

@@ -13,6 +13,7 @@ mod diff;
 mod doctor;
 mod env;
 mod exit;
+mod export;
 mod failure;
 mod init;
 mod list;
@@ -56,6 +57,7 @@ enum Command {
     Run(run::Run),
     Score(score::Score),
     Report(report::Report),
+    Export(export::Export),
     Diff(diff::Diff),
     Verify(verify::Verify),
     Recover(recover::Recover),
@@ -131,6 +133,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Run(command) => command.run(terminal),
         Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
+        Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),

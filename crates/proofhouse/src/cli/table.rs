@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use proofhouse_ledger::RunPaths;
-use proofhouse_ledger::summary::{Comparison, Rate, Summary};
+use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate, Summary};
 
+use crate::report::words;
 use crate::run::Executed;
 
 /// Everything that `run` says when it is done.
@@ -15,6 +16,9 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
     }
     text.push_str("\n\n");
     text.push_str(&slots(summary));
+    for slot in summary.code.iter().flat_map(|code| &code.slots) {
+        let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
+    }
     let facts = facts(summary);
     if !facts.is_empty() {
         text.push('\n');
@@ -99,6 +103,12 @@ fn interval(rate: &Rate) -> String {
 /// At most three: the gate, the largest difference, what could not be assessed.
 fn facts(summary: &Summary) -> Vec<String> {
     let mut facts = Vec::new();
+    for slot in summary.code.iter().flat_map(|code| &code.slots) {
+        facts.extend(most_frequent(slot));
+        facts.extend(slot.missing_crates.iter().map(|(name, count)| {
+            format!("{}: {count} completions need crate `{name}`, which the suite does not have", slot.slot)
+        }));
+    }
     if let Some(gate) = &summary.gate {
         let asked = format!("{:.1} %", gate.pass_rate * 100.0);
         facts.push(match gate.held {
@@ -124,6 +134,14 @@ fn facts(summary: &Summary) -> Vec<String> {
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }
     facts
+}
+
+/// Why completions of a slot did not pass, most frequent first.
+fn most_frequent(slot: &CodeSlot) -> Option<String> {
+    let mut types: Vec<_> = slot.error_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let types: Vec<String> = types.iter().take(4).map(|(name, count)| format!("{count} {name}")).collect();
+    (!types.is_empty()).then(|| format!("{}: {}", slot.slot, types.join(", ")))
 }
 
 fn difference(comparison: &Comparison) -> Option<String> {

@@ -152,7 +152,7 @@ impl Judge {
             judge()
         };
         first.tries = vec![first.error_type];
-        if !first.error_type.is_some_and(is_doubtful) {
+        if !first.is_doubtful() {
             return first;
         }
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
@@ -189,11 +189,6 @@ impl Judge {
             completion.as_bytes(),
         ])
     }
-}
-
-/// Whether a loaded or broken machine could be behind it.
-fn is_doubtful(error_type: ErrorType) -> bool {
-    error_type.is_timeout() || matches!(error_type, ErrorType::InfraSandbox | ErrorType::InfraToolchainBroken)
 }
 
 /// Judges all samples in their order, one at a time.

@@ -30,6 +30,9 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
     let findings = |all: &[Finding]| Json::Array(all.iter().map(finding).collect());
     let word =
         |each: &Option<super::verdict::ErrorType>| each.map_or(Json::Null, |each| each.as_str().into());
+    // A first try that only a loaded or broken machine explains is told beside the record: the verdict stands without it.
+    let last = [judged.error_type];
+    let tries = if judged.is_doubtful() { judged.tries.as_slice() } else { &last };
     Body {
         completion: sample.completion.as_ref().ok().map(|text| output::within(text, COMPLETION_HEAD_BYTES)),
         result: judged.result(),
@@ -40,7 +43,7 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
         missing_crates: Json::Array(
             diagnostics.missing_crates.iter().map(|each| each.as_str().into()).collect(),
         ),
-        tries: Json::Array(judged.tries.iter().map(word).collect()),
+        tries: Json::Array(tries.iter().map(word).collect()),
         tags: Json::Array(tags.iter().map(|each| each.as_str().into()).collect()),
     }
 }

@@ -153,6 +153,12 @@ impl Judged {
         self.error_type.is_none()
     }
 
+    /// Whether a loaded or broken machine could be behind it.
+    pub fn is_doubtful(&self) -> bool {
+        let infra = [ErrorType::InfraSandbox, ErrorType::InfraToolchainBroken];
+        self.error_type.is_some_and(|each| each.is_timeout() || infra.contains(&each))
+    }
+
     /// The line that older readers know: `passed`, `failed: …` or `timed out`.
     pub fn result(&self) -> String {
         match self.error_type {

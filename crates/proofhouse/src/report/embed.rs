@@ -98,6 +98,7 @@ fn meta(facts: &Facts<'_>) -> Vec<u8> {
     let meta = Object::from_iter([
         ("clip_bytes", Json::Number(facts.survey.clip_bytes as f64)),
         ("group", Json::Number(GROUP as f64)),
+        ("kind", facts.manifest.kind.as_str().into()),
         ("records", Json::Number(facts.survey.records as f64)),
         ("slots", slots.into()),
         ("spine", facts.manifest.determinism.deterministic_artifacts.into()),

@@ -18,6 +18,12 @@ pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
     if !summary.comparisons.is_empty() {
         out.push('\n');
     }
+    for slot in summary.code.iter().flat_map(|code| &code.slots) {
+        line(&mut out, format_args!("- {}: {}", escape(&slot.slot), escape(&words::pass_at_k(slot))));
+    }
+    if summary.code.is_some() {
+        out.push('\n');
+    }
     if !summary.error_types.is_empty() {
         let mut types: Vec<_> = summary.error_types.iter().collect();
         types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));

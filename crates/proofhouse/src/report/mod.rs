@@ -21,7 +21,7 @@ mod store;
 mod survey;
 mod svg;
 mod table;
-mod words;
+pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use markdown::render_markdown;

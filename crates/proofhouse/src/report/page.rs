@@ -9,7 +9,13 @@ use super::sections::{self, Facts};
 use super::words;
 
 const STYLE: &str = include_str!("assets/report.css");
-const SCRIPT: &str = include_str!("assets/report.js");
+/// One file per kind of suite, a table of them, and what all kinds share.
+const SCRIPT: &str = concat!(
+    "'use strict';\n",
+    include_str!("assets/code.js"),
+    "const KINDS = { code: CODE };\n",
+    include_str!("assets/report.js")
+);
 
 /// Nothing may be loaded, and nothing may run but the one script and the one style sheet with these digests; strings
 /// can never be turned into markup or code (`trusted-types`).

@@ -114,3 +114,31 @@ pub(super) fn bar(html: &mut Html, class: &'static str, share: f64) {
         &[&class, &place(share)],
     );
 }
+
+/// Shares over an ordered scale, each with its interval: a title under each place, a line through the values.
+pub(super) fn curve(html: &mut Html, label: &str, points: &[(String, [f64; 3])]) {
+    const HEIGHT: f64 = 150.0;
+    let x = |at: usize| place((at as f64 + 0.5) / points.len() as f64);
+    let y = |share: f64| format!("{:.1}", 8.0 + (1.0 - share.clamp(0.0, 1.0)) * HEIGHT);
+    html.put(r#"<svg class="curve" height="182" role="img" aria-label="{}">"#, &[&label]);
+    for (share, title) in [(0.0, "0%"), (0.5, "50%"), (1.0, "100%")] {
+        html.put(r#"<line class="grid" x1="0%" x2="100%" y1="{}" y2="{}"/>"#, &[&y(share), &y(share)]);
+        html.put(r#"<text x="0%" y="{}" dy="-2">{}</text>"#, &[&y(share), &title]);
+    }
+    for (at, pair) in points.windows(2).enumerate() {
+        let (from, to) = (y(pair[0].1[1]), y(pair[1].1[1]));
+        html.put(
+            r#"<line class="trend" x1="{}" x2="{}" y1="{}" y2="{}"/>"#,
+            &[&x(at), &x(at + 1), &from, &to],
+        );
+    }
+    for (at, (title, [low, value, high])) in points.iter().enumerate() {
+        html.put(
+            r#"<line class="range" x1="{}" x2="{}" y1="{}" y2="{}"/>"#,
+            &[&x(at), &x(at), &y(*low), &y(*high)],
+        );
+        html.put(r#"<circle class="point" cx="{}" cy="{}" r="5"/>"#, &[&x(at), &y(*value)]);
+        html.put(r#"<text x="{}" y="176" text-anchor="middle">{}</text>"#, &[&x(at), title]);
+    }
+    html.put("</svg>", &[]);
+}

@@ -1,6 +1,6 @@
 //! Numbers as people read them, without rounding anything into a claim: 99.99 % is never printed as 100 %.
 
-use proofhouse_ledger::summary::{Comparison, Rate};
+use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate};
 
 /// Between a number and its unit.
 const NBSP: char = '\u{a0}';
@@ -125,6 +125,20 @@ pub(super) fn comparison(pair: &Comparison) -> String {
         chance(p),
         p_value(p)
     )
+}
+
+/// pass@k of one slot, with intervals and what is left out.
+pub(crate) fn pass_at_k(slot: &CodeSlot) -> String {
+    let said = slot.pass_at_k.iter().map(|point| {
+        let interval = interval(Some(point.low), Some(point.high)).unwrap_or_default();
+        format!("pass@{} {} ({interval})", point.k, percent(point.value))
+    });
+    let mut parts: Vec<String> = said.collect();
+    if !slot.omitted_k.is_empty() {
+        let ks: Vec<String> = slot.omitted_k.iter().map(|omitted| omitted.k.to_string()).collect();
+        parts.push(format!("pass@{} left out: {}", ks.join(","), slot.omitted_k[0].reason));
+    }
+    parts.join("; ")
 }
 
 #[cfg(test)]

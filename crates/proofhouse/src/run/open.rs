@@ -333,10 +333,10 @@ fn first_difference(theirs: &[u8], ours: &[u8]) -> String {
 
 fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope {
     let suite = &loaded.suite;
-    let each = |text: &dyn Fn(&suite::Slot) -> &str| {
+    let each = |text: &dyn Fn(&suite::Slot) -> String| {
         let one = suite.slots.len() == 1;
         let all = suite.slots.iter().map(|slot| match one {
-            true => text(slot).to_owned(),
+            true => text(slot),
             false => format!("{}={}", slot.name, text(slot)),
         });
         Some(all.collect::<Vec<_>>().join(","))
@@ -347,8 +347,8 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         run_id,
         run_instance_id: Some(instance),
         suite: suite.suite_id.clone(),
-        model_id: each(&|slot| &slot.model_id),
-        backend: each(&|slot| &slot.kind),
+        model_id: each(&suite::Slot::model_id),
+        backend: each(&|slot| slot.kind.clone()),
         seed: suite.seed,
         lane: None,
         variant: Some(names.join(",")),

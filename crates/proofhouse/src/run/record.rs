@@ -52,6 +52,8 @@ pub struct Timing {
     pub attempts: u32,
     /// Whether the verdict was known already.
     pub cached: bool,
+    /// CPU time of the compiler, where it was measured.
+    pub compile_time_ms: Option<u64>,
 }
 
 /// A stop watch that remembers when it was started.
@@ -66,7 +68,13 @@ impl Timer {
 
     /// What it shows, for a trial of one attempt.
     pub fn timing(&self) -> Timing {
-        Timing { started: self.0, latency_ms: self.1.elapsed_ms(), attempts: 1, cached: false }
+        Timing {
+            started: self.0,
+            latency_ms: self.1.elapsed_ms(),
+            attempts: 1,
+            cached: false,
+            compile_time_ms: None,
+        }
     }
 
     /// What it shows, for a trial that ended with this reply.
@@ -131,9 +139,9 @@ impl Scribe {
 
     /// Appends what was measured.
     pub fn telemetry(&self, out: &mut Vec<u8>, trial: &Trial, timing: &Timing) {
-        let Timing { started, latency_ms, attempts, cached } = *timing;
+        let Timing { started, latency_ms, attempts, cached, compile_time_ms } = *timing;
         let (index, record_id) = (trial.index, trial.record_id);
-        TrialTelemetry { index, record_id, started, latency_ms, attempts, cached }.push(out);
+        TrialTelemetry { index, record_id, started, latency_ms, attempts, cached, compile_time_ms }.push(out);
     }
 
     /// Appends a line for every request that was made over a network.

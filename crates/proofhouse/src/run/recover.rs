@@ -12,7 +12,7 @@ use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 use super::clock;
 use super::open::{read_envelope, receipt_path};
 use super::seal::{fill_totals, write_envelope_tmp};
-use crate::target::TargetConfig;
+use crate::target;
 
 /// Why an envelope could not be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -160,12 +160,9 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u
     let targets = manifest.map(|manifest| manifest.targets.as_slice()).unwrap_or_default();
     let one = targets.len() == 1;
     let each = |text: &dyn Fn(&str, &str, &str) -> String| {
-        let all = targets.iter().map(|target| {
-            let config: Option<TargetConfig> = serde_json::to_value(&target.config)
-                .ok()
-                .and_then(|value| serde_json::from_value(value).ok());
-            let model = config.map_or(String::new(), |config| config.model_id());
-            text(&target.slot, &target.kind, &model)
+        let all = targets.iter().map(|each| {
+            let model = target::model_id(&each.kind, &each.config);
+            text(&each.slot, &each.kind, &model)
         });
         (!targets.is_empty()).then(|| all.collect::<Vec<_>>().join(","))
     };

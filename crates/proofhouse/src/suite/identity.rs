@@ -5,7 +5,7 @@ use proofhouse_ledger::{Json, config};
 use serde::Serialize;
 
 use super::load::{DatasetFacts, Loaded};
-use super::model::Body;
+use super::model::{Body, Slot};
 
 impl Loaded {
     /// What makes this run what it is: [`config::identity`] of everything that took effect.
@@ -42,7 +42,7 @@ impl Loaded {
             ("kind", Json::from(suite.kind().as_str())),
             ("seed", json(&suite.seed)),
             ("suite_id", Json::from(suite.suite_id.as_str())),
-            ("targets", named("slot", &suite.targets)),
+            ("targets", Json::Array(suite.slots.iter().map(slot).collect())),
             ("timeout_ms", json(&suite.timeout_ms)),
         ]);
         match &suite.body {
@@ -51,6 +51,13 @@ impl Loaded {
         }
         settings
     }
+}
+
+/// `{slot: …, scripted: {…}}`
+fn slot(slot: &Slot) -> Json {
+    let mut entry = slot.config.as_object().cloned().unwrap_or_default();
+    entry.set("slot", slot.name.as_str());
+    Json::Object(entry)
 }
 
 fn dataset(facts: &DatasetFacts) -> Json {
@@ -63,7 +70,7 @@ fn dataset(facts: &DatasetFacts) -> Json {
     ]))
 }
 
-/// A list of `{slot: …, scripted: {…}}`.
+/// A list of `{name: …, equals: {…}}`.
 pub(super) fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
     let list = members.iter().map(|(name, config)| {
         let mut member = match json(config) {

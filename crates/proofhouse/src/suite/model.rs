@@ -6,7 +6,7 @@ use proofhouse_ledger::record::Kind;
 
 use super::file::Gate;
 use super::kinds::{CodeBody, Probe};
-use crate::target::TargetConfig;
+use crate::target::{self, TargetConfig};
 
 /// A checked suite: what all kinds have in common, and what its kind adds.
 #[derive(Debug, Clone)]
@@ -67,19 +67,21 @@ pub struct Slot {
     pub name: String,
     /// Which kind of target, or what else stands there.
     pub kind: String,
-    /// What the envelope calls the model.
-    pub model_id: String,
     /// Its settings; secrets are never among them.
     pub config: Json,
 }
 
 impl Slot {
+    /// What the envelope calls the model.
+    pub fn model_id(&self) -> String {
+        target::model_id(&self.kind, &self.config)
+    }
+
     /// The slot of a target.
     pub(crate) fn of_target(name: &str, target: &TargetConfig) -> Slot {
         Slot {
             name: name.to_owned(),
             kind: target.kind_name().to_owned(),
-            model_id: target.model_id(),
             config: to_json(target).unwrap_or(Json::Null),
         }
     }

@@ -102,6 +102,12 @@ family! {
     Replay(Replay) = "replay",
 }
 
+/// What the envelope calls the model of a target: the `model` that its settings name, or its kind.
+pub fn model_id(kind: &str, config: &Json) -> String {
+    let model = config.get(kind).and_then(|settings| settings.get("model")).and_then(Json::as_str);
+    model.unwrap_or(kind).to_owned()
+}
+
 /// A setting that cannot work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
@@ -130,20 +136,6 @@ pub enum At {
 }
 
 impl TargetConfig {
-    /// What the envelope calls the model.
-    pub fn model_id(&self) -> String {
-        match self {
-            TargetConfig::OpenAi(OpenAi { model, .. })
-            | TargetConfig::Anthropic(Anthropic { model, .. })
-            | TargetConfig::Gemini(Gemini { model, .. })
-            | TargetConfig::Ollama(Ollama { model, .. }) => model.clone(),
-            TargetConfig::Http(http) => http.url.clone(),
-            TargetConfig::Plugin(plugin) => plugin.command.join(" "),
-            TargetConfig::Replay(replay) => replay.path.clone(),
-            TargetConfig::Scripted(_) => "scripted".to_owned(),
-        }
-    }
-
     /// Makes the target of a slot ready for requests; the settings have passed [`TargetConfig::check`].
     ///
     /// # Errors
@@ -168,7 +160,7 @@ impl TargetConfig {
             _ => opening.tape.clone(),
         };
         let account = match (&system, &opening.purse) {
-            (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(purse)?,
+            (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(&settings, purse)?,
             _ => None,
         };
         Ok(Target { slot: slot.to_owned(), settings, system, tape, account, timeout: opening.timeout })
@@ -177,8 +169,8 @@ impl TargetConfig {
 
 impl TargetConfig {
     /// What its requests are charged to.
-    fn account(&self, purse: &Arc<Purse>) -> Result<Option<Account>, Complaint> {
-        let price = purse.price(&self.model_id()).map_err(|what| {
+    fn account(&self, settings: &Json, purse: &Arc<Purse>) -> Result<Option<Account>, Complaint> {
+        let price = purse.price(&model_id(self.kind_name(), settings)).map_err(|what| {
             let hint = "add it to the price file, for example `MODEL: {input: 0.15, output: 0.6}`";
             Complaint { at: Vec::new(), what, hint: Some(hint.to_owned()) }
         })?;

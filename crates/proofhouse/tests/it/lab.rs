@@ -139,6 +139,12 @@ impl Lab {
     }
 }
 
+/// A variable of the tests' own environment.
+pub fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the one place where tests read the environment")]
+    std::env::var(name).ok()
+}
+
 fn finish(output: Output) -> Outcome {
     Outcome {
         code: output.status.code(),

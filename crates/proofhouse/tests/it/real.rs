@@ -8,7 +8,7 @@ use std::time::Duration;
 use proofhouse::target::{Chat, Opening, Outcome, Reply, Target, TargetConfig, Tool};
 use serde_json::json;
 
-use super::lab::Lab;
+use super::lab::{Lab, variable};
 
 /// Set by `./test` when the servers were installed: then they have to work.
 const REQUIRED: &str = "PROOFHOUSE_REQUIRE_SERVERS";
@@ -22,9 +22,8 @@ impl Served {
     /// Starts a server by the project's own script; none, with a message, where it is not installed.
     fn start(tool: &str) -> Option<Served> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        #[expect(clippy::disallowed_methods, reason = "tests start what a user would start")]
-        let required = std::env::var_os(REQUIRED).is_some();
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
+        let required = variable(REQUIRED).is_some();
+        let target = variable("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
         if !required && !target.join(tool).join("ready").exists() {
             eprintln!("left out: `tools/{tool} install` has not been run");
             return None;
@@ -157,7 +156,7 @@ fn the_example_of_a_plugin_runs() {
     for name in ["plugin.yaml", "plugin.py"] {
         lab.write(name, std::fs::read(suites.join(name)).unwrap());
     }
-    let path = std::env::var_os("PATH").unwrap();
+    let path = variable("PATH").unwrap();
     lab.finish(lab.command(&["run", "plugin.yaml", "--run-dir", "live"]).env("PATH", path)).exits(0);
     let records = lab.records("live");
     let passed: Vec<_> = records.iter().map(|record| record["passed"].as_bool()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::Utf8Path;
 use proofhouse::target::{
@@ -10,8 +10,9 @@ use proofhouse::target::{
 };
 use proofhouse_ledger::Json;
 use serde_json::json;
+use tokio::time::Instant;
 
-use super::lab::Lab;
+use super::lab::{Lab, variable};
 use super::servers::{Act, Seen, Server, completion};
 
 const CANARY: &str = "canary-key-0123456789";
@@ -684,7 +685,7 @@ fn a_plugin_in_python_answers_dies_and_comes_back() {
     let dir = tempfile::tempdir().unwrap();
     let base_dir = Utf8Path::from_path(dir.path()).unwrap().to_owned();
     std::fs::write(base_dir.join("answer.py"), PLUGIN).unwrap();
-    let path = std::env::var_os("PATH").map(|path| path.to_string_lossy().into_owned());
+    let path = variable("PATH");
     let environment = Environment::new(move |name| match name {
         "PATH" => path.clone(),
         "CANARY_KEY" => Some(CANARY.to_owned()),
@@ -874,8 +875,7 @@ fn judges_that_ask_somebody_are_asked() {
     lab.write("judge.py", "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n    print(json.dumps({'id': asked['id'], 'verdict': {'score': 1 if asked['judge']['output'] == 'some answer' else 0}}), flush=True)\n");
     lab.write("boxed.sh", "grep -q '\"input\":\"question 0\"' && exit 0; echo not the first; exit 1\n");
     let args = ["run", "net.yaml", "--run-dir", "live", "--record", "tape"];
-    lab.finish(lab.command(&args).env("CANARY_KEY", CANARY).env("PATH", std::env::var_os("PATH").unwrap()))
-        .exits(0);
+    lab.finish(lab.command(&args).env("CANARY_KEY", CANARY).env("PATH", variable("PATH").unwrap())).exits(0);
     let scores: Vec<String> = lab
         .records("live")
         .iter()
@@ -887,7 +887,7 @@ fn judges_that_ask_somebody_are_asked() {
     assert_eq!(lab.records("live")[2]["judge"]["boxed"], "`not the first`");
     drop(server);
     let args = ["run", "net.yaml", "--run-dir", "again", "--replay", "tape"];
-    lab.finish(lab.command(&args).env("PATH", std::env::var_os("PATH").unwrap())).exits(0);
+    lab.finish(lab.command(&args).env("PATH", variable("PATH").unwrap())).exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("live"));
 }
 

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 /// `lib.rs` in its order; the ledger and the sandbox are crates of their own.
-const ORDER: [&str; 12] =
-    ["page", "vary", "target", "judge", "code", "suite", "plan", "run", "tally", "diff", "report", "cli"];
+const ORDER: [&str; 13] = [
+    "page", "vary", "target", "judge", "code", "suite", "plan", "run", "tally", "diff", "report", "export",
+    "cli",
+];
 
 /// Modules that see the ledger and what stands between, but never what could run or judge anything again.
-const LEDGER_ONLY: [&str; 3] = ["tally", "diff", "report"];
+const LEDGER_ONLY: [&str; 4] = ["tally", "diff", "report", "export"];
 
 fn sources(dir: &Path, files: &mut Vec<std::path::PathBuf>) {
     #[expect(clippy::disallowed_methods, reason = "the order of findings does not matter")]

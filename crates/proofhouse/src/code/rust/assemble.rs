@@ -18,6 +18,8 @@ pub(super) struct Assembled {
     pub(super) source: String,
     /// What the model wrote of it.
     pub(super) own: Range<usize>,
+    /// Lines of that which only repeat the prompt: what the linter finds there is not the model's doing.
+    pub(super) repeated: Vec<Range<usize>>,
     /// Whether the model wrote no `fn main`.
     pub(super) main_free: bool,
     /// How the answer was read.
@@ -44,13 +46,40 @@ const MAX_TRIED: usize = 24;
 pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
     let completion = completion.strip_prefix('\u{feff}').unwrap_or(completion);
     let blocks = fenced(completion);
-    whole(frame, completion)
+    let mut assembled = whole(frame, completion)
         .or_else(|| body(frame, completion, frame.closes))
         .or_else(|| blocks.iter().find_map(|block| whole(frame, block)))
         .or_else(|| (blocks.len() > 1).then(|| whole(frame, &blocks.join("\n"))).flatten())
         .or_else(|| blocks.iter().find_map(|block| body(frame, block, true)))
         .or_else(|| between_prose(frame, completion))
-        .or_else(|| as_is(frame, completion, &blocks))
+        .or_else(|| as_is(frame, completion, &blocks))?;
+    assembled.repeated = repeated(frame, &assembled);
+    Some(assembled)
+}
+
+/// Shorter lines, such as a closing brace, are in every program and repeat nothing.
+const MIN_REPEATED_CHARS: usize = 4;
+
+/// The lines of the completion that the prompt has too.
+fn repeated(frame: &Frame, assembled: &Assembled) -> Vec<Range<usize>> {
+    let prompt: BTreeSet<&str> =
+        frame.head.lines().map(str::trim).filter(|line| line.len() >= MIN_REPEATED_CHARS).collect();
+    let mut lines = Vec::new();
+    let mut from = assembled.own.start;
+    for line in assembled.source[assembled.own.clone()].split_inclusive('\n') {
+        if prompt.contains(line.trim()) {
+            lines.push(from..from + line.len());
+        }
+        from += line.len();
+    }
+    lines
+}
+
+impl Assembled {
+    /// Whether the model is behind what stands there.
+    pub(super) fn is_own(&self, at: usize) -> bool {
+        self.own.contains(&at) && !self.repeated.iter().any(|line| line.contains(&at))
+    }
 }
 
 /// The answer has the whole function: it stands behind what the prompt has before that function.
@@ -72,7 +101,13 @@ fn whole(frame: &Frame, text: &str) -> Option<Assembled> {
     let from = source.len();
     source.push_str(text);
     let main_free = !items.iter().any(|item| item.is_function("main"));
-    Some(Assembled { own: from..source.len(), source, main_free, reading: Reading::Whole })
+    Some(Assembled {
+        own: from..source.len(),
+        repeated: Vec::new(),
+        source,
+        main_free,
+        reading: Reading::Whole,
+    })
 }
 
 /// The answer continues the prompt, perhaps without the last brace.
@@ -89,7 +124,13 @@ fn body(frame: &Frame, text: &str, may_close: bool) -> Option<Assembled> {
         };
         items.iter().any(continues).then_some(())?;
         let main_free = !items.iter().any(|item| item.is_function("main") && item.from >= from);
-        Some(Assembled { own: from..from + text.len(), source, main_free, reading: Reading::Body })
+        Some(Assembled {
+            own: from..from + text.len(),
+            repeated: Vec::new(),
+            source,
+            main_free,
+            reading: Reading::Body,
+        })
     })
 }
 
@@ -107,7 +148,13 @@ fn as_is(frame: &Frame, completion: &str, blocks: &[&str]) -> Option<Assembled> 
     // Unread text can still show a `fn main` of its own; only tokens count, never strings or comments.
     let main_free = Lexed::of(text)
         .is_none_or(|lexed| !lexed.words().any(|(at, word)| word == "fn" && lexed.word(at + 1) == "main"));
-    Some(Assembled { own: from..source.len(), source, main_free, reading: Reading::AsIs })
+    Some(Assembled {
+        own: from..source.len(),
+        repeated: Vec::new(),
+        source,
+        main_free,
+        reading: Reading::AsIs,
+    })
 }
 
 /// What the prompt has before its function, without what the answer has too.

@@ -83,7 +83,7 @@ fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>]) -> Compiled {
     let Ok(toolchain) = &rust.toolchain else { return Compiled::Unclear };
     let lints = rust.clippy != Clippy::Off && toolchain.has_clippy();
     let files = files(members);
-    let run = Run { rust, toolchain, bench, files: &files, own: &(0..0) };
+    let run = Run { rust, toolchain, bench, files: &files, own: &|_| false };
     let mut outcome = run.drive(lints, true);
     let stderr = std::mem::take(&mut outcome.stderr.head);
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
@@ -92,7 +92,9 @@ fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>]) -> Compiled {
             let told = members
                 .iter()
                 .enumerate()
-                .map(|(number, member)| diagnostics::read_member(&stderr, number, &member.assembled.own))
+                .map(|(number, member)| {
+                    diagnostics::read_member(&stderr, number, &|at| member.assembled.is_own(at))
+                })
                 .collect();
             Compiled::Program(found, told)
         }
@@ -149,7 +151,7 @@ fn test(
             ..Judged::default()
         };
         judged.diagnostics.lints = told.lints.clone();
-        let run = Run { rust, toolchain, bench, files: &[], own: &member.assembled.own };
+        let run = Run { rust, toolchain, bench, files: &[], own: &|at| member.assembled.is_own(at) };
         let judged = if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
             super::judge::lint_failure(judged)
         } else {

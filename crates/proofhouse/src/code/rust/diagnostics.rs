@@ -1,7 +1,6 @@
 //! The compiler's JSON messages as structure.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use serde::Deserialize;
 
@@ -48,15 +47,14 @@ pub(super) struct Told {
     pub(super) real_error: bool,
 }
 
-/// Reads the messages. `own` is what the model wrote of the file of the completion.
-pub(super) fn read(stderr: &[u8], own: &Range<usize>) -> Told {
+/// Reads the messages. `own` tells which bytes of the file of the completion the model is behind.
+pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> Told {
     let mut told = Told::default();
     for message in messages(stderr) {
         let is_lint = message.code.as_ref().is_some_and(|code| code.code.starts_with("clippy::"));
         let primary = message.spans.iter().find(|span| span.is_primary);
         if is_lint {
-            let in_own =
-                |span: &&Span| word(&span.file_name) == "completion" && own.contains(&span.byte_start);
+            let in_own = |span: &&Span| word(&span.file_name) == "completion" && own(span.byte_start);
             if primary.is_some_and(|span| in_own(&span)) && told.lints.len() < MAX_FINDINGS {
                 told.lints.push(finding(&message));
             }
@@ -85,14 +83,14 @@ fn normal(rendered: &str) -> String {
 }
 
 /// The linter's findings in what the model wrote of one member of a batch.
-pub(super) fn read_member(stderr: &[u8], number: usize, own: &Range<usize>) -> Told {
+pub(super) fn read_member(stderr: &[u8], number: usize, own: &dyn Fn(usize) -> bool) -> Told {
     let folder = format!("m{number}/");
     let mut told = Told::default();
     for mut message in messages(stderr) {
         let mut of_member = false;
         for span in &mut message.spans {
             if let Some(name) = span.file_name.strip_prefix(&folder) {
-                of_member |= span.is_primary && name == "candidate.rs" && own.contains(&span.byte_start);
+                of_member |= span.is_primary && name == "candidate.rs" && own(span.byte_start);
                 span.file_name = name.to_owned();
             }
         }

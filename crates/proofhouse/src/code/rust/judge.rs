@@ -1,7 +1,6 @@
 //! One completion through its phases: read, compile and lint, test.
 
 use std::io;
-use std::ops::Range;
 
 use proofhouse_sandbox::recipes::{self, Toolchain};
 use proofhouse_sandbox::{Arg, Found, Outcome, Spec, Status};
@@ -42,7 +41,7 @@ pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str)
         Err(reason) => return ended(judged, ErrorType::InfraMissingToolchain, reason.clone()),
     };
     let files = program::files(frame, &assembled, screened.at_root);
-    let run = Run { rust, toolchain, bench, files: &files, own: &assembled.own };
+    let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
     let found = match run.compile(&mut judged, screened.has_unsafe) {
         Compiled::Program(found) => found,
         Compiled::Stopped(error_type, error) => return ended(judged, error_type, error),
@@ -95,7 +94,7 @@ pub(super) struct Run<'a> {
     /// The crate's root first.
     pub(super) files: &'a [(String, String)],
     /// What the model wrote of the file of the completion.
-    pub(super) own: &'a Range<usize>,
+    pub(super) own: &'a dyn Fn(usize) -> bool,
 }
 
 impl Run<'_> {
@@ -273,6 +272,7 @@ pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
     let assembled = Assembled {
         source: "fn one() -> i32 { 1 }\n".into(),
         own: 0..22,
+        repeated: Vec::new(),
         main_free: true,
         reading: super::assemble::Reading::Whole,
     };
@@ -283,7 +283,7 @@ pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
     };
     let frame = Frame::of(&problem, &std::collections::BTreeSet::new());
     let files = program::files(&frame, &assembled, false);
-    let run = Run { rust, toolchain, bench, files: &files, own: &assembled.own };
+    let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
     let mut outcome = run.drive(false, true);
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
     match (&outcome.status, found) {
@@ -292,7 +292,7 @@ pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
             judged.error.map(|error| format!("a program that is known to be good fails: {error}"))
         }
         (status, _) => {
-            let told = diagnostics::read(&outcome.stderr.head, &(0..0));
+            let told = diagnostics::read(&outcome.stderr.head, &|_| false);
             let said =
                 told.errors.first().map_or_else(|| outcome.stderr.text(), |error| error.message.clone());
             let said: String = said.chars().take(400).collect();

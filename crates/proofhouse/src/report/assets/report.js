@@ -1,5 +1,3 @@
-
-'use strict';
 // The table of records and the view of one. Text from records reaches the page only as text nodes; the page's policy
 // (trusted-types 'none') makes anything else an error.
 (() => {
@@ -200,7 +198,7 @@
   function tableRow(n) {
     const row = rows[n];
     const more = texts(n);
-    const preview = plain((text(more.output) || text(more.error)).slice(0, 220).replace(/\s+/g, ' '));
+    const preview = plain((text(more[kind.output]) || text(more.error)).slice(0, 220).replace(/\s+/g, ' '));
     const name = row[CASE] + (row[VARIANT] === null ? '' : ' / ' + row[VARIANT]);
     const cells = {
       index: number(row[INDEX]),
@@ -310,7 +308,12 @@
     }
     return out;
   }
-  const PLACED = ['line', 'input', 'output', 'expected', 'error', 'scores', 'judge', 'primary_metric'];
+  // What a kind of suite adds to the view of a record: the field of its output, the fields it places, and how.
+  const kind = { output: 'output', placed: [], details: () => [], ...KINDS[meta.kind] };
+  const table = (titles, cells) => el('table', { class: 'plain' },
+    el('thead', null, el('tr', null, ...titles.map((title) => el('th', { scope: 'col' }, title)))),
+    el('tbody', null, ...cells.map((row) => el('tr', null, ...row.map((cell) => el('td', null, cell))))));
+  const PLACED = ['line', 'input', 'output', 'expected', 'error', 'scores', 'judge', 'primary_metric', ...kind.placed];
   const IDENTITY = ['input_fingerprint', 'output_sha256', 'record_sha256', 'started_at', 'completed_at', 'latency_ms', 'usage'];
   function fact(name, value) { return el('div', null, el('dt', null, name), el('dd', null, value)); }
 
@@ -354,7 +357,8 @@
         el('a', { href: '#r=' + row[ID], class: 'permalink' }, 'Link to this record')),
       ...block('Error', 'error', more, 'errorbox'),
       ...block('Input', 'input', more), ...block('Expected', 'expected', more), ...block('Output', 'output', more),
-      ...difference(row, more), ...judges(more),
+      ...kind.details({ el, shown, plain, parsed, block, table, text }, more, row),
+      ...difference(row, more), ...(more.judge === undefined ? [] : judges(more)),
       ...others.flatMap((key) => block(key, key, more)),
       el('h3', null, 'Identity'),
       el('dl', { class: 'facts' }, fact('record_id', row[ID]), fact('index', number(row[INDEX])),

@@ -10,6 +10,7 @@ use super::html::Html;
 use super::survey::Survey;
 
 mod cases;
+mod code;
 mod comparisons;
 mod outcomes;
 mod provenance;
@@ -21,6 +22,7 @@ mod verdict;
 /// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
 pub(super) const ALL: &[Section] = &[
     verdict::SECTION,
+    code::SECTION,
     comparisons::SECTION,
     outcomes::SECTION,
     tags::SECTION,

@@ -107,9 +107,11 @@ impl Judging {
         let judging = timer.timing();
         for (mut answer, judged) in to_judge.into_iter().zip(verdicts) {
             if answer.reply.is_none() {
-                answer.timing = Timing { cached: judged.from_cache, ..judging };
+                answer.timing = judging;
+                answer.timing.attempts = u32::try_from(judged.tries.len()).unwrap_or(u32::MAX);
             }
             answer.timing.cached = judged.from_cache;
+            answer.timing.compile_time_ms = judged.compile_time_ms;
             self.write(&answer, &judged, desk);
         }
     }

@@ -188,13 +188,9 @@ fn common(file: &CodeFile) -> Common<'_> {
 
 /// The slot of a samples file: by its content, never by its place.
 fn samples_slot(name: &str, source: &SampleSource) -> Slot {
-    let config = Object::from_iter([("sha256", Json::from(source.sha256.prefixed()))]);
-    Slot {
-        name: name.to_owned(),
-        kind: "samples".to_owned(),
-        model_id: name.to_owned(),
-        config: Json::Object(config),
-    }
+    let file = Object::from_iter([("sha256", Json::from(source.sha256.prefixed()))]);
+    let config = Object::from_iter([("samples", Json::Object(file))]);
+    Slot { name: name.to_owned(), kind: "samples".to_owned(), config: Json::Object(config) }
 }
 
 fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {

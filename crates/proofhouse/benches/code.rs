@@ -1,0 +1,246 @@
+//! What judging one completion costs, beside `cargo test` in a fresh project and beside `rustc --test` alone.
+//!
+//! `cargo bench -p proofhouse --bench code`. CPU time of whole process trees, sandbox on in all of ours, rounds
+//! interleaved. Without `--bench` (as `cargo test` starts it) the runs are small.
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Starts a program, waits for it and for everything that it left behind, and prints wall seconds, CPU seconds of the
+/// whole tree, peak RSS of the program itself in KiB, and the exit code.
+const MEASURE: &str = "import ctypes, os, resource, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+start = time.perf_counter()
+null = os.open(os.devnull, os.O_WRONLY)
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, null, 1)])
+_, status, own = os.wait4(pid, 0)
+wall = time.perf_counter() - start
+while True:
+    try: os.wait()
+    except ChildProcessError: break
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(wall, usage.ru_utime + usage.ru_stime, own.ru_maxrss, os.waitstatus_to_exitcode(status))";
+
+/// Signature, body and test of a task; `NAME` becomes the name of its function.
+const TASKS: [[&str; 3]; 8] = [
+    [
+        "(values: &[f64], threshold: f64) -> bool",
+        "    for (at, a) in values.iter().enumerate() {\n        for b in &values[at + 1..] {\n            if (a - b).abs() < threshold {\n                return true;\n            }\n        }\n    }\n    false\n}\n",
+        "assert!(NAME(&[1.0, 2.0, 2.1], 0.3)); assert!(!NAME(&[1.0, 2.0, 4.1], 0.3));",
+    ],
+    [
+        "(text: &str) -> Vec<String>",
+        "    let (mut depth, mut group, mut groups) = (0, String::new(), Vec::new());\n    for c in text.chars().filter(|c| !c.is_whitespace()) {\n        group.push(c);\n        depth += if c == '(' { 1 } else { -1 };\n        if depth == 0 {\n            groups.push(std::mem::take(&mut group));\n        }\n    }\n    groups\n}\n",
+        "assert_eq!(NAME(\"( ) (( ))\"), [\"()\", \"(())\"]); assert!(NAME(\"\").is_empty());",
+    ],
+    [
+        "(numbers: &[i64]) -> (i64, i64)",
+        "    (numbers.iter().sum(), numbers.iter().product())\n}\n",
+        "assert_eq!(NAME(&[]), (0, 1)); assert_eq!(NAME(&[2, 3, 4]), (9, 24));",
+    ],
+    [
+        "(text: &str) -> String",
+        "    let mut out: Vec<char> = text.chars().collect();\n    for tail in 0..out.len() {\n        if out[tail..].iter().eq(out[tail..].iter().rev()) {\n            let head: Vec<char> = out[..tail].iter().rev().copied().collect();\n            out.extend(head);\n            break;\n        }\n    }\n    out.into_iter().collect()\n}\n",
+        "assert_eq!(NAME(\"cat\"), \"catac\"); assert_eq!(NAME(\"\"), \"\"); assert_eq!(NAME(\"xyx\"), \"xyx\");",
+    ],
+    [
+        "(n: u64) -> Vec<u64>",
+        "    let (mut n, mut divisor, mut factors) = (n, 2, Vec::new());\n    while n > 1 {\n        while n % divisor == 0 {\n            factors.push(divisor);\n            n /= divisor;\n        }\n        divisor += 1;\n    }\n    factors\n}\n",
+        "assert_eq!(NAME(360), [2, 2, 2, 3, 3, 5]); assert_eq!(NAME(97), [97]);",
+    ],
+    [
+        "(words: &[&str]) -> Option<String>",
+        "    words.iter().fold(None, |longest: Option<&str>, word| match longest {\n        Some(longest) if longest.len() >= word.len() => Some(longest),\n        _ => Some(word),\n    }).map(str::to_owned)\n}\n",
+        "assert_eq!(NAME(&[\"a\", \"bbb\", \"ccc\"]).as_deref(), Some(\"bbb\")); assert_eq!(NAME(&[]), None);",
+    ],
+    [
+        "(text: &str) -> std::collections::BTreeMap<char, usize>",
+        "    let mut counts = std::collections::BTreeMap::new();\n    for c in text.chars().filter(|c| c.is_alphabetic()) {\n        *counts.entry(c.to_ascii_lowercase()).or_insert(0) += 1;\n    }\n    counts\n}\n",
+        "let counts = NAME(\"Abba!\"); assert_eq!(counts[&'a'], 2); assert_eq!(counts.len(), 2);",
+    ],
+    [
+        "(numbers: &[i64]) -> Vec<i64>",
+        "    let mut sorted: Vec<i64> = numbers.iter().step_by(3).copied().collect();\n    sorted.sort_unstable();\n    let mut out = numbers.to_vec();\n    for (place, value) in out.iter_mut().step_by(3).zip(sorted) {\n        *place = value;\n    }\n    out\n}\n",
+        "assert_eq!(NAME(&[5, 1, 1, 2]), [2, 1, 1, 5]); assert_eq!(NAME(&[]), []);",
+    ],
+];
+
+struct Figures {
+    /// Milliseconds of CPU per completion, by round.
+    rounds: Vec<f64>,
+    title: String,
+}
+
+fn main() {
+    let measured = std::env::args().any(|argument| argument == "--bench");
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("code");
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(&root).expect("the target directory can be written");
+    let (rounds, many) = if measured { (3, 400) } else { (1, 4) };
+    per_completion(&root, rounds, many);
+    jobs(&root, many);
+    cached(&root, if measured { 100_000 } else { 100 });
+    std::fs::remove_dir_all(&root).expect("the bench wrote it");
+}
+
+/// CPU per completion of everything that is compared.
+fn per_completion(root: &Path, rounds: usize, many: usize) {
+    let mut ours = vec![
+        ("mixed", suite(root, "mixed", many, 8 * 40, 0, "advisory")),
+        ("mixed, 10 % do not compile", suite(root, "mixed-10", many, 8 * 40, 10, "advisory")),
+        ("mixed, 30 % do not compile", suite(root, "mixed-30", many, 8 * 40, 30, "advisory")),
+        ("mixed, 50 % do not compile", suite(root, "mixed-50", many, 8 * 40, 50, "advisory")),
+        ("same task, no clippy", suite(root, "same", many, 1, 0, "off")),
+    ];
+    let singles = (many / 20).max(1);
+    ours.push(("single, no clippy", suite(root, "single", singles, 8, 0, "off")));
+    ours.push(("single, clippy", suite(root, "single-clippy", singles, 8, 0, "advisory")));
+    let mut figures: Vec<Figures> = ["cargo test, fresh project", "rustc --test and run"]
+        .into_iter()
+        .chain(ours.iter().map(|(title, _)| *title))
+        .map(|title| Figures { rounds: Vec::new(), title: title.to_owned() })
+        .collect();
+    for round in 0..rounds {
+        figures[0].rounds.push(cargo_test(root, round));
+        figures[1].rounds.push(rustc_test(root));
+        for (at, (title, (suite, count))) in ours.iter().enumerate() {
+            let alone = if title.starts_with("single") { " --measure" } else { "" };
+            let command =
+                format!("run {suite} --no-cache --skip-report --quiet --jobs 1 --root runs-{round}{alone}");
+            figures[at + 2].rounds.push(proofhouse(root, &command).cpu * 1000.0 / *count as f64);
+        }
+    }
+    let cargo = median(figures[0].rounds.clone());
+    println!("CPU per completion, sandbox on, median of {rounds} interleaved rounds of {many} completions");
+    for figure in figures {
+        let value = median(figure.rounds);
+        println!("  {:28} {value:8.1} ms   {:6.1} x", figure.title, cargo / value);
+    }
+}
+
+/// Wall clock with one and with two jobs.
+fn jobs(root: &Path, many: usize) {
+    let (suite, _) = suite(root, "jobs", many, 8 * 40, 0, "advisory");
+    let wall = |jobs: usize| {
+        proofhouse(
+            root,
+            &format!("run {suite} --no-cache --skip-report --quiet --jobs {jobs} --root jobs-{jobs}"),
+        )
+        .wall
+    };
+    let (one, two) = (wall(1), wall(2));
+    println!("\n{many} completions: {one:.2} s with one job, {two:.2} s with two ({:.2} x)", one / two);
+}
+
+/// What a known verdict costs, and how much memory many of them take.
+fn cached(root: &Path, many: usize) {
+    let (suite, count) = suite(root, "cached", many, 8, 0, "off");
+    let run = |place: &str| {
+        proofhouse(root, &format!("run {suite} --cache cache --skip-report --quiet --root {place}"))
+    };
+    run("cached-1");
+    let again = run("cached-2");
+    println!(
+        "\n{count} known completions: {:.1} us of CPU each (limit 1000), {:.0} MB RSS (limit 60), {:.1} s",
+        again.cpu * 1e6 / count as f64,
+        again.rss_mb,
+        again.wall
+    );
+}
+
+/// Writes a suite of `many` completions over `tasks` tasks, so many percent of which do not compile.
+fn suite(root: &Path, name: &str, many: usize, tasks: usize, broken: usize, clippy: &str) -> (String, usize) {
+    let (mut problems, mut samples) = (String::new(), String::new());
+    let tasks = tasks.min(many);
+    for task in 0..tasks {
+        let [signature, _, test] = TASKS[task % TASKS.len()];
+        let function = format!("task_{task}");
+        let prompt = format!("/// Task {task}.\nfn {function}{signature} {{\n");
+        let test = test.replace("NAME", &function);
+        let test = format!(
+            "\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn works() {{\n        {test}\n    }}\n}}\n"
+        );
+        let row =
+            serde_json::json!({"task_id": function, "prompt": prompt, "entry_point": function, "test": test});
+        writeln!(problems, "{row}").expect("a string takes everything");
+    }
+    for sample in 0..many {
+        // All samples of a task are neighbours, as files of samples have them.
+        let task = sample * tasks / many;
+        let mut body = TASKS[task % TASKS.len()][1].to_owned();
+        if sample * broken / 100 != (sample + 1) * broken / 100 {
+            body = body.replacen(';', " + nothing;", 1).replacen("\n}\n", "\n    + nothing\n}\n", 1);
+        }
+        // No two completions are the same text.
+        let body = format!("    // {sample}\n{body}");
+        let row = serde_json::json!({"task_id": format!("task_{task}"), "completion": body});
+        writeln!(samples, "{row}").expect("a string takes everything");
+    }
+    let write = |file: String, text: &str| std::fs::write(root.join(file), text).expect("it can be written");
+    write(format!("{name}.problems.jsonl"), &problems);
+    write(format!("{name}.samples.jsonl"), &samples);
+    let text = format!(
+        "kind: code\nsuite_id: {name}\nproblems: {name}.problems.jsonl\nsamples: {{model: {name}.samples.jsonl}}\nclippy: {clippy}\n"
+    );
+    write(format!("{name}.yaml"), &text);
+    (format!("{name}.yaml"), many)
+}
+
+fn program(function: &str) -> String {
+    let [signature, body, test] = TASKS[0];
+    let test = test.replace("NAME", function);
+    format!(
+        "fn {function}{signature} {{\n{body}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn works() {{\n        {test}\n    }}\n}}\n"
+    )
+}
+
+/// `cargo test` as people run a completion: a project of its own.
+fn cargo_test(root: &Path, round: usize) -> f64 {
+    let project = root.join(format!("project-{round}"));
+    std::fs::create_dir_all(project.join("src")).expect("it can be written");
+    let manifest = "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+    std::fs::write(project.join("Cargo.toml"), manifest).expect("it can be written");
+    std::fs::write(project.join("src/lib.rs"), program("close")).expect("it can be written");
+    cost(&project, &["cargo", "test", "--quiet", "--offline", "--lib", "--target-dir", "target"]).cpu * 1000.0
+}
+
+fn rustc_test(root: &Path) -> f64 {
+    std::fs::write(root.join("one.rs"), program("close")).expect("it can be written");
+    let compile = cost(root, &["rustc", "--edition=2021", "--test", "one.rs", "-o", "one"]);
+    let run = cost(root, &["./one", "--quiet"]);
+    (compile.cpu + run.cpu) * 1000.0
+}
+
+/// What a tree of processes cost.
+#[derive(Debug, Clone, Copy)]
+struct Cost {
+    wall: f64,
+    cpu: f64,
+    rss_mb: f64,
+}
+
+fn proofhouse(root: &Path, arguments: &str) -> Cost {
+    let mut words = vec![env!("CARGO_BIN_EXE_proofhouse")];
+    words.extend(arguments.split_whitespace());
+    cost(root, &words)
+}
+
+fn cost(root: &Path, words: &[&str]) -> Cost {
+    #[expect(clippy::disallowed_methods, reason = "a bench starts what it measures")]
+    let output = Command::new("python3").arg("-c").arg(MEASURE).args(words).current_dir(root).output();
+    let output = output.expect("python3 measures processes");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [wall, cpu, rss, code] = numbers[..] else {
+        panic!("{words:?}: {text}{}", String::from_utf8_lossy(&output.stderr))
+    };
+    assert_eq!(code, 0.0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Cost { wall, cpu, rss_mb: rss * 1024.0 / 1e6 }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

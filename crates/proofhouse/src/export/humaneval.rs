@@ -1,0 +1,73 @@
+//! `<samples>_results.jsonl`, one line per completion in the order of the samples, as readers of HumanEval results know it.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::record::{Kind, Line};
+
+use super::{ExportError, Format, Sink, Source};
+
+pub(super) const FORMAT: Format = Format {
+    name: "humaneval",
+    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields",
+    kind: Kind::Code,
+    write,
+};
+
+/// The fields of a line, sorted. `passed` is `true` or `false` there, because older readers know nothing else: what
+/// could not be scored is `false` and has its `error_type`.
+const FIELDS: [&str; 13] = [
+    "binary_size_bytes",
+    "clippy_ok",
+    "compile_ok",
+    "compile_time_ms",
+    "completion",
+    "completion_id",
+    "error_type",
+    "main_free",
+    "passed",
+    "result",
+    "stderr",
+    "task_id",
+    "test_ok",
+];
+
+fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
+    let mut sinks = Vec::new();
+    // The first dataset is the problems, the others are the samples of the first slots.
+    for (at, target) in source.manifest.targets.iter().enumerate() {
+        let samples = source.manifest.datasets.get(at + 1).map(|dataset| Utf8Path::new(&dataset.path));
+        let name = samples.and_then(Utf8Path::file_name).unwrap_or(&target.slot);
+        let taken =
+            |sinks: &[(String, Sink)], path: &Utf8Path| sinks.iter().any(|(_, sink)| sink.path == path);
+        let mut path = out.join(format!("{name}_results.jsonl"));
+        if taken(&sinks, &path) {
+            path = out.join(format!("{}-{name}_results.jsonl", target.slot));
+        }
+        sinks.push((target.slot.clone(), Sink::create(path)?));
+    }
+    let mut text = Vec::new();
+    source.each(|line| {
+        text.clear();
+        push(&mut text, line);
+        let slot = line.text("slot").unwrap_or_default();
+        if let Some((_, sink)) = sinks.iter_mut().find(|(name, _)| *name == slot) {
+            sink.put(&text)?;
+        }
+        Ok(())
+    })?;
+    Ok(sinks.into_iter().map(|(_, sink)| sink.finish()).collect::<Result<_, _>>()?)
+}
+
+fn push(out: &mut Vec<u8>, line: &Line<'_>) {
+    out.push(b'{');
+    for (at, field) in FIELDS.iter().enumerate() {
+        if at > 0 {
+            out.extend_from_slice(b", ");
+        }
+        out.push(b'"');
+        out.extend_from_slice(field.as_bytes());
+        out.extend_from_slice(b"\": ");
+        let raw = line.raw(field).unwrap_or(b"null");
+        out.extend_from_slice(if *field == "passed" && raw == b"null" { b"false" } else { raw });
+    }
+    out.extend_from_slice(b"}\n");
+}

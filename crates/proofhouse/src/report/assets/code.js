@@ -1,0 +1,32 @@
+// Records of a code run: why first, then what the model wrote, with each finding at its place.
+const CODE = {
+  output: 'completion',
+  placed: ['completion', 'completion_bytes', 'completion_id', 'compile_errors', 'lints', 'panic', 'tests', 'stderr', 'stderr_bytes', 'stderr_sha256',
+    'result', 'task_id', 'compile_ok', 'clippy_ok', 'test_ok', 'main_free', 'missing_crates', 'tries'],
+  details({ el, shown, plain, parsed, block, table }, more) {
+    const place = (finding) => (finding.file ? finding.file + (finding.line ? ':' + finding.line + (finding.column ? ':' + finding.column : '') : '') : '');
+    const list = (field) => parsed(more[field]) || [];
+    const findings = (title, field) => {
+      const all = list(field);
+      return all.length ? [el('h3', null, title), table(['Code', 'Place', 'Message'], all.map((finding) => [plain(finding.code || '–'), plain(place(finding)), shown(finding.message)]))] : [];
+    };
+    const word = (value, yes, no) => (value === undefined ? 'not asked' : parsed(value) ? yes : no);
+    const panic = parsed(more.panic);
+    const left = panic && /^([\s\S]*?)\n\s*left: ([\s\S]*?)\n\s*right: ([\s\S]*)$/.exec(panic.message);
+    const tests = list('tests');
+    return [
+      el('p', { class: 'chips' },
+        el('span', { class: 'chip' }, 'compiled: ' + word(more.compile_ok, 'yes', 'no')), el('span', { class: 'chip' }, 'clippy: ' + word(more.clippy_ok, 'clean', 'findings')),
+        el('span', { class: 'chip' }, 'tests: ' + word(more.test_ok, 'passed', 'failed')),
+        more.main_free !== undefined && !parsed(more.main_free) ? el('span', { class: 'chip' }, 'has its own main') : null),
+      ...(panic ? [el('h3', null, 'Panic at ' + plain(place(panic) || 'an unknown place')),
+        left ? table(['', 'Value'], [['left', shown(left[2])], ['right', shown(left[3])]]) : null,
+        el('pre', { class: 'errorbox', tabindex: '0' }, shown(panic.message))] : []),
+      ...findings('Compiler errors', 'compile_errors'),
+      ...block('Completion', 'completion', more),
+      ...findings('Lints in the completion', 'lints'),
+      ...(tests.length ? [el('h3', null, 'Tests'), table(['Test', 'Outcome'], tests.map((test) => [plain(test.name), test.ok ? 'ok' : 'failed']))] : []),
+      ...(more.stderr ? block('What compiler and tests printed', 'stderr', more) : []),
+    ];
+  },
+};
