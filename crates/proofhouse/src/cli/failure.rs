@@ -93,7 +93,18 @@ impl From<OpenError> for Failure {
 
 impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
-        Failure::new(Exit::Internal, &error)
+        let exit = match &error {
+            ExecuteError::Target(..) | ExecuteError::Judge(_) | ExecuteError::Means(_) => {
+                Exit::Infrastructure
+            }
+            ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
+        };
+        let whole = Failure::new(exit, &error);
+        // What a target or a judge lacks comes with its own hint.
+        match whole.message.split_once("\n\nhint: ") {
+            Some((message, hint)) => Failure::say(exit, message.to_owned()).hint(hint.to_owned()),
+            None => whole,
+        }
     }
 }
 

@@ -210,6 +210,7 @@ impl Run {
         }
         let options = self.options()?;
         let means = Means { stored, ..self.means(&loaded)? };
+        let ready = run::ready(&loaded, means)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
@@ -223,7 +224,7 @@ impl Run {
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
         let outcome =
-            run::execute(&loaded, &mut open, (&options, means), &stop, &mut |progress| live.show(progress));
+            run::execute(&loaded, &mut open, (&options, ready), &stop, &mut |progress| live.show(progress));
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 

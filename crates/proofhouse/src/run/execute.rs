@@ -17,7 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
 use super::clock::Watch;
-use super::open::Open;
+use super::open::{Open, run_id};
 use super::reuse::Reuse;
 use super::work::{self, Desk, Finished, Means, Noted, Provenance, Sheet, Step, Work};
 use super::{Options, Progress};
@@ -94,11 +94,26 @@ impl Stop {
     }
 }
 
+/// Everything that trials need, made ready before anything is written: targets, judges, sandbox.
+pub struct Ready {
+    work: Arc<dyn Work>,
+    purse: Option<Arc<Purse>>,
+}
+
+/// Makes ready for the trials of a suite.
+///
+/// # Errors
+/// What this machine lacks: a key, a file, a program.
+pub fn ready(loaded: &Arc<Loaded>, means: Means) -> Result<Ready, ExecuteError> {
+    let purse = means.opening.purse.clone();
+    Ok(Ready { work: work::open(loaded, run_id(loaded), means)?, purse })
+}
+
 /// Runs every trial of the plan that has no record yet.
 pub fn execute(
     loaded: &Arc<Loaded>,
     open: &mut Open,
-    (options, means): (&Options, Means),
+    (options, ready): (&Options, Ready),
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Executed, ExecuteError> {
@@ -108,8 +123,7 @@ pub fn execute(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let purse = means.opening.purse.clone();
-    let work = work::open(loaded, open.envelope.run_id, means)?;
+    let Ready { work, purse } = ready;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());

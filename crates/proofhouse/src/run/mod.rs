@@ -20,7 +20,7 @@ mod seal;
 mod stored;
 mod work;
 
-pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
+pub use execute::{Ending, ExecuteError, Executed, Ready, Stop, execute, ready};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};

@@ -842,10 +842,12 @@ fn a_budget_stops_the_run_and_it_can_be_resumed() {
 fn a_missing_key_and_a_key_in_a_suite_are_said_without_showing_it() {
     let server = Server::saying("x");
     let lab = suite(&server, 1, "");
+    let before = lab.snapshot();
     lab.run("run net.yaml --run-dir live")
+        .exits(9)
         .says("`CANARY_KEY` is not set in the environment")
         .says("--replay DIR");
-    assert!(!lab.path("live").join("manifest.json").exists());
+    assert_eq!(lab.snapshot(), before, "a refusal changes no byte");
     let literal = lab.read("net.yaml").replace("api_key_env: CANARY_KEY", "api_key: sk-0123456789abcdefghij");
     lab.write("net.yaml", literal);
     let outcome = lab.run("check net.yaml").says("a suite is no place for a key").says("api_key_env");

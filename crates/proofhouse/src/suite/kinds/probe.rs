@@ -217,7 +217,12 @@ fn judges(checker: &mut Checker<'_>, file: &ProbeFile) {
                 None => (what.as_str(), None),
             };
             let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
-            checker.complain(Code::BadValue, &steps, what).hint = hint;
+            let problem = checker.complain(Code::BadValue, &steps, what);
+            problem.hint = hint;
+            // Where a key may stand nothing of the line is shown.
+            if what.contains("a suite is no place for") {
+                problem.place.text = None;
+            }
         }
     }
 }
