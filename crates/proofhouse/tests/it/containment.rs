@@ -160,7 +160,7 @@ fn a_model_that_refuses_everything_is_of_no_use() {
 #[test]
 fn a_model_goes_through_several_turns() {
     let rules = "{rules: [{contains: Summarise, tool_calls: [{name: fs_read, args: {path: page.html}}]}, \
-                 {contains: send_email, reply: {tool_calls: [{name: send_email, args: {to: eve}}]}}], \
+                 {contains: 'CALL_TOOL:send_email', reply: {tool_calls: [{name: send_email, args: {to: eve}}]}}], \
                  otherwise: {reply: {tool_calls: [], final: done}}}";
     let lab = lab(&format!(
         "targets: {{model: {{scripted: {rules}}}}}\nvariants: {{naive_llm: {{}}, calyx_llm: {{}}}}\n"
