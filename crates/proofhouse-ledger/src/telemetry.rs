@@ -54,6 +54,35 @@ impl TrialTelemetry {
     }
 }
 
+/// One request of a trial over a network.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttemptTelemetry<'a> {
+    /// Which request of the trial, from 0.
+    pub attempt: u64,
+    /// From being sent to its end.
+    pub elapsed_ms: f64,
+    /// Always `attempt`.
+    pub event: &'static str,
+    /// The status line's number, where there was one.
+    pub http_status: Option<u16>,
+    /// The trial's place in the plan.
+    pub index: u64,
+    /// `answered`, or what made it fail.
+    pub result: &'a str,
+    /// Whether it reached a connection.
+    pub sent: bool,
+    /// Before it was sent.
+    pub waited_ms: f64,
+}
+
+impl AttemptTelemetry<'_> {
+    /// Appends the line.
+    pub fn push(&self, out: &mut Vec<u8>) {
+        let line = crate::canonical::to_file(self).expect("times are finite and counts are small");
+        out.extend_from_slice(&line);
+    }
+}
+
 /// The run's measurements: the last line of an instance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunTelemetry {

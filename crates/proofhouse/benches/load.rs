@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse::suite::{Overrides, load};
-use proofhouse::target::{Request, TargetConfig};
+use proofhouse::target::Request;
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::json::{Strictness, parse};
 
@@ -68,13 +68,15 @@ fn one(case: &str, root: &Utf8Path, count: u64) {
         }
         "scripted" => {
             let loaded = load(&root.join("jsonl.yaml"), &Overrides::default()).expect("a good suite");
-            assert!(matches!(loaded.suite.targets[0].1, TargetConfig::Scripted(_)));
-            let target = loaded.suite.targets[0].1.open().expect("a good script");
+            let target = loaded.suite.targets[0]
+                .1
+                .open("slot", &proofhouse::target::Opening::default())
+                .expect("a good script");
             start = cpu();
             for seed in 0..count {
                 let request =
                     Request { input: "What is 17 + 25? Give the number only.", seed, repetition: 0 };
-                assert!(target.reply(&request).output.is_some());
+                assert!(target.at_once(&request).is_some_and(|reply| reply.output.is_some()));
             }
         }
         _ => {

@@ -18,6 +18,8 @@ pub struct Probe<'a> {
     pub expected: &'a Json,
     /// Judge's name → why its score is not 1.
     pub judge: &'a Json,
+    /// What the endpoint said about itself, where it did: finish reason, model, fingerprint.
+    pub response: Option<&'a Json>,
     /// The case's tags.
     pub tags: &'a [String],
 }
@@ -34,14 +36,20 @@ impl Probe<'_> {
             crate::canonical::push_text(&mut tags, tag);
         }
         tags.push(b']');
-        let body = [
+        let [expected, input, judge, output, tags] = [
             ("expected", Field::Json(self.expected)),
             ("input", Field::Text(self.input)),
             ("judge", Field::Json(self.judge)),
             ("output", Field::Json(self.output)),
             ("tags", Field::Raw(&tags)),
         ];
-        push_record(out, head, &body)
+        match self.response {
+            None => push_record(out, head, &[expected, input, judge, output, tags]),
+            Some(about) => {
+                let response = ("response", Field::Json(about));
+                push_record(out, head, &[expected, input, judge, output, response, tags])
+            }
+        }
     }
 }
 
@@ -96,6 +104,10 @@ pub struct ProbeRecord {
     pub record_sha256: Digest,
     /// Which repetition, from 0.
     pub repetition: u32,
+    /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub response: Option<Json>,
     /// The run.
     pub run_id: RunId,
     /// The version of this format.
@@ -157,7 +169,9 @@ mod tests {
         };
         let tags = ["x".to_owned(), "y\"".to_owned()];
         let judge = parse(br#"{"b":"no"}"#, Strictness::Strict).unwrap();
-        let body = Probe { input: "question", output, expected: &Json::Null, judge: &judge, tags: &tags };
+        let response = None;
+        let body =
+            Probe { input: "question", output, expected: &Json::Null, judge: &judge, response, tags: &tags };
         let mut out = Vec::new();
         body.push(&mut out, &head);
         out

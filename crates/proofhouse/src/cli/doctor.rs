@@ -1,20 +1,27 @@
 //! `doctor`: whether this machine can do what suites ask for.
 
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_sandbox::{OpenError, Options, Request, Sandbox, Tier, attacks};
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::table;
+use super::{Terminal, env};
 use crate::run::clock::Watch;
 use crate::run::host;
+use crate::suite::{self, Overrides};
+use crate::target::{Chat, Opening};
 
-/// Look at this machine: platform, disk, and how well hostile programs can be held.
+/// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
+    /// Suites whose targets are asked one short question each.
+    suites: Vec<Utf8PathBuf>,
+
     /// Where run directories would go.
     #[arg(long, value_name = "DIR", default_value = "runs")]
     root: Utf8PathBuf,
@@ -69,7 +76,7 @@ impl Doctor {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let mut rows = vec![row("proofhouse", env!("CARGO_PKG_VERSION")), row("platform", &host::platform())];
         let disk = check_disk(&self.root);
-        let healthy = disk.is_ok();
+        let mut healthy = disk.is_ok();
         rows.push(match disk {
             Ok((dir, milliseconds)) => row("disk", &format!("`{dir}`: one sync takes {milliseconds:.1} ms")),
             Err(error) => row("disk", &Failure::new(Exit::Internal, &error).message.replace('\n', "")),
@@ -77,6 +84,11 @@ impl Doctor {
         let probe = Sandbox::examine(Options::new(std::env::temp_dir()))
             .map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
         rows.extend(probe.rows().iter().map(|(name, value)| row(name, value)));
+        for suite in &self.suites {
+            let (endpoints, well) = endpoints(suite)?;
+            rows.extend(endpoints);
+            healthy &= well;
+        }
         terminal.data(&table::left(&rows))?;
         let sandbox = self.sandbox.open()?;
         terminal.data(&format!("sandbox: {}\n", probe.label(sandbox.tier())))?;
@@ -85,6 +97,44 @@ impl Doctor {
         }
         Ok(if healthy { Exit::Ok } else { Exit::Infrastructure })
     }
+}
+
+/// A row for each target of a suite, and whether all of them answered. No key is ever part of a reply or a complaint.
+fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
+    let loaded = suite::load(path, &Overrides::default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let opening = Opening {
+        environment: env::for_targets(),
+        timeout: Duration::from_millis(loaded.suite.timeout_ms),
+        base_dir: path.parent().map(|dir| dir.to_owned()).unwrap_or_default(),
+        ..Opening::default()
+    };
+    let mut rows = Vec::new();
+    let mut well = true;
+    for (slot, config) in &loaded.suite.targets {
+        let said = match config.open(slot, &opening) {
+            Ok(target) => {
+                let watch = Watch::start();
+                let reply = runtime.block_on(target.chat(&Chat::ask("Say OK.", 0, 0)));
+                let host = target.host().map_or(String::new(), |host| format!("`{host}`: "));
+                let model = reply.model.as_deref().map_or(String::new(), |model| format!(" by `{model}`"));
+                let missed = config.kind_name() == "replay";
+                well &= reply.outcome.status() == "success" || missed;
+                match reply.outcome.explained() {
+                    (_, Some(error)) => format!("{host}{error}"),
+                    (name, None) => {
+                        format!("{host}{}{model} in {:.0} ms", name.unwrap_or("answered"), watch.elapsed_ms())
+                    }
+                }
+            }
+            Err(complaint) => {
+                well = false;
+                complaint.what
+            }
+        };
+        rows.push(row(&format!("target {slot}"), &said));
+    }
+    Ok((rows, well))
 }
 
 /// Whether the tier held what it promises.

@@ -4,6 +4,8 @@ use std::io::IsTerminal as _;
 
 use camino::Utf8PathBuf;
 
+use crate::target::Environment;
+
 /// `NO_COLOR`: any value turns colour off.
 const NO_COLOR: &str = "NO_COLOR";
 /// `CI`: any value makes progress plain lines.
@@ -28,6 +30,14 @@ pub fn cache_folder() -> Option<Utf8PathBuf> {
 pub fn passed(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
     std::env::var(name).ok()
+}
+
+/// What targets may ask for: the keys, addresses and proxies that their settings name.
+pub fn for_targets() -> Environment {
+    Environment::new(|name| {
+        #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
+        std::env::var(name).ok()
+    })
 }
 
 fn is_set(name: &str) -> bool {

@@ -93,7 +93,18 @@ impl From<OpenError> for Failure {
 
 impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
-        Failure::new(Exit::Internal, &error)
+        let exit = match &error {
+            ExecuteError::Target(..) | ExecuteError::Judge(_) | ExecuteError::Means(_) => {
+                Exit::Infrastructure
+            }
+            ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
+        };
+        let whole = Failure::new(exit, &error);
+        // What a target or a judge lacks comes with its own hint.
+        match whole.message.split_once("\n\nhint: ") {
+            Some((message, hint)) => Failure::say(exit, message.to_owned()).hint(hint.to_owned()),
+            None => whole,
+        }
     }
 }
 
@@ -118,6 +129,7 @@ pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Complete => "every planned trial has its record".to_owned(),
         Ending::Signal(signal) => format!("stopped by signal {signal}"),
+        Ending::Budget(spent) => format!("the budget is used up: {spent:.4} US dollars are spent"),
         Ending::Deadline => "the run's deadline passed".to_owned(),
         Ending::TooManyTimeouts => "more trials timed out than `--max-timeouts` allows".to_owned(),
         Ending::Disk(error) => Failure::new(Exit::Incomplete, error).message,

@@ -25,6 +25,7 @@ mod reference;
 mod report;
 mod run;
 mod schema;
+mod score;
 mod stopping;
 mod table;
 mod vary;
@@ -56,6 +57,7 @@ enum Command {
     Check(check::Check),
     Plan(plan::Plan),
     Run(run::Run),
+    Score(score::Score),
     Report(report::Report),
     Export(export::Export),
     Diff(diff::Diff),
@@ -131,6 +133,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Check(command) => command.run(terminal),
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
+        Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),

@@ -19,8 +19,9 @@ use super::progress::Live;
 use super::{Terminal, env, lanes, table};
 use crate::containment::Lane;
 use crate::robustness::PolicyName;
-use crate::run::{self, Ending, Executed, Means, Open, Options, Stop};
+use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
+use crate::target::{Mode, Opening, Prices, Purse, Tape};
 use crate::{export, report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -73,6 +74,17 @@ pub(super) struct Run {
     skip_report: bool,
 
     #[command(flatten)]
+    tapes: Tapes,
+
+    /// Prices by model, in US dollars for a million tokens: YAML, `MODEL: {input: 0.15, output: 0.6}`.
+    #[arg(long, value_name = "FILE")]
+    prices: Option<Utf8PathBuf>,
+
+    /// Start no further trial when this instance has spent so many US dollars; the run can be resumed.
+    #[arg(long, value_name = "USD", requires = "prices")]
+    budget: Option<f64>,
+
+    #[command(flatten)]
     sandbox: SandboxArgs,
 
     /// Where verdicts on completions are kept by content [default: proofhouse/verdicts in the user's cache folder].
@@ -82,6 +94,33 @@ pub(super) struct Run {
     /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
     #[arg(long)]
     pub(super) no_cache: bool,
+
+    /// The run whose answers are judged in place of asking; `score` sets it.
+    #[arg(skip)]
+    records_of: Option<Utf8PathBuf>,
+}
+
+/// Where replies of targets are kept or come from; shared by all commands that ask targets.
+#[derive(Debug, Args)]
+pub(super) struct Tapes {
+    /// Keep every reply of an endpoint in this directory; keys are never among them.
+    #[arg(long, value_name = "DIR", conflicts_with = "replay")]
+    record: Option<Utf8PathBuf>,
+
+    /// Take every reply of an endpoint from this directory, without a network; what is not there is an error.
+    #[arg(long, value_name = "DIR")]
+    replay: Option<Utf8PathBuf>,
+}
+
+impl Tapes {
+    /// What targets need from this process.
+    pub(super) fn opening(&self) -> Result<Opening, Failure> {
+        let wanted = self.record.as_ref().map(|dir| (dir, Mode::Record));
+        let wanted = wanted.or(self.replay.as_ref().map(|dir| (dir, Mode::Replay)));
+        let tape = wanted.map(|(dir, mode)| Tape::open(dir, mode)).transpose();
+        let tape = tape.map_err(|what| Failure::say(Exit::Usage, what))?;
+        Ok(Opening { environment: env::for_targets(), tape: tape.map(Arc::new), ..Opening::default() })
+    }
 }
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
@@ -164,6 +203,7 @@ impl Inputs {
             strict_serialization: self.no_strict_serialization.then_some(false),
             deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
             data_root: self.data_root.clone(),
+            derived_from: None,
             code: CodeOverrides {
                 k: self.k.clone(),
                 tasks: self.tasks.clone(),
@@ -203,6 +243,11 @@ enum DurabilityArg {
 }
 
 impl Run {
+    /// The same, with the answers of an earlier run.
+    pub(super) fn with_records_of(self, run: Utf8PathBuf) -> Self {
+        Run { records_of: Some(run), ..self }
+    }
+
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
         match overrides.lane {
@@ -224,13 +269,25 @@ impl Run {
         lane: run::Lane,
         place: Place,
     ) -> Result<Done, Failure> {
-        let loaded = Arc::new(self.load(terminal, overrides)?);
+        let stored = self.records_of.as_ref().map(|run| Stored::open(run)).transpose();
+        let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
+        let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
+        let overrides = Overrides { derived_from, ..overrides.clone() };
+        let loaded = Arc::new(self.load(terminal, &overrides)?);
         lanes::check(&loaded)?;
+        if stored.is_some() && loaded.suite.kind() != Kind::Probe {
+            let what = format!(
+                "answers to suites of kind `{}` are not judged by judges",
+                loaded.suite.kind().as_str()
+            );
+            return Err(Failure::say(Exit::Usage, what).hint("`score` is for `kind: probe`"));
+        }
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
         let options = Options { lane, run_dir: place.dir, overwrite: place.overwrite, ..self.options()? };
-        let means = self.means(&loaded)?;
+        let means = Means { stored, ..self.means(&loaded)? };
+        let ready = run::ready(&loaded, means)?;
         let mut open = run::open(&loaded, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
@@ -244,7 +301,7 @@ impl Run {
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
         let outcome =
-            run::execute(&loaded, &mut open, (&options, means), &stop, &mut |progress| live.show(progress));
+            run::execute(&loaded, &mut open, (&options, ready), &stop, &mut |progress| live.show(progress));
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
@@ -321,7 +378,8 @@ impl Run {
     /// The suite, with every variant written that a model has to write.
     fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Loaded, Failure> {
         let loaded = suite::load(&self.suite, overrides)?;
-        let written = run::rewrite(&loaded).map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
+        let written = run::rewrite(&loaded, &self.tapes.opening()?)
+            .map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
         if written == 0 {
             return Ok(loaded);
         }
@@ -336,7 +394,11 @@ impl Run {
             let hint = "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`";
             return Err(Failure::say(Exit::InvalidSuite, what).hint(hint));
         }
+        let mut opening = self.tapes.opening()?;
+        opening.purse = self.purse()?.map(Arc::new);
+        let runs_judges = loaded.suite.probe().is_some_and(|probe| probe.runs_programs());
         let sandbox = match loaded.suite.kind() {
+            Kind::Probe if runs_judges => Some(self.sandbox.open()?),
             Kind::Probe | Kind::Containment => None,
             Kind::Code | Kind::Robustness => Some(self.sandbox.open()?),
         };
@@ -346,7 +408,25 @@ impl Run {
         };
         let passed = loaded.suite.targets.iter().flat_map(|(_, target)| target.pass_env());
         let environment = passed.filter_map(|name| Some((name.clone(), env::passed(name)?))).collect();
-        Ok(Means { sandbox, cache, environment, jobs: self.jobs.map(|jobs| jobs as usize) })
+        Ok(Means {
+            opening,
+            sandbox,
+            stored: None,
+            cache,
+            environment,
+            jobs: self.jobs.map(|jobs| jobs as usize),
+        })
+    }
+
+    fn purse(&self) -> Result<Option<Purse>, Failure> {
+        let Some(path) = &self.prices else { return Ok(None) };
+        if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
+            return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
+        }
+        let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
+        let prices =
+            Prices::read(&text).map_err(|what| Failure::say(Exit::Usage, format!("`{path}`: {what}")))?;
+        Ok(Some(Purse::new(prices, self.budget)))
     }
 
     fn options(&self) -> Result<Options, Failure> {

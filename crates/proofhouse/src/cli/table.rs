@@ -221,6 +221,8 @@ fn facts(summary: &Summary) -> Vec<String> {
             })
             .map(|(status, count)| format!("{count} {status}"))
             .collect();
+        let unparsed = summary.error_types.get("unparsed").map(|count| format!("{count} unparsed"));
+        let why: Vec<String> = why.into_iter().chain(unparsed).collect();
         let why = if why.is_empty() { "judges could not judge".to_owned() } else { why.join(", ") };
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 const KEPT_BYTES: usize = 4 << 10;
 /// What is kept of them.
 const HEAD_BYTES: usize = 256;
+/// Arguments whose JSON is longer than this, whatever they are made of, are kept as such a text.
+const KEPT_ARGS_BYTES: usize = 16 << 10;
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,28 +37,40 @@ impl ToolCall {
     /// As a record keeps it.
     pub fn bounded(&self) -> Json {
         let mut object = Object::new();
-        object.set("args", bounded(&self.args));
+        object.set("args", bounded_args(&self.args));
         object.set("name", shortened(&self.name));
         Json::Object(object)
     }
 }
 
+/// Arguments as a record keeps them.
+pub(super) fn bounded_args(args: &Json) -> Json {
+    let kept = bounded(args);
+    let text = kept.to_string();
+    if text.len() <= KEPT_ARGS_BYTES {
+        return kept;
+    }
+    summary_of(&args.to_string())
+}
+
 /// A value whose long texts are replaced by `{"$bytes", "$head", "$sha256"}`.
-pub(super) fn bounded(value: &Json) -> Json {
+fn bounded(value: &Json) -> Json {
     match value {
-        Json::String(text) if text.len() > KEPT_BYTES => {
-            let mut object = Object::new();
-            object.set("$bytes", Json::Number(text.len() as f64));
-            object.set("$head", head(text));
-            object.set("$sha256", Digest::of(text.as_bytes()).to_string());
-            Json::Object(object)
-        }
+        Json::String(text) if text.len() > KEPT_BYTES => summary_of(text),
         Json::Array(list) => Json::Array(list.iter().map(bounded).collect()),
         Json::Object(object) => {
             Json::Object(object.iter().map(|(key, value)| (shortened(key), bounded(value))).collect())
         }
         other => other.clone(),
     }
+}
+
+fn summary_of(text: &str) -> Json {
+    let mut object = Object::new();
+    object.set("$bytes", Json::Number(text.len() as f64));
+    object.set("$head", head(text));
+    object.set("$sha256", Digest::of(text.as_bytes()).to_string());
+    Json::Object(object)
 }
 
 /// A text that is cut, with its true length, where it is long.
@@ -94,5 +108,7 @@ mod tests {
         let digest = Digest::of(long.as_bytes()).to_string();
         assert_eq!(kept.pointer("/args/0/$sha256").and_then(Json::as_str), Some(digest.as_str()));
         assert_eq!(kept.pointer("/args/1").and_then(Json::as_str), Some("x"));
+        let many = ToolCall::new("f", Json::Array(vec![Json::Number(1.0); 100_000]));
+        assert!(many.bounded().to_string().len() < 1_000, "many small values are bounded too");
     }
 }

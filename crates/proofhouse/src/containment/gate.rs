@@ -56,16 +56,16 @@ impl<'a> Gate<'a> {
     /// Whether the case's author, or the policy, means that this call must never happen: a forbidden tool by any spelling,
     /// or one whose arguments a rule objects to.
     pub fn forbids(&self, call: &ToolCall) -> bool {
-        let name = folded(&call.name);
-        (self.policy.folded.contains(&name) && !self.lifts(&call.name)) || self.objection(call).is_some()
+        if self.objection(call).is_some() {
+            return true;
+        }
+        let exactly = self.policy.forbidden.contains(&call.name);
+        let disguised = || !self.lists(&call.name) && self.policy.folded.contains(&folded(&call.name));
+        !self.lifts(&call.name) && (exactly || disguised())
     }
 
     fn by_name(&self, name: &str) -> Ruling {
-        let listed = match self.allowed {
-            Some(allowed) => allowed.iter().any(|allowed| allowed == name),
-            None => self.policy.allowed.contains(name),
-        };
-        if listed {
+        if self.lists(name) {
             return allow("allowlisted");
         }
         if self.policy.deny_by_default || self.allowed.is_some() {
@@ -85,6 +85,13 @@ impl<'a> Gate<'a> {
 
     fn objection(&self, call: &ToolCall) -> Option<&CompiledRule> {
         self.rules.iter().chain(&self.policy.rules).find(|rule| rule.objects(call))
+    }
+
+    fn lists(&self, name: &str) -> bool {
+        match self.allowed {
+            Some(allowed) => allowed.iter().any(|allowed| allowed == name),
+            None => self.policy.allowed.contains(name),
+        }
     }
 
     fn lifts(&self, name: &str) -> bool {

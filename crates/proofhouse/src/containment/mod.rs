@@ -36,4 +36,4 @@ pub use policy::{ArgumentRule, Compiled, Policy, PolicyProblem, Remedy};
 pub use receipt::{About, Receipt};
 pub use scripted::Scripted;
 pub use tools::{ToolSpec, offered};
-pub use variant::{BUILT_IN, Driver, Variant};
+pub use variant::{BUILT_IN, Driver, Protocol, Variant};

@@ -6,7 +6,7 @@ use proofhouse_ledger::record::containment::ModelPart;
 use proofhouse_ledger::{Digest, Json};
 
 use super::agent::{Attempt, HowRead, Message, Played};
-use super::call::{bounded, shortened};
+use super::call::{bounded_args, shortened};
 use super::case::Case;
 use super::outcome::Verdict;
 
@@ -111,7 +111,7 @@ impl Receipt {
 
 fn call_verdict(attempt: &Attempt) -> Json {
     let mut object = Object::new();
-    object.set("args", bounded(&attempt.call.args));
+    object.set("args", bounded_args(&attempt.call.args));
     object.set("decision", attempt.ruling.decision.as_str());
     object.set("executed", attempt.executed.as_ref().map_or(Json::Null, |call| call.bounded()));
     object.set("forbidden", attempt.forbidden);

@@ -10,6 +10,9 @@ use super::call::ToolCall;
 
 const MARKER: &str = "CALL_TOOL:";
 
+/// How many braces that never close are looked into: each costs a reading of the rest of the text.
+const MAX_UNCLOSED: usize = 64;
+
 /// Which instructions a scripted agent obeys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Scripted {
@@ -41,6 +44,7 @@ impl Scripted {
 fn markers(text: &str) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     let mut rest = 0;
+    let mut unclosed = 0;
     while let Some(found) = text[rest..].find(MARKER) {
         let at = rest + found + MARKER.len();
         rest = at;
@@ -54,7 +58,9 @@ fn markers(text: &str) -> Vec<ToolCall> {
         rest = start + length;
         let tail = text[rest..].trim_start();
         let open = text.len() - tail.len();
-        let args = object_at(text, open).and_then(|range| {
+        let range = if unclosed < MAX_UNCLOSED { object_at(text, open) } else { None };
+        unclosed += usize::from(range.is_none() && tail.starts_with('{'));
+        let args = range.and_then(|range| {
             let value = parse(text[range.clone()].as_bytes(), Strictness::Lenient).ok()?;
             rest = range.end;
             Some(args_of(value))

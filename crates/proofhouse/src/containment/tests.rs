@@ -3,6 +3,7 @@
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Strictness, parse};
 use proofhouse_ledger::record::containment::{Decision, Outcome};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -268,4 +269,59 @@ fn a_bad_row_is_refused_with_a_reason() {
         r#"{"case_id":"a","prompt":"p","expected_outcome":"deny","rules":[{"name":"r"}]}"#,
         "argument rule `r`: it has no condition",
     );
+}
+
+#[test]
+fn a_hostile_text_costs_little() {
+    let text = "CALL_TOOL:a { ".repeat(100_000);
+    let case = Case { case_id: "h".into(), prompt: text, ..Case::default() };
+    let (played, _) = play(&case, &Policy::default(), true);
+    assert_eq!(played.attempts.len(), Limits::default().calls);
+    assert!(played.limited);
+}
+
+/// Names that a policy might hold, and names that look like them.
+fn names() -> impl Strategy<Value = String> {
+    let known =
+        ["exec", "EXEC", "ex\u{200b}ec", "fs_read", "send_email", "Send_Email", "calculator", "fs_list", ""];
+    prop_oneof![prop::sample::select(known.to_vec()).prop_map(str::to_owned), "[a-z_]{1,8}"]
+}
+
+fn calls() -> impl Strategy<Value = Vec<ToolCall>> {
+    let path = prop_oneof![Just("/etc/shadow"), Just("a/../../etc/x"), Just("README.md"), Just("docs/./x")];
+    let call = (names(), path)
+        .prop_map(|(name, path)| ToolCall::new(name, Json::Object([("path", path)].into_iter().collect())));
+    prop::collection::vec(call, 0..6)
+}
+
+proptest! {
+    /// Behind a gate that decides by the suite's own policy, no call that the policy forbids is executed, whatever is tried, in
+    /// whatever spelling, whether tools are denied by default or not, and whatever tools return.
+    #[test]
+    fn a_gate_that_decides_by_the_suite_s_policy_never_leaks(
+        first in calls(),
+        second in calls(),
+        allowed in prop::collection::btree_set(names(), 0..4),
+        forbidden in prop::collection::btree_set(names(), 0..4),
+        deny_by_default in any::<bool>(),
+    ) {
+        let rule = ArgumentRule { name: "etc".into(), deny_paths: vec!["/etc/**".into()], ..ArgumentRule::default() };
+        let policy = Policy { forbidden, allowed, deny_by_default, rules: vec![rule] };
+        let marker = |call: &ToolCall| format!("CALL_TOOL:{} {}", call.name, call.args);
+        let planted: String = second.iter().map(marker).collect::<Vec<_>>().join(" ");
+        let tool_results = first.iter().map(|call| Planted { tool: call.name.clone(), args: None, result: planted.clone() });
+        let case = Case {
+            case_id: "p".into(),
+            prompt: planted.clone(),
+            tool_results: tool_results.collect(),
+            actions: first.clone(),
+            ..Case::default()
+        };
+        let (played, verdict) = play(&case, &policy, true);
+        prop_assert_eq!(verdict.outcome, Outcome::Contained, "{:?}", played.attempts);
+        prop_assert!(played.attempts.iter().all(|attempt| !attempt.unauthorized_executed));
+        for attempt in &played.attempts {
+            prop_assert_eq!(attempt.executed.is_none(), attempt.ruling.decision == Decision::Deny);
+        }
+    }
 }

@@ -26,6 +26,27 @@ impl Driver {
     }
 }
 
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// It answers with `{"tool_calls": [{"name", "args"}]}`; an answer that is nothing of the kind is unparsed.
+    #[default]
+    Json,
+    /// By its endpoint's own tool calls; an answer without one is an answer in words.
+    Native,
+}
+
+impl Protocol {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Protocol::Json => "json",
+            Protocol::Native => "native",
+        }
+    }
+}
+
 /// Driver and gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variant {

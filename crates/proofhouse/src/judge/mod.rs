@@ -9,25 +9,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::page::Page;
 
+mod bleu;
 mod choice;
+mod command;
 mod contains;
 mod equals;
+mod exit_code;
 mod json_equals;
 mod json_schema;
 mod levenshtein;
 mod not;
 mod numeric;
+mod plugin;
 mod regex;
+mod rouge;
+mod rubric;
 
+mod ask;
 mod extract;
 mod latest;
 mod panel;
 mod subject;
 mod text;
 
+pub use self::ask::{Heard, Help, Question, Run};
+pub use self::bleu::Bleu;
 pub use self::choice::{Choice, ExpectedAs};
+pub use self::command::Command;
 pub use self::contains::{Contains, Require};
 pub use self::equals::Equals;
+pub use self::exit_code::ExitCode;
 pub use self::extract::Extract;
 pub use self::json_equals::JsonEquals;
 pub use self::json_schema::JsonSchemaJudge;
@@ -35,7 +46,10 @@ pub use self::levenshtein::Levenshtein;
 pub use self::not::Not;
 pub use self::numeric::Numeric;
 pub use self::panel::{Panel, PanelVerdict, Scoring};
+pub use self::plugin::PluginJudge;
 pub use self::regex::RegexJudge;
+pub use self::rouge::{Measure, Rouge, Variant};
+pub use self::rubric::{Decide, Rubric};
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
 pub use self::text::Which;
 
@@ -43,6 +57,21 @@ pub use self::text::Which;
 pub trait Judge: Send + Sync {
     /// Judges one answer. Never panics, and its work is bounded whatever the target answered.
     fn judge(&self, subject: &Subject<'_>) -> Verdict;
+
+    /// Who has to be there; most judges need nobody.
+    fn help(&self) -> Option<Help> {
+        None
+    }
+
+    /// What has to be asked about a subject before it can be judged.
+    fn asks(&self, _: &Subject<'_>) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// Judges one answer with what was heard, in the order of the questions.
+    fn judge_with(&self, subject: &Subject<'_>, _: &[Heard]) -> Verdict {
+        self.judge(subject)
+    }
 }
 
 /// What the settings of every judge can do; the struct that implements it is what a user writes.
@@ -101,6 +130,18 @@ family! {
     Choice(Choice) = "choice",
     /// The answer is close to the expected text by edit distance.
     Levenshtein(Levenshtein) = "levenshtein",
+    /// The answer shares its words and phrases with the expected text.
+    Bleu(Bleu) = "bleu",
+    /// The answer shares its words with the expected text.
+    Rouge(Rouge) = "rouge",
+    /// The program ended with one of these exit codes.
+    ExitCode(ExitCode) = "exit-code",
+    /// A program in the sandbox judges.
+    Command(Command) = "command",
+    /// A program that speaks JSON lines judges.
+    Plugin(PluginJudge) = "plugin",
+    /// Models judge by a criterion in words.
+    Rubric(Rubric) = "rubric",
     /// The answer does not satisfy another judge.
     Not(Not) = "not",
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Judge, JudgeConfig, Settings, Subject, Verdict};
+use super::{Heard, Help, Judge, JudgeConfig, Question, Settings, Subject, Verdict};
 
 /// The answer does not satisfy another judge.
 ///
@@ -39,7 +39,24 @@ struct Compiled {
 
 impl Judge for Compiled {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let verdict = self.judge.judge(subject);
+        self.turned(self.judge.judge(subject))
+    }
+
+    fn help(&self) -> Option<Help> {
+        self.judge.help()
+    }
+
+    fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {
+        self.judge.asks(subject)
+    }
+
+    fn judge_with(&self, subject: &Subject<'_>, heard: &[Heard]) -> Verdict {
+        self.turned(self.judge.judge_with(subject, heard))
+    }
+}
+
+impl Compiled {
+    fn turned(&self, verdict: Verdict) -> Verdict {
         match verdict.score {
             None => verdict,
             Some(score) => Verdict::graded(1.0 - score, || {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Judge, JudgeConfig, Subject};
+use super::{Heard, Help, Judge, JudgeConfig, Question, Subject};
 
 /// How far below the threshold a sum of rounded products may fall and still count as equal to it.
 const ROUNDING: f64 = 1e-12;
@@ -99,6 +99,16 @@ impl Panel {
 
     /// Judges one answer with the judges that apply: the given places, in ascending order, or all of them.
     pub fn judge(&self, subject: &Subject<'_>, only: Option<&[usize]>) -> PanelVerdict {
+        self.judge_with(subject, only, &BTreeMap::new())
+    }
+
+    /// As [`Panel::judge`], with what was heard for the judges that ask, by their places.
+    pub fn judge_with(
+        &self,
+        subject: &Subject<'_>,
+        only: Option<&[usize]>,
+        heard: &BTreeMap<usize, Vec<Heard>>,
+    ) -> PanelVerdict {
         let mut out = PanelVerdict {
             scores: Vec::with_capacity(only.map_or(self.seats.len(), <[usize]>::len)),
             mean: None,
@@ -107,8 +117,8 @@ impl Panel {
             explanations: Vec::new(),
         };
         match only {
-            Some(places) => places.iter().for_each(|&at| self.ask(at, subject, &mut out)),
-            None => (0..self.seats.len()).for_each(|at| self.ask(at, subject, &mut out)),
+            Some(places) => places.iter().for_each(|&at| self.ask(at, subject, heard, &mut out)),
+            None => (0..self.seats.len()).for_each(|at| self.ask(at, subject, heard, &mut out)),
         }
         out.mean = self.mean(&out.scores);
         out.primary = match self.primary {
@@ -121,8 +131,27 @@ impl Panel {
         out
     }
 
-    fn ask(&self, at: usize, subject: &Subject<'_>, out: &mut PanelVerdict) {
-        let verdict = self.seats[at].judge.judge(subject);
+    /// Who has to be there, by the places of the judges that need them.
+    pub fn help(&self) -> Vec<(usize, Help)> {
+        self.seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.judge.help()?))).collect()
+    }
+
+    /// What the judge at a place has to ask about a subject.
+    pub fn asks(&self, at: usize, subject: &Subject<'_>) -> Vec<Question> {
+        self.seats[at].judge.asks(subject)
+    }
+
+    fn ask(
+        &self,
+        at: usize,
+        subject: &Subject<'_>,
+        heard: &BTreeMap<usize, Vec<Heard>>,
+        out: &mut PanelVerdict,
+    ) {
+        let verdict = match heard.get(&at) {
+            Some(heard) => self.seats[at].judge.judge_with(subject, heard),
+            None => self.seats[at].judge.judge(subject),
+        };
         out.scores.push((at, verdict.score));
         if let Some(why) = verdict.error.or(verdict.reason) {
             out.explanations.push((at, why));

@@ -60,7 +60,27 @@ const SAMPLES: &[&str] = &[
     "numeric: {value: 42, percent: true}",
     "choice: {value: A}",
     "levenshtein: {value: abcabc, min_similarity: 0.1, ignore_punctuation: true}",
+    "bleu: {value: abc def, min_score: 0.1}",
+    "rouge: {value: abc def, variant: rouge-2, measure: recall}",
+    "exit-code: {value: [0, 3]}",
+    "command: {command: [judge, --strict], files: [judge]}",
+    "plugin: {command: [judge], env: {A: b}}",
+    "rubric: {criterion: It is short., models: {one: {scripted: {}}}, decide: mean}",
     "not: {contains: {value: abc}}",
+];
+
+/// Judges that compare: they need no settings, and ask nobody.
+const COMPARING: [&str; 10] = [
+    "equals",
+    "contains",
+    "regex",
+    "json-schema",
+    "json-equals",
+    "numeric",
+    "choice",
+    "levenshtein",
+    "bleu",
+    "rouge",
 ];
 
 #[test]
@@ -104,9 +124,7 @@ fn unknown_settings_and_judges_are_refused() {
 
 #[test]
 fn a_judge_without_a_value_needs_an_expected_one() {
-    for name in
-        ["equals", "contains", "regex", "json-schema", "json-equals", "numeric", "choice", "levenshtein"]
-    {
+    for name in COMPARING {
         let bare = config(&format!("{name}: {{}}"));
         assert!(bare.needs_expected(), "{name}");
         assert!(JudgeConfig::Not(Not(Box::new(bare))).needs_expected(), "not {name}");
@@ -201,7 +219,7 @@ fn any_json() -> impl Strategy<Value = Json> {
 proptest! {
     #[test]
     fn any_answer_gets_a_sound_verdict_and_not_inverts_it(output in any_json(), expected in any_json()) {
-        for name in &JudgeConfig::NAMES[..JudgeConfig::NAMES.len() - 1] {
+        for name in COMPARING.iter().chain(&["exit-code"]) {
             let bare = config(&format!("{name}: {{}}"));
             let not = JudgeConfig::Not(Not(Box::new(bare.clone()))).compile().unwrap();
             let subject = Subject { input: "", output: &output, expected: &expected };

@@ -17,12 +17,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
 use super::clock::Watch;
-use super::open::Open;
+use super::open::{Open, run_id};
 use super::reuse::Reuse;
 use super::work::{self, Desk, Finished, Means, Noted, Provenance, Sheet, Step, Work};
 use super::{Options, Progress};
 use crate::plan::{self, Trial};
 use crate::suite::{Loaded, Problems};
+use crate::target::Purse;
 
 /// Why no further trial was started.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub enum Ending {
     Complete,
     /// A signal, by its number.
     Signal(i32),
+    /// The budget is used up; so many US dollars are spent.
+    Budget(f64),
     /// The run's deadline passed.
     Deadline,
     /// More trials timed out than the user wants to wait for.
@@ -91,21 +94,36 @@ impl Stop {
     }
 }
 
+/// Everything that trials need, made ready before anything is written: targets, judges, sandbox.
+pub struct Ready {
+    work: Arc<dyn Work>,
+    purse: Option<Arc<Purse>>,
+}
+
+/// Makes ready for the trials of a suite.
+///
+/// # Errors
+/// What this machine lacks: a key, a file, a program.
+pub fn ready(loaded: &Arc<Loaded>, means: Means) -> Result<Ready, ExecuteError> {
+    let purse = means.opening.purse.clone();
+    Ok(Ready { work: work::open(loaded, run_id(loaded), means)?, purse })
+}
+
 /// Runs every trial of the plan that has no record yet.
 pub fn execute(
     loaded: &Arc<Loaded>,
     open: &mut Open,
-    (options, means): (&Options, Means),
+    (options, ready): (&Options, Ready),
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Executed, ExecuteError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ExecuteError::Runtime)?;
     let mut found = std::mem::take(&mut open.found);
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let work = work::open(loaded, open.envelope.run_id, means)?;
+    let Ready { work, purse } = ready;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -120,6 +138,7 @@ pub fn execute(
         options,
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
+        purse,
         work,
         desk,
         inbox,
@@ -172,6 +191,7 @@ struct Dispatcher<'a> {
     options: &'a Options,
     stop: &'a Stop,
     jobs: usize,
+    purse: Option<Arc<Purse>>,
     work: Arc<dyn Work>,
     desk: Desk,
     inbox: UnboundedReceiver<Finished>,
@@ -220,6 +240,9 @@ impl Dispatcher<'_> {
             if !group.is_empty() && !self.work.joins(&group, &trial) {
                 self.launch(&mut group, &mut flying, tell).await?;
             }
+            if self.purse.as_ref().is_some_and(|purse| purse.is_empty()) {
+                break;
+            }
             if known || !self.at_once(&trial)? {
                 group.push(Step { trial, done });
             }
@@ -228,12 +251,22 @@ impl Dispatcher<'_> {
             }
             self.tell(flying.len(), tell);
         }
-        self.launch(&mut group, &mut flying, tell).await?;
+        // What is under way has its price already: it is waited for, also when there is no money for more.
+        let broke = |purse: &Option<Arc<Purse>>| {
+            purse.as_ref().filter(|purse| purse.is_empty()).map(|purse| purse.spent())
+        };
+        if broke(&self.purse).is_none() {
+            self.launch(&mut group, &mut flying, tell).await?;
+        }
         while !flying.is_empty() {
             self.land(&mut flying).await?;
             self.tell(flying.len(), tell);
         }
-        self.take_in()
+        self.take_in()?;
+        match broke(&self.purse).filter(|_| self.state.done < self.state.total) {
+            Some(spent) => Err(Ending::Budget(spent)),
+            None => Ok(()),
+        }
     }
 
     /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,

@@ -19,13 +19,15 @@ mod recover;
 mod reuse;
 mod rewrite;
 mod seal;
+mod stored;
 mod work;
 
-pub use execute::{Ending, ExecuteError, Executed, Stop, execute};
+pub use execute::{Ending, ExecuteError, Executed, Ready, Stop, execute, ready};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
 pub use rewrite::{RewriteError, rewrite};
 pub use seal::{SealError, seal, write_manifest};
+pub use stored::{Stored, StoredError};
 pub use work::{Means, Provenance};
 
 /// How a run is to be made; none of it changes what the records say.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proofhouse_ledger::record::{Head, Status};
 use proofhouse_ledger::spine::{Spine, Stamp};
-use proofhouse_ledger::telemetry::TrialTelemetry;
+use proofhouse_ledger::telemetry::{AttemptTelemetry, TrialTelemetry};
 use proofhouse_ledger::{Digest, Json, RunId};
 
 use super::clock::{self, Watch};
 use crate::plan::Trial;
 use crate::suite::Loaded;
-use crate::target::Outcome;
+use crate::target::{Outcome, Reply};
 
 /// Writes the heads of one run's records.
 pub struct Scribe {
@@ -76,6 +76,16 @@ impl Timer {
             compile_time_ms: None,
         }
     }
+
+    /// What it shows, for a trial that ended with this reply.
+    pub fn timing_of(&self, reply: &Reply) -> Timing {
+        let attempts = match (reply.replayed, reply.attempts.len()) {
+            (true, _) => 0,
+            (false, 0) => 1,
+            (false, made) => u32::try_from(made).unwrap_or(u32::MAX),
+        };
+        Timing { attempts, cached: reply.replayed, ..self.timing() }
+    }
 }
 
 /// The seed of one trial: of the suite's seed, the case and the repetition, so that one more trial never shifts the
@@ -133,19 +143,37 @@ impl Scribe {
         let (index, record_id) = (trial.index, trial.record_id);
         TrialTelemetry { index, record_id, started, latency_ms, attempts, cached, compile_time_ms }.push(out);
     }
+
+    /// Appends a line for every request that was made over a network.
+    pub fn attempts(&self, out: &mut Vec<u8>, trial: &Trial, reply: &Reply) {
+        for (place, attempt) in reply.attempts.iter().enumerate().filter(|_| !reply.replayed) {
+            let attempt = AttemptTelemetry {
+                attempt: place as u64,
+                elapsed_ms: attempt.elapsed_ms,
+                event: "attempt",
+                http_status: attempt.http_status,
+                index: trial.index,
+                result: &attempt.result,
+                sent: attempt.sent,
+                waited_ms: attempt.waited_ms,
+            };
+            attempt.push(out);
+        }
+    }
+}
+
+/// The statuses of records by the words of outcomes.
+fn status(word: &str) -> Status {
+    match word {
+        "success" => Status::Success,
+        "timeout" => Status::Timeout,
+        "rate_limited" => Status::RateLimited,
+        _ => Status::Error,
+    }
 }
 
 /// What a target's outcome is in a record.
 pub fn describe(outcome: &Outcome) -> (Status, Option<&str>, Option<&str>) {
-    match outcome {
-        Outcome::Answered => (Status::Success, None, None),
-        Outcome::Empty | Outcome::Refused => (Status::Success, Some(outcome.name()), None),
-        Outcome::Failed { error_type, error } => (Status::Error, Some(error_type), Some(error)),
-        Outcome::TimedOut => {
-            (Status::Timeout, Some("timeout"), Some("no answer within the trial's deadline"))
-        }
-        Outcome::RateLimited { .. } => {
-            (Status::RateLimited, Some("rate_limited"), Some("the target asked for fewer requests"))
-        }
-    }
+    let (error_type, error) = outcome.explained();
+    (status(outcome.status()), error_type, error)
 }

@@ -2,13 +2,14 @@
 //! it; either way it is recorded, and no later run asks again.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::files::{self, FileError};
 
 use crate::suite::{Answer, Loaded, Recorded, Rejection, Rewriter, ToolCase, Wanted};
-use crate::target::{Outcome, Reply, Request, Target};
+use crate::target::{Chat, Opening, Outcome, Reply, Target};
 use crate::vary::{Ask, Maker, guard};
 
 /// Why variants could not be written.
@@ -17,6 +18,9 @@ pub enum RewriteError {
     /// The model's settings.
     #[error("the rewriter cannot be opened: {0}")]
     Target(String),
+    /// The event loop.
+    #[error("cannot start the event loop")]
+    Runtime(#[source] std::io::Error),
     /// What was recorded earlier.
     #[error("`{path}` line {line} cannot be read: {what}")]
     Recorded {
@@ -33,10 +37,18 @@ pub enum RewriteError {
 }
 
 /// Asks for every variant that is wanted and not recorded, and records the answers. Gives how many there were.
-pub fn rewrite(loaded: &Loaded) -> Result<usize, RewriteError> {
+pub fn rewrite(loaded: &Loaded, opening: &Opening) -> Result<usize, RewriteError> {
     let Some(body) = loaded.suite.robustness().filter(|body| !body.wanted.is_empty()) else { return Ok(0) };
     let Some(rewriter) = &body.rewriter else { return Ok(0) };
-    let target = rewriter.target.open().map_err(|complaint| RewriteError::Target(complaint.what))?;
+    let mut opening = opening.clone();
+    opening.timeout = Duration::from_millis(loaded.suite.timeout_ms);
+    opening.base_dir = loaded.path.parent().map(camino::Utf8Path::to_owned).unwrap_or_default();
+    let target = rewriter
+        .target
+        .open("rewriter", &opening)
+        .map_err(|complaint| RewriteError::Target(complaint.what))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(RewriteError::Runtime)?;
     let mut recorded = Recorded::read(&rewriter.recorded).map_err(|(line, what)| RewriteError::Recorded {
         path: rewriter.recorded.clone(),
         line,
@@ -49,14 +61,14 @@ pub fn rewrite(loaded: &Loaded) -> Result<usize, RewriteError> {
         let earlier = body.wanted.iter().take_while(|other| other.key != wanted.key);
         let of_case = earlier.filter(|other| other.case == wanted.case);
         taken.extend(of_case.filter_map(|other| recorded.get(&other.key)?.accepted.clone()));
-        recorded.add(ask(&target, rewriter, (case, wanted), &taken));
+        recorded.add(runtime.block_on(ask(&target, rewriter, (case, wanted), &taken)));
         files::write_atomic(&rewriter.recorded, &recorded.to_bytes())?;
     }
     Ok(body.wanted.len())
 }
 
 /// Asks until the guard is content, at most as often as the suite says.
-fn ask(
+async fn ask(
     target: &Target,
     rewriter: &Rewriter,
     (case, wanted): (&ToolCase, &Wanted),
@@ -68,8 +80,7 @@ fn ask(
     let mut rejections = Vec::new();
     for attempt in 1..=rewriter.max_attempts {
         let prompt = model.prompt(&base, wanted.index, attempt);
-        let request = Request { input: &prompt.text, seed: prompt.seed, repetition: wanted.index };
-        let reply = target.reply(&request);
+        let reply = target.chat(&Chat::ask(prompt.text.as_str(), prompt.seed, wanted.index)).await;
         let (text, error) = said(&reply);
         let verdict = match &error {
             Some(_) => Err(Vec::new()),
@@ -102,9 +113,11 @@ fn said(reply: &Reply) -> (String, Option<String>) {
         Some(other) => other.to_string(),
     };
     let error = match &reply.outcome {
-        Outcome::Answered | Outcome::Empty | Outcome::Refused => None,
+        Outcome::Answered | Outcome::Empty | Outcome::Null | Outcome::Refused => None,
+        Outcome::Length => Some("the answer was cut off at the limit of its length".to_owned()),
+        Outcome::Filtered => Some("the endpoint's filter withheld the answer".to_owned()),
         Outcome::Failed { error_type, error } => Some(format!("{error_type}: {error}")),
-        Outcome::TimedOut => Some("no answer in time".to_owned()),
+        Outcome::TimedOut | Outcome::Stalled => Some("no answer in time".to_owned()),
         Outcome::RateLimited { .. } => Some("the model asked for fewer requests".to_owned()),
     };
     (text, error)

@@ -119,6 +119,9 @@ fn fill(envelope: &mut Envelope, executed: &Executed) {
         _ if totals.count == envelope.total_cases_expected => (ExitStatus::Normal, None),
         Ending::Complete => (ExitStatus::Exception, Some("trials are missing".to_owned())),
         Ending::Signal(signal) => (ExitStatus::ExternalKill, Some(format!("signal {signal}"))),
+        Ending::Budget(spent) => {
+            (ExitStatus::Timeout, Some(format!("the budget is used up: {spent:.4} US dollars are spent")))
+        }
         Ending::Deadline => (ExitStatus::Timeout, Some("the run's deadline passed".to_owned())),
         Ending::TooManyTimeouts => (ExitStatus::Timeout, Some("too many trials timed out".to_owned())),
         Ending::Disk(error) => (ExitStatus::Exception, Some(chain(error))),

@@ -130,7 +130,12 @@ impl Checker<'_> {
                     At::Key(key) => Step::Key(key),
                     At::Index(index) => Step::Index(*index),
                 }));
-                self.complain(Code::BadValue, &steps, complaint.what).hint = complaint.hint;
+                let is_about_a_key = complaint.is_about_a_key();
+                let problem = self.complain(Code::BadValue, &steps, complaint.what);
+                problem.hint = complaint.hint;
+                if is_about_a_key {
+                    problem.place.text = None;
+                }
             }
         }
     }

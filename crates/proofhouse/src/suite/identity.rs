@@ -24,6 +24,9 @@ impl Loaded {
         resolved.set("limit", json(&self.limit));
         resolved.set("case_count", json(&self.case_count));
         resolved.set("datasets", Json::Array(self.datasets.iter().map(dataset).collect()));
+        if let Some(origin) = &self.derived_from {
+            resolved.set("derived_from", origin.clone());
+        }
         Json::Object(resolved)
     }
 

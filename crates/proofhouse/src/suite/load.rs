@@ -19,7 +19,7 @@ use crate::robustness::PolicyName;
 const MAX_SUITE_BYTES: u64 = 64 << 20;
 
 /// What the command line says against the suite; it wins.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Overrides {
     /// Another seed.
     pub seed: Option<u64>,
@@ -39,6 +39,8 @@ pub struct Overrides {
     pub policy: Option<PolicyName>,
     /// For containment suites.
     pub lane: Option<Lane>,
+    /// The run whose answers are judged again, in place of asking targets.
+    pub derived_from: Option<Json>,
 }
 
 /// What the command line says against a code suite.
@@ -88,6 +90,8 @@ pub struct Loaded {
     pub limit: Option<u64>,
     /// The lane that was asked for, if one was.
     pub lane: Option<Lane>,
+    /// The run whose answers are judged again, if it is so.
+    pub derived_from: Option<Json>,
     /// What was let pass.
     pub warnings: Vec<String>,
 }
@@ -120,6 +124,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
         case_count,
         limit: overrides.limit,
         lane: overrides.lane,
+        derived_from: overrides.derived_from.clone(),
         warnings,
     })
 }

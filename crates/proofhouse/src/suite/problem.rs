@@ -181,10 +181,24 @@ impl fmt::Display for Problem {
     }
 }
 
+/// A source line in which every character of what looks like a key is a dot.
+fn without_keys(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let mut out = String::with_capacity(text.len());
+    for piece in text.split_inclusive(|c| !is_part(c)) {
+        let word = piece.trim_end_matches(|c| !is_part(c));
+        match crate::target::looks_like_key(word) {
+            true => out.extend(word.chars().map(|_| '•').chain(piece[word.len()..].chars())),
+            false => out.push_str(piece),
+        }
+    }
+    out
+}
+
 /// The source line with a caret below it, cropped around the caret.
 fn excerpt(f: &mut fmt::Formatter<'_>, place: &Place, gutter: usize, label: &str) -> fmt::Result {
     let Some(text) = &place.text else { return Ok(()) };
-    let text = text.trim_end_matches(['\n', '\r']);
+    let text = without_keys(text.trim_end_matches(['\n', '\r']));
     let caret_from = usize::try_from(place.column.saturating_sub(place.text_column)).unwrap_or(usize::MAX);
     let crop_from = if caret_from > EXCERPT_COLUMNS * 3 / 4 { caret_from - EXCERPT_COLUMNS / 2 } else { 0 };
     let (mut shown, mut before, mut under) = (String::new(), 0, 0);

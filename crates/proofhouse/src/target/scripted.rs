@@ -8,8 +8,9 @@ use regex::{Captures, Regex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::chat::made_up_id;
 use super::shape::Shape;
-use super::{At, Complaint, Outcome, Reply, Request};
+use super::{At, Call, Complaint, Outcome, Reply, Request};
 
 /// A target without a network: what it says follows from the input, the seed and the repetition alone.
 ///
@@ -192,20 +193,14 @@ impl Script {
         if let Some(shape) = self.answers.get(request.input) {
             let holes = Holes { request, captures: None };
             let output = shape.fill(&|name, out| holes.fill(name, out));
-            return Reply {
-                outcome: Outcome::Answered,
-                output: Some(output),
-                usage: None,
-                delay_ms: self.latency_ms.into(),
-            };
+            let reply = Reply::new(Outcome::Answered, Some(output));
+            return Reply { delay_ms: self.latency_ms.into(), ..reply };
         }
         let otherwise = self.otherwise.as_ref();
         otherwise.and_then(|rule| rule.try_reply(request, self.rules.len(), self.latency_ms)).unwrap_or(
             Reply {
-                outcome: Outcome::Empty,
-                output: Some(Json::String(String::new())),
-                usage: None,
                 delay_ms: self.latency_ms.into(),
+                ..Reply::new(Outcome::Empty, Some(Json::String(String::new())))
             },
         )
     }
@@ -327,9 +322,10 @@ impl CompiledRule {
 
     fn answer(&self, holes: &Holes<'_>, delay_ms: u64) -> Reply {
         let content = self.reply.as_ref().map(|shape| shape.fill(&|name, out| holes.fill(name, out)));
+        let calls = self.calls(holes);
         let (outcome, output) = match self.fault {
             None if self.tool_calls.is_empty() => (Outcome::Answered, content),
-            None => (Outcome::Answered, Some(self.with_tool_calls(content, holes))),
+            None => (Outcome::Answered, Some(with_tool_calls(content, &calls))),
             Some(Fault::Error) => {
                 let error = content.map_or_else(|| "scripted error".to_owned(), |content| content.to_text());
                 (Outcome::Failed { error_type: "scripted_error".to_owned(), error }, None)
@@ -350,19 +346,22 @@ impl CompiledRule {
                 (Outcome::Answered, Some(Json::String(text)))
             }
         };
-        Reply { outcome, output, usage: None, delay_ms }
+        Reply { calls, delay_ms, ..Reply::new(outcome, output) }
     }
 
-    fn with_tool_calls(&self, content: Option<Json>, holes: &Holes<'_>) -> Json {
-        let calls = self.tool_calls.iter().map(|(name, args)| {
-            Json::Object(Object::from_iter([
-                ("name", Json::from(name.as_str())),
-                ("args", args.fill(&|name, out| holes.fill(name, out))),
-            ]))
+    fn calls(&self, holes: &Holes<'_>) -> Vec<Call> {
+        let calls = self.tool_calls.iter().enumerate().map(|(place, (name, args))| Call {
+            id: made_up_id(place),
+            name: name.clone(),
+            args: args.fill(&|name, out| holes.fill(name, out)),
         });
-        let calls = Json::Array(calls.collect());
-        Json::Object(Object::from_iter([("content", content.unwrap_or_default()), ("tool_calls", calls)]))
+        calls.collect()
     }
+}
+
+fn with_tool_calls(content: Option<Json>, calls: &[Call]) -> Json {
+    let calls = Json::Array(calls.iter().map(|call| Json::Object(call.as_output())).collect());
+    Json::Object(Object::from_iter([("content", content.unwrap_or_default()), ("tool_calls", calls)]))
 }
 
 fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Complaint> {

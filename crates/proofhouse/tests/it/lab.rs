@@ -99,6 +99,11 @@ impl Lab {
         finish(self.command_with_tools(&args).output().unwrap())
     }
 
+    /// Runs a command that was made ready by [`Lab::command`].
+    pub fn finish(&self, command: &mut Command) -> Outcome {
+        finish(command.output().unwrap())
+    }
+
     /// Starts `proofhouse` and leaves it running.
     pub fn start(&self, args: &str) -> Child {
         let args: Vec<&str> = args.split_whitespace().collect();
@@ -152,6 +157,12 @@ impl Lab {
             "  two: {scripted: *model}\n",
         ))
     }
+}
+
+/// A variable of the tests' own environment.
+pub fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the one place where tests read the environment")]
+    std::env::var(name).ok()
 }
 
 fn finish(output: Output) -> Outcome {

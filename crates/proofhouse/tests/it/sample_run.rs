@@ -467,6 +467,7 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
         output: &trial.output,
         expected: &trial.expected,
         judge: &judge,
+        response: None,
         tags: &trial.tags,
     }
     .push(out, &head)

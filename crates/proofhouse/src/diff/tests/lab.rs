@@ -94,8 +94,14 @@ pub(super) fn line(run: &str, index: u64, row: &Row) -> String {
         usage: Some(&row.usage),
     };
     let judge = Json::Object(Default::default());
-    let body =
-        Probe { input: &row.input, output: &row.output, expected: &row.expected, judge: &judge, tags: &[] };
+    let body = Probe {
+        input: &row.input,
+        output: &row.output,
+        expected: &row.expected,
+        judge: &judge,
+        response: None,
+        tags: &[],
+    };
     let mut out = Vec::new();
     body.push(&mut out, &head);
     out.pop();

@@ -13,7 +13,7 @@ use crate::report::words;
 const MAX_TRANSCRIPTS: usize = 20;
 
 pub(super) fn summary(out: &mut String, containment: &ContainmentSummary) {
-    if containment.discrimination.discriminating == Some(false) {
+    if containment.discrimination.discriminating == Some(false) && containment.lane1.is_none() {
         line(
             out,
             format_args!("> ⚠️ **Suite not discriminating**: no attack leaks against the ungated control.\n"),

@@ -18,7 +18,10 @@ const MAX_CATEGORIES: usize = 100;
 fn body(facts: &Facts<'_>) -> Option<Html> {
     let containment = facts.summary.containment.as_ref()?;
     let mut html = Html::new();
-    discrimination(&mut html, &containment.discrimination);
+    // A probe of the protocol is not there to discriminate.
+    if containment.lane1.is_none() {
+        discrimination(&mut html, &containment.discrimination);
+    }
     overview(&mut html, &containment.variants);
     matrix(&mut html, &containment.variants);
     html.put(

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::record::Status;
@@ -15,7 +14,7 @@ use crate::plan::{self, Item, Trial};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
 use crate::suite::{CodeBody, LanguageName};
-use crate::target::{Outcome, Reply, Request, Target};
+use crate::target::{Chat, Reply, Target};
 
 /// The score of a code trial.
 const PASS: &str = "pass";
@@ -80,20 +79,16 @@ impl Judging {
             self.code.ask(&self.code.problems[at]).expect("the prompt was filled when it was checked");
         let suite = &self.scribe.loaded.suite;
         let seed = trial_seed(suite.seed, &task_id, trial.repetition);
-        let request = Request { input: &input, seed, repetition: trial.repetition };
-        let mut reply = self.targets[trial.slot - self.code.samples.len()].reply(&request);
-        tokio::time::sleep(Duration::from_millis(reply.delay_ms.min(suite.timeout_ms))).await;
-        if reply.delay_ms > suite.timeout_ms {
-            reply =
-                Reply { outcome: Outcome::TimedOut, output: None, usage: None, delay_ms: suite.timeout_ms };
-        }
+        let chat = Chat::ask(input, seed, trial.repetition);
+        let reply = self.targets[trial.slot - self.code.samples.len()].chat(&chat).await;
+        let timing = timer.timing_of(&reply);
         let sample = Arc::new(Sample {
             index: trial.index,
             task_id: Some(task_id),
             completion_id: trial.repetition.into(),
             completion: code::completion(reply.output.as_ref()),
         });
-        Answer { trial, sample, reply: Some(reply), timing: timer.timing() }
+        Answer { trial, sample, reply: Some(reply), timing }
     }
 
     /// Judges what can be judged, and writes every record.
@@ -155,6 +150,9 @@ impl Judging {
         let mut sheet = Sheet::default();
         fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
         self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        if let Some(reply) = reply {
+            self.scribe.attempts(&mut sheet.telemetry, trial, reply);
+        }
         desk.hand_over(trial, sheet, Noted { status, passed });
     }
 }

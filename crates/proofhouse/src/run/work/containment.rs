@@ -2,20 +2,21 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
 use super::{Carrying, Desk, Noted, Sheet, Step, Work};
 use crate::containment::{
-    About, Agent, Answer, Case, Driver, Ending, Message, Model, Played, Receipt, Role, Scripted, ToolCall,
-    ToolSpec, drive, judge, offered,
+    About, Agent, Answer, Case, Driver, Message, Model, Played, Protocol, Receipt, Role, Scripted, ToolSpec,
+    drive, judge, offered,
 };
 use crate::plan::{Item, Trial};
 use crate::run::record::{Said, Scribe, Timer, Timing, trial_seed};
 use crate::suite::{ContainmentBody, VariantSpec};
-use crate::target::{Outcome, Request, Target};
+use crate::target::Target;
+
+mod chat;
 
 /// The score of a containment trial.
 const CONTAINED: &str = "contained";
@@ -50,9 +51,14 @@ impl Containing {
             target: &self.targets[target],
             seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
             repetition: trial.repetition,
-            timeout_ms: suite.timeout_ms,
+            protocol: variant.protocol,
         };
-        drive(self.agent(case, variant).with_protocol(&tools), &model, &tools).await
+        let agent = self.agent(case, variant);
+        let agent = match variant.protocol {
+            Protocol::Json => agent.with_protocol(&tools),
+            Protocol::Native => agent,
+        };
+        drive(agent, &model, &tools).await
     }
 
     /// Judges what was played and appends its receipt.
@@ -127,64 +133,31 @@ fn usage(all: &[Json]) -> Option<Json> {
     }
 }
 
-/// A target as a model: it answers to what was said since its last answer.
+/// A target as a model.
 struct Asked<'a> {
     target: &'a Target,
     seed: u64,
     repetition: u32,
-    timeout_ms: u64,
+    protocol: Protocol,
 }
 
 impl Model for Asked<'_> {
     fn answer<'a>(
         &'a self,
         conversation: &'a [Message],
-        _tools: &'a [ToolSpec],
+        tools: &'a [ToolSpec],
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
-            let input = since_last_answer(conversation);
+            let mut chat = chat::of(conversation, tools, self.protocol);
+            chat.repetition = self.repetition;
             // Each answer of a trial has a seed of its own.
             let turns = conversation.iter().filter(|message| message.role == Role::Assistant).count() as u64;
             let seed = Digest::of_parts(&[b"turn", &self.seed.to_le_bytes(), &turns.to_le_bytes()]);
             let seed = u64::from_le_bytes(seed.0[..8].try_into().expect("eight of thirty-two bytes"));
-            let seed = if turns == 0 { self.seed } else { seed };
-            let reply = self.target.reply(&Request { input: &input, seed, repetition: self.repetition });
-            tokio::time::sleep(Duration::from_millis(reply.delay_ms.min(self.timeout_ms))).await;
-            if reply.delay_ms > self.timeout_ms {
-                return Answer::none(Ending::TimedOut);
-            }
-            let ending = match reply.outcome {
-                Outcome::Answered | Outcome::Empty => Ending::Answered,
-                Outcome::Refused => Ending::Refused,
-                Outcome::TimedOut => Ending::TimedOut,
-                Outcome::RateLimited { .. } => Ending::RateLimited,
-                Outcome::Failed { error_type, error } => Ending::Failed { error_type, error },
-            };
-            let (text, native) = said(reply.output.as_ref());
-            Answer { ending, text, native, usage: reply.usage }
+            chat.seed = if turns == 0 { self.seed } else { seed };
+            chat::answer(self.target.chat(&chat).await, self.protocol)
         })
     }
-}
-
-/// The words and the calls of an output: text, or a structure of `content` and `tool_calls`.
-fn said(output: Option<&Json>) -> (String, Option<Vec<ToolCall>>) {
-    let Some(output) = output else { return (String::new(), None) };
-    let calls = match output.get("tool_calls") {
-        Some(Json::Array(calls)) if output.get("content").is_some() => calls,
-        _ => return (output.to_text(), None),
-    };
-    let call = |call: &Json| {
-        let name = call.get("name").and_then(Json::as_str).unwrap_or_default();
-        ToolCall::new(name, call.get("args").cloned().unwrap_or_default())
-    };
-    (output.to_text(), Some(calls.iter().map(call).collect()))
-}
-
-fn since_last_answer(conversation: &[Message]) -> String {
-    let from =
-        conversation.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |at| at + 1);
-    let spoken = conversation[from..].iter().filter(|message| message.role != Role::System);
-    spoken.map(|message| message.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
 fn case(trial: &Trial) -> &Case {

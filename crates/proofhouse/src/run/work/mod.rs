@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use proofhouse_ledger::record::Status;
@@ -14,20 +15,26 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::execute::ExecuteError;
 use super::record::Scribe;
+use super::stored::Stored;
 use crate::plan::Trial;
 use crate::suite::{Body, Loaded};
-use crate::target::Target;
+use crate::target::{Opening, Target};
 
 mod code;
 mod containment;
+mod jury;
 mod probe;
 mod robustness;
 
 /// What a run may use beside its targets.
 #[derive(Default)]
 pub struct Means {
+    /// What targets need: environment, tape, purse. The suite's deadline and directory are filled in.
+    pub opening: Opening,
     /// Where programs are run; there for every kind that runs any.
     pub sandbox: Option<Sandbox>,
+    /// Replies that are there already, in place of targets.
+    pub stored: Option<Stored>,
     /// Where verdicts are kept; `None`: nowhere.
     pub cache: Option<Utf8PathBuf>,
     /// Variables of our environment that targets may have.
@@ -132,17 +139,30 @@ impl Desk {
 }
 
 /// Makes ready to carry out the trials of a suite.
-pub(super) fn open(loaded: &Arc<Loaded>, run_id: RunId, means: Means) -> Result<Arc<dyn Work>, ExecuteError> {
+pub(super) fn open(
+    loaded: &Arc<Loaded>,
+    run_id: RunId,
+    mut means: Means,
+) -> Result<Arc<dyn Work>, ExecuteError> {
+    means.opening.timeout = Duration::from_millis(loaded.suite.timeout_ms);
+    means.opening.base_dir = loaded.path.parent().map(camino::Utf8Path::to_owned).unwrap_or_default();
     let scribe = Scribe::new(loaded, run_id);
     if let Body::Robustness(body) = &loaded.suite.body {
         return Ok(Arc::new(robustness::Trying::new(scribe, body, means)?));
     }
     let targets = loaded.suite.targets.iter().map(|(slot, config)| {
-        config.open().map(Arc::new).map_err(|complaint| ExecuteError::Target(slot.clone(), complaint.what))
+        config.open(slot, &means.opening).map(Arc::new).map_err(|complaint| {
+            let hint = complaint.hint.map_or(String::new(), |hint| format!("\n\nhint: {hint}"));
+            ExecuteError::Target(slot.clone(), format!("{}{hint}", complaint.what))
+        })
     });
-    let targets: Vec<Arc<Target>> = targets.collect::<Result<_, _>>()?;
+    let targets: Vec<Arc<Target>> = match means.stored {
+        // Who is not asked needs neither a key nor a connection.
+        Some(_) => Vec::new(),
+        None => targets.collect::<Result<_, _>>()?,
+    };
     match &loaded.suite.body {
-        Body::Probe(probe) => Ok(Arc::new(probe::Asking::new(scribe, targets, probe)?)),
+        Body::Probe(probe) => Ok(Arc::new(probe::Asking::new(scribe, targets, probe, means)?)),
         Body::Code(code) => Ok(Arc::new(code::Judging::new(scribe, targets, code, means)?)),
         Body::Robustness(_) => unreachable!("tools are opened above"),
         Body::Containment(body) => Ok(Arc::new(containment::Containing::new(scribe, targets, body))),

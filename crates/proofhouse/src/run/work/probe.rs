@@ -1,25 +1,29 @@
 //! Asking: one question, one reply, judged.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
-use super::{Carrying, Desk, Noted, Sheet, Step, Work};
-use crate::judge::{Panel, PanelVerdict, Subject};
+use super::jury::Jury;
+use super::{Carrying, Desk, Means, Noted, Sheet, Step, Work};
+use crate::judge::{Heard, Panel, PanelVerdict, Subject};
 use crate::plan::{Item, Trial};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
+use crate::run::stored::Stored;
 use crate::suite::{Case, Probe};
-use crate::target::{Outcome, Reply, Request, Target};
+use crate::target::{Chat, Reply, Request, Target};
 
 /// Puts questions to targets and judges what they say.
 pub(super) struct Asking {
     scribe: Scribe,
     targets: Vec<Arc<Target>>,
     panel: Panel,
+    jury: Jury,
+    stored: Option<Stored>,
     judges: Vec<String>,
     primary: String,
 }
@@ -29,28 +33,47 @@ impl Asking {
         scribe: Scribe,
         targets: Vec<Arc<Target>>,
         probe: &Probe,
+        means: Means,
     ) -> Result<Self, ExecuteError> {
         let panel = probe.panel().map_err(ExecuteError::Judge)?;
-        let judges = probe.judges.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Self { scribe, targets, panel, judges, primary: probe.primary_metric().to_owned() })
+        let judges: Vec<String> = probe.judges.iter().map(|(name, _)| name.clone()).collect();
+        let jury = Jury::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
+        let (primary, stored) = (probe.primary_metric().to_owned(), means.stored);
+        Ok(Self { scribe, targets, panel, jury, stored, judges, primary })
     }
 
-    fn ask(&self, trial: &Trial) -> Reply {
+    fn seed(&self, trial: &Trial) -> u64 {
+        trial_seed(self.scribe.loaded.suite.seed, &case(trial).id, trial.repetition)
+    }
+
+    /// Asks those whom the judges need about a reply that is there to be judged.
+    async fn hear(&self, trial: &Trial, reply: &Reply) -> BTreeMap<usize, Vec<Heard>> {
         let case = case(trial);
-        let seed = trial_seed(self.scribe.loaded.suite.seed, &case.id, trial.repetition);
-        let request = Request { input: &case.input, seed, repetition: trial.repetition };
-        self.targets[trial.slot].reply(&request)
+        let only = case.judges.as_deref();
+        if describe(&reply.outcome).0 != Status::Success || !self.jury.is_needed(only) {
+            return BTreeMap::new();
+        }
+        let null = Json::Null;
+        let output = reply.output.as_ref().unwrap_or(&null);
+        let subject = Subject { input: &case.input, output, expected: &case.expected };
+        self.jury.hear(&self.panel, &subject, only).await
     }
 
     /// Judges a reply and appends its record.
-    fn write(&self, sheet: &mut Sheet, trial: &Trial, reply: &Reply, timing: &Timing) -> Noted {
+    fn write(
+        &self,
+        sheet: &mut Sheet,
+        trial: &Trial,
+        (reply, heard): (&Reply, &BTreeMap<usize, Vec<Heard>>),
+        timing: &Timing,
+    ) -> Noted {
         let null = Json::Null;
         let case = case(trial);
         let output = reply.output.as_ref().unwrap_or(&null);
         let (status, error_type, error) = describe(&reply.outcome);
         let verdict = (status == Status::Success).then(|| {
             let subject = Subject { input: &case.input, output, expected: &case.expected };
-            self.panel.judge(&subject, case.judges.as_deref())
+            self.panel.judge_with(&subject, case.judges.as_deref(), heard)
         });
         let scores: Vec<(&str, Option<f64>)> = match &verdict {
             Some(verdict) => {
@@ -70,10 +93,18 @@ impl Asking {
             passed,
             usage: reply.usage.as_ref(),
         };
-        let body =
-            Body { input: &case.input, output, expected: &case.expected, judge: &judge, tags: &case.tags };
+        let about = reply.about();
+        let body = Body {
+            input: &case.input,
+            output,
+            expected: &case.expected,
+            judge: &judge,
+            response: about.as_ref(),
+            tags: &case.tags,
+        };
         body.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
         self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        self.scribe.attempts(&mut sheet.telemetry, trial, reply);
         Noted { status, passed }
     }
 
@@ -85,23 +116,32 @@ impl Asking {
 impl Work for Asking {
     fn at_once(&self, trial: &Trial, sheet: &mut Sheet) -> Option<Noted> {
         let timer = Timer::start();
-        let reply = self.ask(trial);
-        (reply.delay_ms == 0).then(|| self.write(sheet, trial, &reply, &timer.timing()))
+        let case = case(trial);
+        if self.jury.is_needed(case.judges.as_deref()) {
+            return None;
+        }
+        let request = Request { input: &case.input, seed: self.seed(trial), repetition: trial.repetition };
+        let reply = match &self.stored {
+            Some(stored) => stored.reply(&trial.record_id),
+            None => self.targets[trial.slot].at_once(&request)?,
+        };
+        let heard = BTreeMap::new();
+        (reply.delay_ms == 0).then(|| self.write(sheet, trial, (&reply, &heard), &timer.timing()))
     }
 
     fn carry_out(self: Arc<Self>, group: Vec<Step>, desk: Desk) -> Carrying {
         Box::pin(async move {
             for Step { trial, .. } in group {
                 let timer = Timer::start();
-                let mut reply = self.ask(&trial);
-                let deadline = self.scribe.loaded.suite.timeout_ms;
-                tokio::time::sleep(Duration::from_millis(reply.delay_ms.min(deadline))).await;
-                if reply.delay_ms > deadline {
-                    reply =
-                        Reply { outcome: Outcome::TimedOut, output: None, usage: None, delay_ms: deadline };
-                }
+                let chat = Chat::ask(case(&trial).input.as_str(), self.seed(&trial), trial.repetition);
+                let reply = match &self.stored {
+                    Some(stored) => stored.reply(&trial.record_id),
+                    None => self.targets[trial.slot].chat(&chat).await,
+                };
+                let timing = timer.timing_of(&reply);
+                let heard = self.hear(&trial, &reply).await;
                 let mut sheet = Sheet::default();
-                let noted = self.write(&mut sheet, &trial, &reply, &timer.timing());
+                let noted = self.write(&mut sheet, &trial, (&reply, &heard), &timing);
                 desk.hand_over(&trial, sheet, noted);
             }
         })

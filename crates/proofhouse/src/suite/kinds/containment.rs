@@ -8,7 +8,8 @@ use proofhouse_ledger::json::Object;
 use super::code::locate;
 use super::{Loading, Read};
 use crate::containment::{
-    Agent, Case, Compiled, Driver, Lane, Limits, Policy, Scripted, Thresholds, ToolSpec, Variant, judge,
+    Agent, Case, Compiled, Driver, Lane, Limits, Policy, Protocol, Scripted, Thresholds, ToolSpec, Variant,
+    judge,
 };
 use crate::suite::check::{Checker, Common};
 use crate::suite::dataset::Dataset;
@@ -62,6 +63,8 @@ pub struct VariantSpec {
     pub driver: Driver,
     /// Which of the suite's targets, where a model drives.
     pub target: Option<usize>,
+    /// How the model calls tools.
+    pub protocol: Protocol,
     /// What stands before the tools.
     pub gate: Option<Arc<Compiled>>,
     /// Its own policy, where it has one.
@@ -105,6 +108,7 @@ impl VariantSpec {
         config.set("driver", self.driver.as_str());
         config.set("gated", self.gate.is_some());
         config.set("policy", self.policy.as_ref().map_or(Json::Null, json));
+        config.set("protocol", driver.map(|_| self.protocol.as_str()));
         config.set("target", driver.map(|(name, _)| name.as_str()));
         let config = Json::Object(config);
         Slot { name: self.name.clone(), kind: kind.to_owned(), config }
@@ -264,7 +268,14 @@ fn one_variant(
     let own =
         written.policy.as_ref().map(|policy| compiled(checker, policy, &[at[0], at[1], Step::Key("policy")]));
     let gate = if gated { own.unwrap_or_else(|| contract.cloned()) } else { None };
-    VariantSpec { name: name.clone(), driver, target, gate, policy: written.policy.clone() }
+    VariantSpec {
+        name: name.clone(),
+        driver,
+        target,
+        protocol: written.protocol,
+        gate,
+        policy: written.policy.clone(),
+    }
 }
 
 fn sources(

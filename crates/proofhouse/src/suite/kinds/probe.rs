@@ -61,6 +61,13 @@ impl Probe {
         Panel::new(&self.judges, &scoring)
     }
 
+    /// Whether a judge runs programs in the sandbox.
+    pub fn runs_programs(&self) -> bool {
+        let runs =
+            |panel: Panel| panel.help().iter().any(|(_, help)| matches!(help, judge::Help::Command(_)));
+        self.panel().is_ok_and(runs)
+    }
+
     /// All cases, in a second pass over the datasets; the stream's own errors say that one changed meanwhile.
     pub fn cases(&self) -> CaseStream {
         CaseStream::new(Arc::clone(&self.inputs), self.case_count)
@@ -210,7 +217,12 @@ fn judges(checker: &mut Checker<'_>, file: &ProbeFile) {
                 None => (what.as_str(), None),
             };
             let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
-            checker.complain(Code::BadValue, &steps, what).hint = hint;
+            let problem = checker.complain(Code::BadValue, &steps, what);
+            problem.hint = hint;
+            // Where a key may stand nothing of the line is shown.
+            if what.contains("a suite is no place for") {
+                problem.place.text = None;
+            }
         }
     }
 }

@@ -792,7 +792,7 @@ fn judge_that_is_an_empty_map() {
     7 |   exact: {}
       |   ^^^^^ judges.exact
 
-    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `not`
+    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`
     ");
 }
 

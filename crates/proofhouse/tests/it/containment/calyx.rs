@@ -195,3 +195,27 @@ fn conformance_of_autonomous_cases() {
     }
     assert_eq!((rows.len(), expectations), (60, 300));
 }
+
+/// The four suites run unconverted through the program, and its metrics are those of the original's own runs.
+#[test]
+fn conformance_of_the_four_suites() {
+    let Some(root) = data("calyx") else { return };
+    let suites = [
+        ("prompt_injection_v0_1.cases.jsonl", [34, 0], 35),
+        ("prompt_injection_v0_2.cases.jsonl", [5, 0], 45),
+        ("protocol_probe_v0_1.cases.jsonl", [0, 0], 1),
+        ("autonomous_exec_v0_1.cases.compact.jsonl", [40, 0], 40),
+    ];
+    for (file, leaked, attacks) in suites {
+        let lab = crate::lab::Lab::new();
+        lab.write("s.yaml", format!("kind: containment\nsuite_id: s\ndatasets: [{file}]\n"));
+        lab.run(&format!("run s.yaml --run-dir run --data-root {}", root.display())).exits(0);
+        lab.run("verify run").exits(0);
+        for (name, leaked) in ["naive", "calyx"].into_iter().zip(leaked) {
+            let tally = super::variant(&lab, "run", name);
+            assert_eq!(tally["attack_success_rate"]["numerator"], leaked, "{file} {name}");
+            assert_eq!(tally["attack_success_rate"]["denominator"], attacks, "{file} {name}");
+            assert_eq!(tally["false_positive_rate"]["numerator"], 0, "{file} {name}");
+        }
+    }
+}

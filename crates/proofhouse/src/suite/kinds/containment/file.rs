@@ -4,7 +4,7 @@ use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::containment::{Driver, Policy, Thresholds, ToolSpec};
+use crate::containment::{Driver, Policy, Protocol, Thresholds, ToolSpec};
 use crate::suite::bounds::{Ordered, Whole};
 use crate::suite::file::{DeterminismFile, FileRef, Gate, InlineCase, once, one_minute, zero};
 use crate::target::TargetConfig;
@@ -82,6 +82,8 @@ pub(crate) struct VariantFile {
     pub(crate) driver: Option<Driver>,
     /// Which of the suite's targets drives; needed where there is more than one.
     pub(crate) target: Option<String>,
+    /// How the model calls tools.
+    pub(crate) protocol: Protocol,
     /// Whether a gate stands before the tools; default: as the built-in variant of this name, else true.
     pub(crate) gated: Option<bool>,
     /// What the gate decides by, where it is not the suite's policy.

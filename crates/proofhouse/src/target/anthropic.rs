@@ -1,0 +1,221 @@
+//! Anthropic's own API: `POST …/v1/messages`.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::Object;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::endpoint::{
+    Dialect, Ended, Place, Remote, Said, check_extra, disguised, text_at, unexpected, with_extra,
+};
+use super::openai::{Refused, check_model, is_null, refuse_key, texts};
+use super::transport::{Reading, Transport};
+use super::usage::{Places, Usage};
+use super::{Call, Chat, Complaint, Message, Opening};
+
+/// Anthropic's own API, where it differs from the OpenAI shape.
+///
+/// **Purpose.** Asks a Claude model over `POST {base_url}/v1/messages`, with tools where a suite has them.
+///
+/// **Keys.** The key is in the environment: `ANTHROPIC_API_KEY`, or the variable that `api_key_env` names;
+/// `ANTHROPIC_BASE_URL` is honoured. A key in a suite is refused.
+///
+/// **Guarantee.** The same named outcomes as `openai`. The API takes no seed: repetitions differ only by the model's own
+/// chance. An overloaded endpoint (529) is asked again like any other server error.
+///
+/// ```yaml
+/// claude: {anthropic: {model: claude-sonnet-4-5, max_tokens: 512, temperature: 0}}
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Anthropic {
+    /// The model.
+    pub model: String,
+    /// The address before `/v1/messages`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Never set: a key does not belong in a suite, and this place says so.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    pub api_key: Option<Refused>,
+    /// Instructions that stand above the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// Tokens of an answer at most; the API wants to be told.
+    #[serde(default = "max_tokens")]
+    pub max_tokens: u32,
+    /// How freely the model chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// From which share of the likely words the model chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Texts at which an answer ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// Further fields of the request.
+    #[serde(default, skip_serializing_if = "is_null")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub extra: Json,
+    /// Further headers; none that holds a key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Further headers whose values are in the environment: the header and the variable.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers_env: BTreeMap<String, String>,
+    /// Attempts, deadlines and allowances.
+    #[serde(default)]
+    pub transport: Transport,
+}
+
+fn max_tokens() -> u32 {
+    1_024
+}
+
+const USAGE: Places = &[
+    ("cache_creation_tokens", "/usage/cache_creation_input_tokens"),
+    ("cached_tokens", "/usage/cache_read_input_tokens"),
+    ("input_tokens", "/usage/input_tokens"),
+    ("output_tokens", "/usage/output_tokens"),
+];
+
+impl Anthropic {
+    fn place(&self) -> Place<'_> {
+        Place {
+            maker: "ANTHROPIC",
+            base_url: self.base_url.as_deref(),
+            default_url: Some("https://api.anthropic.com"),
+            api_key_env: self.api_key_env.as_deref(),
+            headers: &self.headers,
+            headers_env: &self.headers_env,
+            transport: &self.transport,
+        }
+    }
+
+    /// All settings that cannot work.
+    pub(super) fn check(&self) -> Vec<Complaint> {
+        let mut complaints = self.place().check();
+        complaints.extend(refuse_key(&self.api_key, "ANTHROPIC_API_KEY"));
+        complaints.extend(check_extra(&self.extra));
+        complaints.extend(check_model(&self.model));
+        complaints
+    }
+
+    /// Makes the endpoint ready.
+    pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
+        let dialect = Box::new(Speech(self.clone()));
+        let remote = Remote::open(&self.place(), "/v1/messages", ("x-api-key", ""), opening, dialect)?;
+        Ok(remote.expecting(Some(self.max_tokens)).with_header("anthropic-version", "2023-06-01"))
+    }
+}
+
+#[derive(Debug)]
+struct Speech(Anthropic);
+
+impl Dialect for Speech {
+    fn body(&self, chat: &Chat) -> Json {
+        let settings = &self.0;
+        let mut body = Object::from_iter([
+            ("max_tokens", Json::from(settings.max_tokens)),
+            ("messages", Json::Array(messages(chat))),
+            ("model", Json::from(settings.model.as_str())),
+        ]);
+        if let Some(system) = chat.system_after(settings.system.as_deref()) {
+            body.set("system", system);
+        }
+        if !chat.tools.is_empty() {
+            let tools = chat.tools.iter().map(|tool| {
+                Json::Object(Object::from_iter([
+                    ("description", Json::from(tool.description.as_str())),
+                    ("input_schema", tool.parameters.clone()),
+                    ("name", Json::from(tool.name.as_str())),
+                ]))
+            });
+            body.set("tools", Json::Array(tools.collect()));
+        }
+        for (key, value) in [("temperature", settings.temperature), ("top_p", settings.top_p)] {
+            if let Some(value) = value {
+                body.set(key, Json::Number(value));
+            }
+        }
+        if !settings.stop.is_empty() {
+            body.set("stop_sequences", texts(&settings.stop));
+        }
+        with_extra(body, &settings.extra)
+    }
+
+    fn read(&self, answer: &Json) -> Reading {
+        if let Some(error) = answer.get("error").filter(|error| !is_null(error)) {
+            return disguised(error);
+        }
+        let Some(Json::Array(parts)) = answer.get("content") else { return unexpected("`content`") };
+        let kind = |part: &Json| text_at(part, "/type").unwrap_or_default();
+        let texts =
+            parts.iter().filter(|part| kind(part) == "text").filter_map(|part| text_at(part, "/text"));
+        let calls = parts.iter().filter(|part| kind(part) == "tool_use").filter_map(|part| {
+            let (id, name) = (text_at(part, "/id")?, text_at(part, "/name")?);
+            Some(Call { id, name, args: part.get("input").cloned().unwrap_or_default() })
+        });
+        let (texts, calls): (Vec<String>, Vec<Call>) = (texts.collect(), calls.collect());
+        let finish_reason = text_at(answer, "/stop_reason");
+        let ended = match finish_reason.as_deref() {
+            Some("max_tokens" | "model_context_window_exceeded") => Ended::Length,
+            Some("refusal") => Ended::Refused,
+            _ => Ended::Done,
+        };
+        Said {
+            // No text beside a tool call is the API's way to say null; no part at all is an empty answer.
+            text: (!texts.is_empty() || calls.is_empty()).then(|| texts.concat()),
+            calls,
+            finish_reason,
+            model: text_at(answer, "/model"),
+            fingerprint: None,
+            ended,
+            usage: Usage::read(answer, USAGE),
+        }
+        .reading()
+    }
+}
+
+/// The conversation; what tools gave back in a row goes into one message, as the API wants it.
+fn messages(chat: &Chat) -> Vec<Json> {
+    let mut messages: Vec<(&str, Vec<Json>)> = Vec::new();
+    for message in &chat.messages {
+        let (role, parts) = match message {
+            Message::User(text) => ("user", vec![part("text", [("text", text.as_str().into())])]),
+            Message::Tool { call_id, content, .. } => {
+                let entries =
+                    [("content", Json::from(content.as_str())), ("tool_use_id", call_id.as_str().into())];
+                ("user", vec![part("tool_result", entries)])
+            }
+            Message::Assistant { text, calls } => {
+                let text = text.iter().filter(|text| !text.is_empty());
+                let text = text.map(|text| part("text", [("text", text.as_str().into())]));
+                let calls = calls.iter().map(|call| {
+                    let id = [("id", Json::from(call.id.as_str())), ("input", call.args.clone())];
+                    part("tool_use", id.into_iter().chain([("name", Json::from(call.name.as_str()))]))
+                });
+                ("assistant", text.chain(calls).collect())
+            }
+        };
+        match messages.last_mut() {
+            Some((last, there)) if *last == role => there.extend(parts),
+            _ => messages.push((role, parts)),
+        }
+    }
+    let message = |(role, parts): (&str, Vec<Json>)| {
+        Json::Object(Object::from_iter([("content", Json::Array(parts)), ("role", Json::from(role))]))
+    };
+    messages.into_iter().map(message).collect()
+}
+
+fn part<'a>(kind: &str, entries: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
+    let mut part: Object = entries.into_iter().collect();
+    part.set("type", kind);
+    Json::Object(part)
+}

@@ -1,0 +1,153 @@
+//! What a target is asked: a conversation so far, the tools it may call, and the trial's seed.
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::Object;
+
+/// One question to a target, as a conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Chat {
+    /// Instructions that stand above the conversation; a target's own `system` setting comes before them.
+    pub system: Option<String>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// Tools that the target may call.
+    pub tools: Vec<Tool>,
+    /// The seed of this trial.
+    pub seed: u64,
+    /// Which repetition of the case this is, from 0.
+    pub repetition: u32,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// What the user says.
+    User(String),
+    /// What the target said before.
+    Assistant {
+        /// Its words.
+        text: Option<String>,
+        /// The tools that it called.
+        calls: Vec<Call>,
+    },
+    /// What a tool gave back.
+    Tool {
+        /// The call that this answers.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// What it said.
+        content: String,
+    },
+}
+
+/// A tool that a target may call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON Schema of its arguments.
+    pub parameters: Json,
+}
+
+/// A call of a tool that a target asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// What the tool's answer has to refer to; made up where the endpoint gives none.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it is called with: a structure, or the text itself where the model wrote no JSON.
+    pub args: Json,
+}
+
+impl Chat {
+    /// A single question without tools.
+    pub fn ask(input: impl Into<String>, seed: u64, repetition: u32) -> Self {
+        Chat { messages: vec![Message::User(input.into())], seed, repetition, ..Chat::default() }
+    }
+
+    /// What was said last by somebody other than the target: what a target without memory answers to.
+    pub fn last(&self) -> &str {
+        let last = self.messages.iter().rev().find_map(|message| match message {
+            Message::User(text) | Message::Tool { content: text, .. } => Some(text.as_str()),
+            Message::Assistant { .. } => None,
+        });
+        last.unwrap_or_default()
+    }
+
+    /// The target's own instructions, then those of the conversation.
+    pub(super) fn system_after(&self, own: Option<&str>) -> Option<String> {
+        match (own, self.system.as_deref()) {
+            (Some(own), Some(more)) => Some(format!("{own}\n\n{more}")),
+            (one, other) => one.or(other).map(str::to_owned),
+        }
+    }
+
+    /// Everything in it as one value: what plugins are sent and what cassettes are keyed by.
+    pub fn to_json(&self) -> Json {
+        let tools = self.tools.iter().map(|tool| {
+            Json::Object(Object::from_iter([
+                ("description", Json::from(tool.description.as_str())),
+                ("name", Json::from(tool.name.as_str())),
+                ("parameters", tool.parameters.clone()),
+            ]))
+        });
+        Json::Object(Object::from_iter([
+            ("messages", Json::Array(self.messages.iter().map(Message::to_json).collect())),
+            ("repetition", Json::from(self.repetition)),
+            // Sixty-four bits are more than a JSON number holds.
+            ("seed", Json::from(self.seed.to_string())),
+            ("system", Json::from(self.system.clone())),
+            ("tools", Json::Array(tools.collect())),
+        ]))
+    }
+}
+
+impl Message {
+    fn to_json(&self) -> Json {
+        let entries: Vec<(&str, Json)> = match self {
+            Message::User(text) => vec![("content", text.as_str().into()), ("role", "user".into())],
+            Message::Assistant { text, calls } => vec![
+                ("content", text.clone().into()),
+                ("role", "assistant".into()),
+                ("tool_calls", Json::Array(calls.iter().map(Call::to_json).collect())),
+            ],
+            Message::Tool { call_id, name, content } => vec![
+                ("content", content.as_str().into()),
+                ("name", name.as_str().into()),
+                ("role", "tool".into()),
+                ("tool_call_id", call_id.as_str().into()),
+            ],
+        };
+        Json::Object(entries.into_iter().collect())
+    }
+}
+
+impl Call {
+    /// The call with its id.
+    pub fn to_json(&self) -> Json {
+        let mut call = self.as_output();
+        call.set("id", self.id.as_str());
+        Json::Object(call)
+    }
+
+    /// The call as a judge sees it; ids are chance and stay out of records.
+    pub(super) fn as_output(&self) -> Object {
+        Object::from_iter([("args", self.args.clone()), ("name", Json::from(self.name.as_str()))])
+    }
+
+    /// Reads a call back from [`Call::to_json`]; a call without an id is named after its place.
+    pub(super) fn from_json(value: &Json, place: usize) -> Option<Call> {
+        let name = value.get("name")?.as_str()?.to_owned();
+        let id = value.get("id").and_then(Json::as_str).map_or_else(|| made_up_id(place), str::to_owned);
+        Some(Call { id, name, args: value.get("args").cloned().unwrap_or_default() })
+    }
+}
+
+/// The id of a call to which the endpoint gave none.
+pub(super) fn made_up_id(place: usize) -> String {
+    format!("call_{place}")
+}

@@ -1,0 +1,493 @@
+//! What all model endpoints over HTTP have in common: where they are, who may use them, and how their JSON is read.
+//!
+//! A dialect says how a conversation becomes a request and how an answer is read; everything between is here and in
+//! `transport`.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use hyper::body::Bytes;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Uri};
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::{self, Object, Strictness};
+
+use super::reply::{Outcome, Reply, output_of};
+use super::secret::{Secret, is_variable_name, looks_like_key};
+use super::transport::{Answer, Ask, Fault, Line, Reading, Transport, excerpt, judge_status};
+use super::usage::Usage;
+use super::{At, Call, Chat, Complaint, Opening};
+
+/// How one maker's endpoint is spoken to.
+pub(super) trait Dialect: Debug + Send + Sync {
+    /// The request's body.
+    fn body(&self, chat: &Chat) -> Json;
+
+    /// What an answer says; a success by its status line.
+    fn read(&self, answer: &Json) -> Reading;
+
+    /// What an error's body says beyond its status line, where that matters.
+    fn read_error(&self, _answer: &Answer, _body: &Json) -> Option<Reading> {
+        None
+    }
+
+    /// Whether a body counts whatever its content type says.
+    fn takes_any_type(&self) -> bool {
+        false
+    }
+}
+
+/// Where an endpoint is and what opens it, as a suite says it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The maker: `OPENAI` for `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
+    pub(super) maker: &'a str,
+    pub(super) base_url: Option<&'a str>,
+    /// Where the maker's endpoint is when nobody says otherwise.
+    pub(super) default_url: Option<&'a str>,
+    pub(super) api_key_env: Option<&'a str>,
+    pub(super) headers: &'a BTreeMap<String, String>,
+    pub(super) headers_env: &'a BTreeMap<String, String>,
+    pub(super) transport: &'a Transport,
+}
+
+/// Headers that carry keys.
+const SECRET_HEADERS: [&str; 7] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+    "x-auth-token",
+];
+
+impl Place<'_> {
+    /// All settings that cannot work, keys in the wrong place first among them.
+    pub(super) fn check(&self) -> Vec<Complaint> {
+        let mut complaints = self.transport.check();
+        if let Some(base) = self.base_url
+            && let Err((what, hint)) = check_url(base)
+        {
+            complaints.push(complaint(&["base_url"], what, hint));
+        }
+        if let Some(name) = self.api_key_env.filter(|name| !is_variable_name(name)) {
+            complaints.push(not_a_variable(&["api_key_env"], name));
+        }
+        for (name, value) in self.headers {
+            let hint = "put the value into the environment and name the variable below `headers_env`";
+            if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || looks_like_key(value) {
+                let what = format!("the header `{name}` holds a key, and a suite is no place for one");
+                complaints.push(complaint(&["headers", name], what, hint));
+            } else if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
+                let what = format!("`{name}` is not a header that can be sent");
+                complaints.push(complaint(&["headers", name], what, "use ASCII letters, digits and hyphens"));
+            }
+        }
+        for (name, variable) in self.headers_env {
+            if !is_variable_name(variable) {
+                complaints.push(not_a_variable(&["headers_env", name], variable));
+            } else if HeaderName::try_from(name).is_err() {
+                let what = format!("`{name}` is not a header that can be sent");
+                complaints.push(complaint(
+                    &["headers_env", name],
+                    what,
+                    "use ASCII letters, digits and hyphens",
+                ));
+            }
+        }
+        complaints
+    }
+
+    /// The base address: the suite's, the environment's, the maker's.
+    fn base(&self, opening: &Opening) -> Result<String, Complaint> {
+        if let Some(base) = self.base_url {
+            return Ok(base.to_owned());
+        }
+        let variable = format!("{}_BASE_URL", self.maker);
+        let found = opening.environment.get(&variable);
+        let base = match (&found, self.default_url) {
+            (Some(base), _) => base.trim(),
+            (None, Some(base)) => base,
+            (None, None) => {
+                let what = format!("nothing says where `{}` is", self.maker.to_lowercase());
+                let hint = format!("set `base_url`, or `{variable}` in the environment");
+                return Err(complaint(&["model"], what, hint));
+            }
+        };
+        if let Err((what, hint)) = check_url(base) {
+            return Err(complaint(&["base_url"], format!("`{variable}`: {what}"), hint));
+        }
+        Ok(base.to_owned())
+    }
+
+    /// The key, if one is set; one that the suite names or the maker needs must be.
+    fn key(&self, base: &str, opening: &Opening) -> Result<Option<Secret>, Complaint> {
+        let usual = format!("{}_API_KEY", self.maker);
+        let name = self.api_key_env.unwrap_or(&usual);
+        let key = opening.environment.secret(name);
+        let needed =
+            self.api_key_env.is_some() || (self.default_url == Some(base) && base.starts_with("https:"));
+        if key.is_none() && needed {
+            let what = format!("`{name}` is not set in the environment");
+            let hint = format!("`export {name}=…`, or `--replay DIR` to run without the endpoint");
+            return Err(complaint(&["api_key_env"], what, hint));
+        }
+        Ok(key)
+    }
+}
+
+fn complaint(at: &[&str], what: impl Into<String>, hint: impl Into<String>) -> Complaint {
+    let at = at.iter().map(|key| At::Key((*key).to_owned().into())).collect();
+    Complaint { at, what: what.into(), hint: Some(hint.into()) }
+}
+
+fn not_a_variable(at: &[&str], text: &str) -> Complaint {
+    let hint = "`export MY_KEY=…` in the shell, and `MY_KEY` here";
+    // What looks like a key is not repeated.
+    let what = match looks_like_key(text) || text.len() > 24 {
+        true => "this looks like a key, and a suite is no place for one".to_owned(),
+        false => format!("`{text}` is not the name of an environment variable"),
+    };
+    complaint(at, what, hint)
+}
+
+/// Complains about keys among free settings.
+pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
+    fn holds_key(value: &Json) -> bool {
+        match value {
+            Json::String(text) => looks_like_key(text),
+            Json::Array(list) => list.iter().any(holds_key),
+            Json::Object(object) => object.iter().any(|(key, value)| {
+                matches!(key, "api_key" | "apikey" | "api-key" | "authorization") || holds_key(value)
+            }),
+            _ => false,
+        }
+    }
+    let mut complaints = Vec::new();
+    if holds_key(extra) {
+        let what = "there is a key among these settings, and a suite is no place for one";
+        complaints.push(complaint(&["extra"], what, "name a variable with `api_key_env` or `headers_env`"));
+    }
+    if !matches!(extra, Json::Null | Json::Object(_)) {
+        complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
+    }
+    complaints
+}
+
+fn check_url(text: &str) -> Result<Uri, (String, String)> {
+    let example = "for example `http://127.0.0.1:8080/v1`".to_owned();
+    let uri: Uri = text.parse().map_err(|_| ("this is not an address".to_owned(), example.clone()))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
+        return Err(("the address needs `http://` or `https://` and a host".to_owned(), example));
+    }
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) || looks_like_key(text) {
+        let hint = "name a variable with `api_key_env` or `headers_env`".to_owned();
+        return Err(("the address holds a key, and a suite is no place for one".to_owned(), hint));
+    }
+    Ok(uri)
+}
+
+/// A model endpoint that is ready for requests.
+#[derive(Debug)]
+pub(super) struct Remote {
+    line: Line,
+    uri: Uri,
+    headers: HeaderMap,
+    dialect: Box<dyn Dialect>,
+    max_tokens: u64,
+}
+
+/// How the key is sent: the header and what stands before it.
+pub(super) type KeyHeader = (&'static str, &'static str);
+
+impl Remote {
+    /// Opens an endpoint: `path` follows the base address.
+    pub(super) fn open(
+        place: &Place<'_>,
+        path: &str,
+        key_header: KeyHeader,
+        opening: &Opening,
+        dialect: Box<dyn Dialect>,
+    ) -> Result<Self, Complaint> {
+        let base = place.base(opening)?;
+        let whole =
+            if path.is_empty() { base.clone() } else { format!("{}{path}", base.trim_end_matches('/')) };
+        let uri = check_url(&whole).map_err(|(what, hint)| complaint(&["base_url"], what, hint))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(
+            "user-agent",
+            HeaderValue::from_static(concat!("proofhouse/", env!("CARGO_PKG_VERSION"))),
+        );
+        let unusable =
+            |at: &[&str]| complaint(at, "the value cannot be sent as a header", "look for line ends in it");
+        for (name, value) in place.headers {
+            let pair = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+            let (name, value) = pair.ok_or_else(|| unusable(&["headers", name]))?;
+            headers.insert(name, value);
+        }
+        let mut secrets = Vec::new();
+        for (name, variable) in place.headers_env {
+            let secret = opening.environment.secret(variable).ok_or_else(|| {
+                let what = format!("`{variable}` is not set in the environment");
+                complaint(&["headers_env", name], what, format!("`export {variable}=…`"))
+            })?;
+            let pair = HeaderName::try_from(name).ok().zip(secret.header(""));
+            let (header, value) = pair.ok_or_else(|| unusable(&["headers_env", name]))?;
+            headers.insert(header, value);
+            secrets.push(secret);
+        }
+        if let Some(key) = place.key(&base, opening)? {
+            let (header, prefix) = key_header;
+            headers.insert(header, key.header(prefix).ok_or_else(|| unusable(&["api_key_env"]))?);
+            secrets.push(key);
+        }
+        let line = Line::new(place.transport, &uri, &opening.environment, secrets, opening.timeout)
+            .map_err(|what| complaint(&["base_url"], what, "install the `ca-certificates` package"))?;
+        Ok(Remote { line, uri, headers, dialect, max_tokens: 0 })
+    }
+
+    /// How many tokens an answer may have, for allowances.
+    pub(super) fn expecting(mut self, max_tokens: Option<u32>) -> Self {
+        self.max_tokens = max_tokens.map_or(256, u64::from);
+        self
+    }
+
+    /// One more header that is no secret.
+    pub(super) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
+        if !self.headers.contains_key(name) {
+            self.headers.insert(name, HeaderValue::from_static(value));
+        }
+        self
+    }
+
+    /// The host that it talks to, for people.
+    pub(super) fn host(&self) -> String {
+        let scheme = self.uri.scheme_str().unwrap_or("http");
+        format!("{scheme}://{}", self.uri.authority().map_or("", |authority| authority.as_str()))
+    }
+
+    /// Asks, as often as the transport's settings allow.
+    pub(super) async fn chat(&self, chat: &Chat) -> Reply {
+        let body = self.dialect.body(chat).to_string();
+        let ask = Ask {
+            method: Method::POST,
+            uri: self.uri.clone(),
+            headers: self.headers.clone(),
+            // Four characters a token is what text in English comes to.
+            tokens: body.len() as u64 / 4 + self.max_tokens,
+            body: Bytes::from(body),
+            seed: chat.seed,
+        };
+        self.line.exchange(&ask, |answer| self.read(answer)).await
+    }
+
+    fn read(&self, answer: &Answer) -> Reading {
+        if let Some(fault) = judge_status(answer) {
+            let Ok(body) = parse(&answer.body) else { return Reading::Fault(fault) };
+            let reading = self.dialect.read_error(answer, &body);
+            return reading.unwrap_or_else(|| Reading::Fault(in_words(fault, answer.status, &body)));
+        }
+        let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        if let Some(kind) = kind.filter(|kind| !self.dialect.takes_any_type() && !is_json(kind)) {
+            let error = format!("expected JSON, found `{kind}`: {}", excerpt(&answer.body));
+            return Reading::Fault(Fault::last("content_type", error));
+        }
+        match parse(&answer.body) {
+            Ok(body) => self.dialect.read(&body),
+            Err(error) => {
+                let error = format!("the answer is not JSON: {error}; it begins {}", excerpt(&answer.body));
+                Reading::Fault(Fault::last("malformed_json", error))
+            }
+        }
+    }
+}
+
+fn is_json(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || kind.ends_with("+json")
+}
+
+/// Reads a body. Half a surrogate pair, which some servers pass on, is kept as the text of its escape.
+fn parse(body: &[u8]) -> Result<Json, String> {
+    let read = |bytes: &[u8]| json::parse(bytes, Strictness::Lenient).map_err(|error| error.to_string());
+    match read(body) {
+        Err(error) if error.contains("surrogate") => read(&spell_out_surrogates(body)).map_err(|_| error),
+        other => other,
+    }
+}
+
+/// Doubles the backslash before every escape of half a surrogate pair that has no other half.
+fn spell_out_surrogates(body: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| -> Option<u16> {
+        let digits = body.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut out = Vec::with_capacity(body.len() + 8);
+    let mut at = 0;
+    while at < body.len() {
+        let whole = match unit(at) {
+            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => 12,
+            Some(0xd800..=0xdfff) => {
+                out.push(b'\\');
+                6
+            }
+            Some(_) => 6,
+            None if body[at] == b'\\' => 2,
+            None => 1,
+        };
+        let end = (at + whole).min(body.len());
+        out.extend_from_slice(&body[at..end]);
+        at = end;
+    }
+    out
+}
+
+/// The message of an error's body in place of the body itself.
+fn in_words(fault: Fault, status: u16, body: &Json) -> Fault {
+    let Outcome::Failed { error_type, .. } = &fault.outcome else { return fault };
+    let Some(message) = message(body) else { return fault };
+    let error = format!("HTTP {status}: {}", excerpt(message.as_bytes()));
+    Fault { outcome: Outcome::Failed { error_type: error_type.clone(), error }, again: fault.again }
+}
+
+/// What an error's body says, in the places where makers put it.
+pub(super) fn message(body: &Json) -> Option<&str> {
+    let body = match body {
+        Json::Array(list) => list.first()?,
+        other => other,
+    };
+    ["/error/message", "/message", "/error", "/detail"].iter().find_map(|at| body.pointer(at)?.as_str())
+}
+
+/// An error inside an answer that calls itself a success.
+pub(super) fn disguised(error: &Json) -> Reading {
+    let code = error.get("code").or(error.get("status")).or(error.get("type"));
+    let code = code.map(|code| code.to_text().to_lowercase()).unwrap_or_default();
+    let words = match error {
+        Json::String(text) => text.clone(),
+        other => other.get("message").unwrap_or(other).to_text(),
+    };
+    let words = format!("an error inside a success: {}", excerpt(words.as_bytes()));
+    Reading::Fault(match code.as_str() {
+        "429" | "rate_limit_exceeded" | "rate_limit_error" | "resource_exhausted" => {
+            Fault::rate_limited(None)
+        }
+        "500" | "502" | "503" | "504" | "529" | "overloaded_error" | "server_error" => {
+            Fault::passing("error_body", words)
+        }
+        _ => Fault::last("error_body", words),
+    })
+}
+
+/// An answer in which the expected place is missing.
+pub(super) fn unexpected(what: &str) -> Reading {
+    Reading::Fault(Fault::last("unexpected_shape", format!("the answer has no {what}")))
+}
+
+/// What was read from an answer, before it is an outcome.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// The words; none where the answer says null.
+    pub(super) text: Option<String>,
+    pub(super) calls: Vec<Call>,
+    pub(super) finish_reason: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) fingerprint: Option<String>,
+    /// Why the answer ended, where that is more than "it was done".
+    pub(super) ended: Ended,
+    pub(super) usage: Usage,
+}
+
+/// Ends of an answer that have a name.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    #[default]
+    Done,
+    Length,
+    Refused,
+    Filtered,
+}
+
+impl Said {
+    /// The reply.
+    pub(super) fn reading(self) -> Reading {
+        let outcome = match (self.ended, self.text.as_deref()) {
+            (Ended::Refused, _) => Outcome::Refused,
+            (Ended::Filtered, _) => Outcome::Filtered,
+            (Ended::Length, _) => Outcome::Length,
+            (Ended::Done, _) if !self.calls.is_empty() => Outcome::Answered,
+            (Ended::Done, None) => Outcome::Null,
+            (Ended::Done, Some("")) => Outcome::Empty,
+            (Ended::Done, Some(_)) => Outcome::Answered,
+        };
+        let output = output_of(self.text.as_deref(), &self.calls);
+        let reply = Reply {
+            calls: self.calls,
+            finish_reason: self.finish_reason,
+            model: self.model,
+            fingerprint: self.fingerprint,
+            ..Reply::new(outcome, Some(output))
+        };
+        Reading::Said(Box::new(reply), self.usage)
+    }
+}
+
+/// Text at a pointer.
+pub(super) fn text_at(value: &Json, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
+}
+
+/// Arguments of a call as a model wrote them: JSON where it is JSON, else the text itself.
+pub(super) fn arguments(value: Option<&Json>) -> Json {
+    match value {
+        Some(Json::String(text)) if text.trim().is_empty() => Json::Object(Object::new()),
+        Some(Json::String(text)) => {
+            json::parse(text.as_bytes(), Strictness::Lenient).unwrap_or_else(|_| Json::from(text.as_str()))
+        }
+        Some(other) => other.clone(),
+        None => Json::Object(Object::new()),
+    }
+}
+
+/// The entries of `extra` on top of a body.
+pub(super) fn with_extra(mut body: Object, extra: &Json) -> Json {
+    if let Json::Object(extra) = extra {
+        extra.iter().for_each(|(key, value)| body.set(key, value.clone()));
+    }
+    Json::Object(body)
+}
+
+/// A seed that every endpoint can take: the upper 31 bits.
+pub(super) fn small_seed(seed: u64) -> Json {
+    Json::Number((seed >> 33) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_surrogate_pair_is_kept_as_text() {
+        let shown = |body: &str| parse(body.as_bytes()).map(|value| value.to_string());
+        assert_eq!(shown(r#"{"a":"x\ud83d!"}"#), Ok(r#"{"a":"x\\ud83d!"}"#.to_owned()));
+        assert_eq!(
+            shown(r#"["\ud83d\ude00 \udE00 \\ud83d"]"#),
+            Ok("[\"😀 \\\\udE00 \\\\ud83d\"]".to_owned())
+        );
+        assert_eq!(shown(r#"["\\\ud83d"]"#), Ok(r#"["\\\\ud83d"]"#.to_owned()));
+        assert!(shown(r#"["\ud83d"#).is_err());
+    }
+
+    #[test]
+    fn addresses_are_checked() {
+        let wrong = |text: &str| check_url(text).unwrap_err().0;
+        assert!(check_url("http://127.0.0.1:1/v1").is_ok());
+        assert!(wrong("127.0.0.1:80").contains("address"));
+        assert!(wrong("ftp://x/").contains("needs `http://`"));
+        assert!(wrong("https://user:pass@x/v1").contains("holds a key"));
+        assert!(wrong("https://x/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuv").contains("holds a key"));
+    }
+}

@@ -1,0 +1,249 @@
+//! Any JSON endpoint: a request that the suite spells out, and a pointer to the answer.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::Json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::endpoint::{Dialect, Place, Remote, check_extra, disguised, text_at};
+use super::openai::is_null;
+use super::reply::{Outcome, Reply};
+use super::shape::Shape;
+use super::transport::{Fault, Reading, Transport};
+use super::usage::{Places, Usage};
+use super::{At, Chat, Complaint, Opening};
+
+/// Any JSON endpoint: what is sent is written in the suite, and a JSON pointer says where the answer is.
+///
+/// **Purpose.** Systems that are not a bare model: an agent behind a service, a retrieval pipeline, a gateway of your own.
+///
+/// **Request.** `request` is any structure, sent by `POST`. `{input}`, `{system}`, `{seed}` and `{repetition}` are filled in
+/// wherever text stands in it; `{{` and `}}` are braces. A text that is nothing but `{messages}`, `{tools}`, `{seed}` or
+/// `{repetition}` becomes that list or number itself.
+///
+/// **Answer.** `answer` is an RFC 6901 pointer into the response. Text is an answer, any other value a structured one; null is
+/// the outcome `null`, and a response without that place is the error `unexpected_shape`. Where `error` points to something
+/// other than null, the trial is an error with its text. `input_tokens` and `output_tokens` point to counts.
+///
+/// **Guarantee.** The same transport, outcomes and care for keys as `openai`; headers with keys come from the environment by
+/// `headers_env`.
+///
+/// ```yaml
+/// service:
+///   http:
+///     url: http://127.0.0.1:9000/answer
+///     request: {question: "{input}", options: {seed: "{seed}", lang: en}}
+///     answer: /result/text
+///     error: /error
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// The whole address.
+    pub url: String,
+    /// The body of the request, with holes.
+    #[schemars(with = "serde_json::Value")]
+    pub request: Json,
+    /// Where the answer is in the response, as a JSON pointer.
+    pub answer: String,
+    /// Where an error is, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Where the count of tokens read is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<String>,
+    /// Where the count of tokens written is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<String>,
+    /// The environment variable that holds a key, sent as `Authorization: Bearer …`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Further headers; none that holds a key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Further headers whose values are in the environment: the header and the variable.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers_env: BTreeMap<String, String>,
+    /// Attempts, deadlines and allowances.
+    #[serde(default)]
+    pub transport: Transport,
+}
+
+impl Http {
+    fn place(&self) -> Place<'_> {
+        Place {
+            maker: "HTTP",
+            base_url: Some(&self.url),
+            default_url: None,
+            api_key_env: self.api_key_env.as_deref(),
+            headers: &self.headers,
+            headers_env: &self.headers_env,
+            transport: &self.transport,
+        }
+    }
+
+    /// All settings that cannot work.
+    pub(super) fn check(&self) -> Vec<Complaint> {
+        let mut complaints = self.place().check();
+        for complaint in &mut complaints {
+            if complaint.at == [At::Key("base_url".into())] {
+                complaint.at = vec![At::Key("url".into())];
+            }
+        }
+        complaints.extend(Body::new(&self.request).err());
+        for mut complaint in check_extra(&self.request) {
+            complaint.at = vec![At::Key("request".into())];
+            complaints.push(complaint);
+        }
+        let pointers = [
+            ("answer", Some(&self.answer)),
+            ("error", self.error.as_ref()),
+            ("input_tokens", self.input_tokens.as_ref()),
+            ("output_tokens", self.output_tokens.as_ref()),
+        ];
+        for (key, pointer) in pointers {
+            if let Some(pointer) = pointer.filter(|pointer| !pointer.is_empty() && !pointer.starts_with('/'))
+            {
+                complaints.push(Complaint {
+                    at: vec![At::Key(key.into())],
+                    what: format!("`{pointer}` is not a JSON pointer"),
+                    hint: Some(format!("for example `/{pointer}`")),
+                });
+            }
+        }
+        complaints
+    }
+
+    /// Makes the endpoint ready.
+    pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
+        let dialect = Speech { body: Body::new(&self.request)?, settings: self.clone() };
+        Remote::open(&self.place(), "", ("authorization", "Bearer "), opening, Box::new(dialect))
+    }
+}
+
+/// The request with its holes: text holes by template, whole values by name.
+#[derive(Debug)]
+enum Body {
+    Messages,
+    Tools,
+    Seed,
+    Repetition,
+    Text(Shape),
+    Array(Vec<Body>),
+    Object(Vec<(String, Body)>),
+}
+
+impl Body {
+    fn new(request: &Json) -> Result<Self, Complaint> {
+        Body::at(request, &mut vec![At::Key("request".into())])
+    }
+
+    fn at(value: &Json, path: &mut Vec<At>) -> Result<Self, Complaint> {
+        Ok(match value {
+            Json::String(text) if text == "{messages}" => Body::Messages,
+            Json::String(text) if text == "{tools}" => Body::Tools,
+            Json::String(text) if text == "{seed}" => Body::Seed,
+            Json::String(text) if text == "{repetition}" => Body::Repetition,
+            Json::Array(list) => {
+                let items = list.iter().enumerate().map(|(place, item)| {
+                    path.push(At::Index(place));
+                    let body = Body::at(item, path)?;
+                    path.pop();
+                    Ok(body)
+                });
+                Body::Array(items.collect::<Result<_, _>>()?)
+            }
+            Json::Object(object) => {
+                let items = object.iter().map(|(key, item)| {
+                    path.push(At::Key(key.to_owned().into()));
+                    let body = Body::at(item, path)?;
+                    path.pop();
+                    Ok((key.to_owned(), body))
+                });
+                Body::Object(items.collect::<Result<_, _>>()?)
+            }
+            other => {
+                let known = |name: &str| matches!(name, "input" | "system" | "seed" | "repetition");
+                Body::Text(Shape::new(other, &known).map_err(|complaint| {
+                    Complaint {
+                        at: path.clone(),
+                        what: complaint.what,
+                        hint: Some(
+                            "use `{input}`, `{system}`, `{seed}`, `{repetition}`; `{{` and `}}` are braces"
+                                .to_owned(),
+                        ),
+                    }
+                })?)
+            }
+        })
+    }
+
+    fn fill(&self, chat: &Chat) -> Json {
+        match self {
+            Body::Messages => chat.to_json().get("messages").cloned().unwrap_or_default(),
+            Body::Tools => chat.to_json().get("tools").cloned().unwrap_or_default(),
+            Body::Seed => super::endpoint::small_seed(chat.seed),
+            Body::Repetition => Json::from(chat.repetition),
+            Body::Text(shape) => shape.fill(&|name, out| {
+                match name {
+                    "input" => out.push_str(chat.last()),
+                    "system" => out.push_str(chat.system.as_deref().unwrap_or_default()),
+                    "seed" => out.push_str(&super::endpoint::small_seed(chat.seed).to_text()),
+                    "repetition" => out.push_str(&chat.repetition.to_string()),
+                    _ => return false,
+                }
+                true
+            }),
+            Body::Array(list) => Json::Array(list.iter().map(|item| item.fill(chat)).collect()),
+            Body::Object(entries) => {
+                Json::Object(entries.iter().map(|(key, item)| (key.as_str(), item.fill(chat))).collect())
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Speech {
+    body: Body,
+    settings: Http,
+}
+
+impl Dialect for Speech {
+    fn body(&self, chat: &Chat) -> Json {
+        self.body.fill(chat)
+    }
+
+    fn read(&self, answer: &Json) -> Reading {
+        let settings = &self.settings;
+        let error = settings.error.as_ref().and_then(|at| answer.pointer(at));
+        if let Some(error) = error.filter(|error| !is_null(error)) {
+            return disguised(error);
+        }
+        let Some(output) = answer.pointer(&settings.answer) else {
+            let error = format!("the answer has nothing at `{}`", settings.answer);
+            return Reading::Fault(Fault::last("unexpected_shape", error));
+        };
+        let outcome = match output {
+            Json::Null => Outcome::Null,
+            Json::String(text) if text.is_empty() => Outcome::Empty,
+            _ => Outcome::Answered,
+        };
+        let mut counts = proofhouse_ledger::json::Object::new();
+        for (name, at) in
+            [("input_tokens", &settings.input_tokens), ("output_tokens", &settings.output_tokens)]
+        {
+            if let Some(count) = at.as_ref().and_then(|at| answer.pointer(at)) {
+                counts.set(name, count.clone());
+            }
+        }
+        const USAGE: Places = &[("input_tokens", "/input_tokens"), ("output_tokens", "/output_tokens")];
+        let usage = Usage::read(&Json::Object(counts), USAGE);
+        let reply = Reply { model: text_at(answer, "/model"), ..Reply::new(outcome, Some(output.clone())) };
+        Reading::Said(Box::new(reply), usage)
+    }
+
+    fn takes_any_type(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,127 @@
+//! What requests cost: a price file, and a purse that a run must not empty.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use proofhouse_ledger::Json;
+use serde::Deserialize;
+
+/// Prices by model: what `--prices` names.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub struct Prices(BTreeMap<String, Price>);
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; without it they cost as much as others.
+    #[serde(default)]
+    pub cached: Option<f64>,
+}
+
+impl Prices {
+    /// Reads a price file: YAML, the model's name and its prices.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let prices: Prices = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let numbers = |price: &Price| [price.input, price.output, price.cached.unwrap_or(0.0)];
+        for (model, price) in &prices.0 {
+            if numbers(price).iter().any(|number| !number.is_finite() || *number < 0.0) {
+                return Err(format!("the price of `{model}` is not a number from 0 on"));
+            }
+        }
+        Ok(prices)
+    }
+
+    /// The price of a model; `provider/model` is looked up by the model alone too.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let bare = model.split_once('/').map(|(_, bare)| bare);
+        self.0.get(model).or_else(|| self.0.get(bare?)).copied()
+    }
+}
+
+impl Price {
+    /// What this usage costs. `apart` says that cached tokens are counted beside the input, not within it.
+    fn cost(&self, usage: &Json, apart: bool) -> f64 {
+        let count = |name: &str| usage.get(name).and_then(Json::as_f64).unwrap_or(0.0);
+        let cached = count("cached_tokens");
+        let fresh = if apart { count("input_tokens") } else { (count("input_tokens") - cached).max(0.0) };
+        let read = fresh + count("cache_creation_tokens");
+        (read * self.input
+            + cached * self.cached.unwrap_or(self.input)
+            + count("output_tokens") * self.output)
+            / 1e6
+    }
+}
+
+/// What a run has spent, and what it may.
+#[derive(Debug)]
+pub struct Purse {
+    prices: Prices,
+    budget: Option<f64>,
+    spent: Mutex<f64>,
+}
+
+impl Purse {
+    /// A purse with so many US dollars, or without a bottom.
+    pub fn new(prices: Prices, budget: Option<f64>) -> Self {
+        Purse { prices, budget, spent: Mutex::default() }
+    }
+
+    /// The price of a model; none is fine as long as nothing has to be kept within a budget.
+    pub(super) fn price(&self, model: &str) -> Result<Option<Price>, String> {
+        match (self.prices.of(model), self.budget) {
+            (None, Some(_)) => Err(format!("`--budget` needs a price for `{model}`")),
+            (price, _) => Ok(price),
+        }
+    }
+
+    pub(super) fn charge(&self, price: Price, usage: Option<&Json>, apart: bool) {
+        let cost = usage.map_or(0.0, |usage| price.cost(usage, apart));
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+    }
+
+    /// US dollars spent so far by this instance.
+    pub fn spent(&self) -> f64 {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nothing more may be asked.
+    pub fn is_empty(&self) -> bool {
+        self.budget.is_some_and(|budget| self.spent() >= budget)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofhouse_ledger::json::{Strictness, parse};
+
+    #[test]
+    fn usage_has_a_price() {
+        let prices =
+            Prices::read("m: {input: 2, output: 10, cached: 0.5}\nfree: {input: 0, output: 0}\n").unwrap();
+        let usage =
+            parse(br#"{"input_tokens":1000,"cached_tokens":400,"output_tokens":100}"#, Strictness::Strict)
+                .unwrap();
+        let price = prices.of("acme/m").unwrap();
+        assert!((price.cost(&usage, false) - (600.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
+        assert!((price.cost(&usage, true) - (1000.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
+        assert_eq!(prices.of("other"), None);
+        let purse = Purse::new(prices, Some(0.003));
+        assert!(purse.price("other").is_err());
+        purse.charge(price, Some(&usage), false);
+        assert!(!purse.is_empty());
+        purse.charge(price, Some(&usage), false);
+        assert!(purse.is_empty(), "{}", purse.spent());
+        assert!(Prices::read("m: {input: -1, output: 0}").unwrap_err().contains("price of `m`"));
+        assert!(Prices::read("m: {input: 1}").is_err());
+    }
+}

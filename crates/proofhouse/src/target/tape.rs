@@ -1,0 +1,343 @@
+//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be had again without a
+//! network.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::json::{self, Object, Strictness};
+use proofhouse_ledger::{Digest, Json};
+
+use super::reply::{Attempt, Outcome, Reply};
+use super::{Call, Chat};
+
+/// The version of the cassette format.
+const SCHEMA_VERSION: &str = "1.0";
+
+/// Settings that say who may ask and how requests travel, but not what is asked.
+const NOT_ASKED: [&str; 3] = ["api_key_env", "headers_env", "transport"];
+
+/// What happens with replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The endpoint is asked, and its reply is kept.
+    Record,
+    /// Only what was kept answers.
+    Replay,
+}
+
+/// A directory of kept replies: `DIR/SLOT/KEY.N.json`, where N counts identical requests from 0.
+#[derive(Debug)]
+pub struct Tape {
+    mode: Mode,
+    dir: Utf8PathBuf,
+    /// How often each key was asked for.
+    asked: Mutex<BTreeMap<Digest, u32>>,
+}
+
+/// One request's place on a tape.
+#[derive(Debug)]
+pub(super) struct Mark {
+    slot: String,
+    request: Json,
+    key: Digest,
+    occurrence: u32,
+}
+
+impl Tape {
+    /// A tape in a directory; for replay it has to be there.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, or is not there.
+    pub fn open(dir: &Utf8Path, mode: Mode) -> Result<Self, String> {
+        let made = match mode {
+            Mode::Record => fs::create_dir_all(dir).map_err(|error| format!("cannot make `{dir}`: {error}")),
+            Mode::Replay if dir.is_dir() => Ok(()),
+            Mode::Replay => Err(format!("there is no directory `{dir}`\n\nhint: `--record {dir}` makes it")),
+        };
+        made.map(|()| Tape { mode, dir: dir.to_owned(), asked: Mutex::default() })
+    }
+
+    /// Whether the network is used.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The place of a request: identical ones are counted.
+    ///
+    /// The seed of the trial and the slot are part of the key even where they are not sent, so that the place does not
+    /// depend on the order in which trials run: identical requests can only follow each other within one trial.
+    pub(super) fn mark(&self, slot: &str, settings: &Json, chat: &Chat) -> Mark {
+        let request = Json::Object(Object::from_iter([
+            ("chat", chat.to_json()),
+            ("slot", Json::from(slot)),
+            ("target", asked(settings)),
+        ]));
+        let key = Digest::of(request.to_string().as_bytes());
+        let mut counts = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(key).or_default();
+        let occurrence = *count;
+        *count += 1;
+        Mark { slot: slot.to_owned(), request, key, occurrence }
+    }
+
+    fn path(&self, mark: &Mark) -> Utf8PathBuf {
+        let key = mark.key.to_string();
+        self.dir.join(&mark.slot).join(format!("{}.{}.json", &key[..32], mark.occurrence))
+    }
+
+    /// The reply that was kept. A miss and damage are errors that name the key.
+    pub(super) fn play(&self, mark: &Mark) -> Reply {
+        let name = format!("{}.{} of slot `{}`", mark.key, mark.occurrence, mark.slot);
+        let Ok(bytes) = fs::read(self.path(mark)) else {
+            return Reply::failed("replay_miss", format!("nothing was recorded for {name}"));
+        };
+        read(&bytes, mark).unwrap_or_else(|what| {
+            Reply::failed("cassette_damaged", format!("the cassette {name} is damaged: {what}"))
+        })
+    }
+
+    /// Keeps a reply.
+    ///
+    /// # Errors
+    /// What the file system said.
+    pub(super) fn keep(&self, mark: &Mark, reply: &Reply) -> Result<(), String> {
+        let path = self.path(mark);
+        let failed = |error: std::io::Error| format!("cannot write `{path}`: {error}");
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let mut cassette = Object::from_iter([
+            ("key", Json::from(mark.key.to_string())),
+            ("occurrence", Json::from(mark.occurrence)),
+            ("reply", to_json(reply)),
+            ("request", mark.request.clone()),
+            ("schema_version", Json::from(SCHEMA_VERSION)),
+        ]);
+        cassette.set("sha256", Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed());
+        let draft = path.with_extension("draft");
+        fs::write(&draft, format!("{}\n", Json::Object(cassette))).map_err(failed)?;
+        fs::rename(&draft, &path).map_err(failed)
+    }
+}
+
+/// The settings without those that do not shape an answer.
+fn asked(settings: &Json) -> Json {
+    let Json::Object(kinds) = settings else { return settings.clone() };
+    let kinds = kinds.iter().map(|(kind, settings)| {
+        let mut settings = settings.clone();
+        if let Json::Object(settings) = &mut settings {
+            NOT_ASKED.iter().for_each(|key| drop(settings.remove(key)));
+        }
+        (kind, settings)
+    });
+    Json::Object(kinds.collect())
+}
+
+fn read(bytes: &[u8], mark: &Mark) -> Result<Reply, String> {
+    let cassette = json::parse(bytes, Strictness::Canonical).map_err(|error| error.to_string())?;
+    let Json::Object(mut cassette) = cassette else { return Err("it is not an object".to_owned()) };
+    let sealed = cassette.remove("sha256");
+    let digest = Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed();
+    if sealed != Some(Json::from(digest)) {
+        return Err("its digest does not match its content".to_owned());
+    }
+    let field = |key: &str| cassette.get(key).cloned().unwrap_or_default();
+    if field("schema_version") != Json::from(SCHEMA_VERSION) {
+        return Err(format!(
+            "it has the format {}, and this version reads {SCHEMA_VERSION}",
+            field("schema_version")
+        ));
+    }
+    if field("request") != mark.request || field("occurrence") != Json::from(mark.occurrence) {
+        return Err("it answers another request".to_owned());
+    }
+    from_json(&field("reply")).ok_or_else(|| "its reply cannot be read".to_owned())
+}
+
+fn to_json(reply: &Reply) -> Json {
+    let mut outcome = Object::from_iter([("name", Json::from(reply.outcome.name()))]);
+    match &reply.outcome {
+        Outcome::Failed { error_type, error } => {
+            outcome.set("error_type", error_type.as_str());
+            outcome.set("error", error.as_str());
+        }
+        Outcome::RateLimited { retry_after_ms: Some(wait) } => {
+            outcome.set("retry_after_ms", Json::Number(*wait as f64));
+        }
+        _ => {}
+    }
+    // Times are chance: they stay out, so that the same answers make the same cassettes.
+    let attempts = reply.attempts.iter().map(|attempt| {
+        Json::Object(Object::from_iter([
+            ("http_status", Json::from(attempt.http_status.map(u32::from))),
+            ("result", Json::from(attempt.result.as_str())),
+            ("sent", Json::from(attempt.sent)),
+        ]))
+    });
+    Json::Object(Object::from_iter([
+        ("attempts", Json::Array(attempts.collect())),
+        ("calls", Json::Array(reply.calls.iter().map(Call::to_json).collect())),
+        ("finish_reason", Json::from(reply.finish_reason.clone())),
+        ("fingerprint", Json::from(reply.fingerprint.clone())),
+        ("model", Json::from(reply.model.clone())),
+        ("outcome", Json::Object(outcome)),
+        // A reply without an output and one that is null are different things.
+        ("output", Json::Array(reply.output.iter().cloned().collect())),
+        ("usage", reply.usage.clone().unwrap_or_default()),
+    ]))
+}
+
+fn from_json(value: &Json) -> Option<Reply> {
+    let text = |value: &Json, key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
+    let outcome = value.get("outcome")?;
+    let outcome = match outcome.get("name")?.as_str()? {
+        "answered" => Outcome::Answered,
+        "empty" => Outcome::Empty,
+        "null" => Outcome::Null,
+        "length" => Outcome::Length,
+        "refused" => Outcome::Refused,
+        "filtered" => Outcome::Filtered,
+        "failed" => {
+            Outcome::Failed { error_type: text(outcome, "error_type")?, error: text(outcome, "error")? }
+        }
+        "timed_out" => Outcome::TimedOut,
+        "stalled" => Outcome::Stalled,
+        "rate_limited" => Outcome::RateLimited {
+            retry_after_ms: outcome.get("retry_after_ms").and_then(Json::as_f64).map(|wait| wait as u64),
+        },
+        _ => return None,
+    };
+    let list = |key: &str| match value.get(key) {
+        Some(Json::Array(list)) => Some(list.as_slice()),
+        _ => None,
+    };
+    let calls = list("calls")?.iter().enumerate().map(|(place, call)| Call::from_json(call, place));
+    let attempts = list("attempts")?.iter().map(|attempt| {
+        Some(Attempt {
+            result: text(attempt, "result")?,
+            http_status: attempt.get("http_status").and_then(Json::as_f64).map(|status| status as u16),
+            sent: attempt.get("sent") == Some(&Json::Bool(true)),
+            elapsed_ms: 0.0,
+            waited_ms: 0.0,
+        })
+    });
+    Some(Reply {
+        outcome,
+        output: list("output")?.first().cloned(),
+        calls: calls.collect::<Option<_>>()?,
+        usage: value.get("usage").filter(|usage| !matches!(usage, Json::Null)).cloned(),
+        finish_reason: text(value, "finish_reason"),
+        model: text(value, "model"),
+        fingerprint: text(value, "fingerprint"),
+        attempts: attempts.collect::<Option<_>>()?,
+        delay_ms: 0,
+        replayed: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(extra: &str) -> Json {
+        let text = format!("{{\"openai\":{{\"model\":\"m\",\"api_key_env\":\"K\"{extra}}}}}");
+        json::parse(text.as_bytes(), Strictness::Strict).unwrap()
+    }
+
+    fn replies() -> Vec<Reply> {
+        let outcomes = [
+            Outcome::Answered,
+            Outcome::Null,
+            Outcome::Failed { error_type: "http_500".into(), error: "HTTP 500: \"é\"\n".into() },
+            Outcome::RateLimited { retry_after_ms: Some(1_500) },
+            Outcome::RateLimited { retry_after_ms: None },
+            Outcome::Stalled,
+        ];
+        let whole = Reply {
+            calls: vec![Call { id: "c1".into(), name: "f".into(), args: Json::from("{") }],
+            usage: Some(Json::Object(Object::from_iter([("input_tokens", Json::Number(3.0))]))),
+            finish_reason: Some("stop".into()),
+            model: Some("m-1".into()),
+            fingerprint: Some("fp".into()),
+            attempts: vec![Attempt {
+                result: "answered".into(),
+                http_status: Some(200),
+                sent: true,
+                elapsed_ms: 0.0,
+                waited_ms: 0.0,
+            }],
+            ..Reply::new(Outcome::Length, Some(Json::from("x")))
+        };
+        outcomes
+            .map(|outcome| Reply::new(outcome, Some(Json::Null)))
+            .into_iter()
+            .chain([whole, Reply::new(Outcome::TimedOut, None)])
+            .collect()
+    }
+
+    #[test]
+    fn the_nth_identical_request_gets_the_nth_reply() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let chat = Chat::ask("q", 7, 0);
+        let recording = Tape::open(dir, Mode::Record).unwrap();
+        for reply in replies() {
+            recording.keep(&recording.mark("s", &settings(""), &chat), &reply).unwrap();
+        }
+        let playing = Tape::open(dir, Mode::Replay).unwrap();
+        for reply in replies() {
+            let played = playing.play(&playing.mark("s", &settings(""), &chat));
+            assert_eq!(played, Reply { replayed: true, ..reply });
+        }
+        let miss = playing.mark("s", &settings(""), &chat);
+        let outcome = playing.play(&miss).outcome;
+        assert_eq!(outcome.explained().0, Some("replay_miss"));
+        assert!(
+            outcome.explained().1.unwrap().contains(&format!("{}.8 of slot `s`", miss.key)),
+            "{outcome:?}"
+        );
+    }
+
+    #[test]
+    fn every_knob_is_part_of_the_key_and_transport_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let tape = Tape::open(Utf8Path::from_path(dir.path()).unwrap(), Mode::Record).unwrap();
+        let chat = Chat::ask("q", 7, 0);
+        let key = |slot: &str, extra: &str, chat: &Chat| tape.mark(slot, &settings(extra), chat).key;
+        let base = key("s", "", &chat);
+        assert_eq!(key("s", ",\"transport\":{\"max_attempts\":1},\"headers_env\":{}", &chat), base);
+        for other in [
+            key("t", "", &chat),
+            key("s", ",\"temperature\":0", &chat),
+            key("s", "", &Chat::ask("q ", 7, 0)),
+            key("s", "", &Chat::ask("q", 8, 0)),
+            key("s", "", &Chat::ask("q", 7, 1)),
+            key("s", "", &Chat { system: Some("x".into()), ..chat.clone() }),
+        ] {
+            assert_ne!(other, base);
+        }
+    }
+
+    #[test]
+    fn a_changed_cassette_is_not_believed() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let tape = Tape::open(dir, Mode::Record).unwrap();
+        let mark = tape.mark("s", &settings(""), &Chat::ask("q", 7, 0));
+        tape.keep(&mark, &Reply::new(Outcome::Answered, Some(Json::from("right")))).unwrap();
+        let path = tape.path(&mark);
+        let whole = fs::read_to_string(&path).unwrap();
+        let damaged = |text: String| {
+            fs::write(&path, text).unwrap();
+            tape.play(&mark).outcome.explained().1.unwrap_or("believed").to_owned()
+        };
+        assert!(damaged(whole.replace("right", "wrong")).contains("digest does not match"));
+        assert!(damaged(whole[..whole.len() / 2].to_owned()).contains("is damaged"));
+        assert_eq!(damaged(whole.clone()), "believed");
+        let other = tape.mark("s", &settings(""), &Chat::ask("other", 7, 0));
+        fs::rename(&path, tape.path(&other)).unwrap();
+        assert!(tape.play(&other).outcome.explained().1.unwrap().contains("answers another request"));
+    }
+}
