@@ -70,7 +70,11 @@ fn factors(loaded: &Loaded) -> String {
     let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
     match &loaded.suite.body {
         Body::Probe(probe) => {
-            format!("{cases} cases x {targets} targets x {} repetitions", probe.repetitions)
+            let wordings = match probe.wordings.per_case() {
+                1 => String::new(),
+                several => format!(" x {several} wordings"),
+            };
+            format!("{cases} cases{wordings} x {targets} targets x {} repetitions", probe.repetitions)
         }
         Body::Code(code) => {
             let mut parts: Vec<String> = Vec::new();

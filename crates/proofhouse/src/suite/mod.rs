@@ -31,7 +31,7 @@ pub use file::{Fields, Format, Gate};
 pub use kinds::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
-pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring};
+pub use kinds::{CodeBody, Edition, LanguageName, Primary, Probe, SampleSource, Scoring, Wording, Wordings};
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
 pub use model::{Body, Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};

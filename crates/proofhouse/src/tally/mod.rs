@@ -11,6 +11,7 @@ mod code;
 mod heads;
 mod pairs;
 mod robustness;
+mod wordings;
 
 pub use crate::stats;
 pub use heads::Tally;

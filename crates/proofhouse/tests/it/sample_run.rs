@@ -506,6 +506,7 @@ fn summarise(
         comparisons,
         code: None,
         robustness: None,
+        wordings: Vec::new(),
         gate,
     }
 }

@@ -23,6 +23,7 @@ mod records;
 mod scores;
 mod tags;
 mod verdict;
+mod wordings;
 
 /// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
 pub(super) const ALL: &[Section] = &[
@@ -34,6 +35,7 @@ pub(super) const ALL: &[Section] = &[
     ladder::SECTION,
     attribution::SECTION,
     comparisons::SECTION,
+    wordings::SECTION,
     outcomes::SECTION,
     tags::SECTION,
     scores::SECTION,

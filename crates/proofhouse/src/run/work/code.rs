@@ -72,7 +72,9 @@ impl Judging {
                 return Answer { trial, sample, reply: None, timing: timer.timing() };
             }
             Item::Task(at, task_id) => (*at, task_id.to_string()),
-            Item::Probe(_) | Item::Tool(_) => unreachable!("the plan of a code suite holds no questions"),
+            Item::Probe(_) | Item::Missing(..) | Item::Tool(_) => {
+                unreachable!("the plan of a code suite holds no questions")
+            }
         };
         let input =
             self.code.ask(&self.code.problems[at]).expect("the prompt was filled when it was checked");

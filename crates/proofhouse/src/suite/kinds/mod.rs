@@ -13,16 +13,20 @@ use super::problem::{Code, Place, Problem, Problems};
 use super::tree::Tree;
 
 mod code;
+mod generators;
 mod probe;
 mod robustness;
+mod wordings;
 
 pub(crate) use code::CodeFile;
 pub use code::{CodeBody, Edition, LanguageName, SampleSource};
+pub(crate) use generators::VariantFile;
 pub use probe::{Primary, Probe, Scoring};
 pub(crate) use robustness::RobustnessFile;
 pub use robustness::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
+pub use wordings::{Wording, Wordings};
 
 /// What a kind needs to read its suite.
 pub(crate) struct Loading<'a> {
