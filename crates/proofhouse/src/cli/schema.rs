@@ -7,7 +7,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::Envelope;
 use proofhouse_ledger::files;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::ProbeRecord;
+use proofhouse_ledger::record::{ProbeRecord, RobustnessRecord};
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
@@ -34,6 +34,8 @@ pub(super) enum Name {
     Suite,
     /// A line of records.jsonl in a probe run.
     ProbeRecord,
+    /// A line of records.jsonl in a robustness run.
+    RobustnessRecord,
     /// manifest.json
     Manifest,
     /// summary.json
@@ -44,14 +46,21 @@ pub(super) enum Name {
 
 impl Name {
     /// All of them.
-    pub(super) const ALL: [Name; 5] =
-        [Name::Suite, Name::ProbeRecord, Name::Manifest, Name::Summary, Name::Envelope];
+    pub(super) const ALL: [Name; 6] = [
+        Name::Suite,
+        Name::ProbeRecord,
+        Name::RobustnessRecord,
+        Name::Manifest,
+        Name::Summary,
+        Name::Envelope,
+    ];
 
     /// The word on the command line and in file names.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Name::Suite => "suite",
             Name::ProbeRecord => "probe-record",
+            Name::RobustnessRecord => "robustness-record",
             Name::Manifest => "manifest",
             Name::Summary => "summary",
             Name::Envelope => "envelope",
@@ -62,6 +71,7 @@ impl Name {
         match self {
             Name::Suite => suite::schema(),
             Name::ProbeRecord => schemars::schema_for!(ProbeRecord).into(),
+            Name::RobustnessRecord => schemars::schema_for!(RobustnessRecord).into(),
             Name::Manifest => schemars::schema_for!(Manifest).into(),
             Name::Summary => schemars::schema_for!(Summary).into(),
             Name::Envelope => schemars::schema_for!(Envelope).into(),

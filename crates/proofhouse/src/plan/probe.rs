@@ -8,6 +8,9 @@ use proofhouse_ledger::{Digest, RecordId};
 use super::{Item, Trial};
 use crate::suite::{Case, CaseStream, Probe, Problems, Suite, Wording, Wordings};
 
+/// A wording that is planned: its id, what is asked, and the digest of that.
+type Planned = (Option<Arc<str>>, Item, Digest);
+
 /// The trials, one after the other.
 pub(super) struct Trials<'a> {
     suite: &'a Suite,
@@ -16,7 +19,7 @@ pub(super) struct Trials<'a> {
     cases: CaseStream,
     /// The case whose turn it is as it stands, and the wordings of it that are left.
     case: Option<(Arc<Case>, IntoIter<Wording>)>,
-    current: Option<(Option<Arc<str>>, Item, Digest)>,
+    current: Option<Planned>,
     slot: usize,
     repetition: u32,
     index: u64,
@@ -43,7 +46,7 @@ impl<'a> Trials<'a> {
     }
 
     /// The next wording of this case, or the first of the next one.
-    fn wording(&mut self) -> Option<Result<(Option<Arc<str>>, Item, Digest), Problems>> {
+    fn wording(&mut self) -> Option<Result<Planned, Problems>> {
         loop {
             if let Some((case, left)) = &mut self.case
                 && let Some((variant_id, made)) = left.next()
