@@ -648,5 +648,5 @@ fn probe_suites_vary_their_cases_too() {
             .replace("whitespace_noise", "ai_rewrite")
             .replace(", intensity_min: 0.05, intensity_max: 0.2", ""),
     );
-    lab.run("check bad.yaml").exits(3).says("bad.yaml:8:16: `ai_rewrite` needs a model");
+    lab.run("check bad.yaml").exits(3).says("bad.yaml:9:17: `ai_rewrite` needs a model");
 }
