@@ -396,5 +396,4 @@ fn round(value: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "findings/tests.rs"]
 mod tests;
