@@ -42,6 +42,9 @@ pub struct Summary {
     pub comparisons: Vec<Comparison>,
     /// The suite's gate, if it has one.
     pub gate: Option<Gate>,
+    /// What other wordings of the cases did, for suites with `vary`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<Wording>,
     /// What a `code` run adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
@@ -75,6 +78,24 @@ pub struct Slot {
     pub tags: BTreeMap<String, Rate>,
     /// Cases whose repetitions did not agree, over cases with at least two assessed ones.
     pub flaky_cases: Rate,
+}
+
+/// What one generator's wordings did to a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wording {
+    /// The target.
+    pub slot: String,
+    /// The generator.
+    pub generator: String,
+    /// Passed over assessed, of its variants.
+    pub pass_rate: Rate,
+    /// The same of the same cases as they stand.
+    pub base_pass_rate: Rate,
+    /// How much of that rate is lost; null when there is none to lose.
+    pub relative_drop: Option<f64>,
+    /// Cases that passed as they stand and in every wording, over cases assessed in both.
+    pub robust_cases: Rate,
 }
 
 /// A proportion with its Wilson 95 % interval.

@@ -80,7 +80,11 @@ fn factors(loaded: &Loaded) -> String {
     let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
     match &loaded.suite.body {
         Body::Probe(probe) => {
-            format!("{cases} cases x {targets} targets x {} repetitions", probe.repetitions)
+            let wordings = match probe.wordings.per_case() {
+                1 => String::new(),
+                several => format!(" x {several} wordings"),
+            };
+            format!("{cases} cases{wordings} x {targets} targets x {} repetitions", probe.repetitions)
         }
         Body::Containment(body) => {
             let variants = body.variants.len();

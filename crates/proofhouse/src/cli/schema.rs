@@ -7,7 +7,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::Envelope;
 use proofhouse_ledger::files;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::{ContainmentRecord, ProbeRecord};
+use proofhouse_ledger::record::{CodeRecord, ContainmentRecord, ProbeRecord, RobustnessRecord};
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
@@ -34,6 +34,10 @@ pub(super) enum Name {
     Suite,
     /// A line of records.jsonl in a probe run.
     ProbeRecord,
+    /// A line of records.jsonl in a code run.
+    CodeRecord,
+    /// A line of records.jsonl in a robustness run.
+    RobustnessRecord,
     /// A line of records.jsonl in a containment run: a receipt.
     ContainmentRecord,
     /// A case of a containment suite.
@@ -48,9 +52,11 @@ pub(super) enum Name {
 
 impl Name {
     /// All of them.
-    pub(super) const ALL: [Name; 7] = [
+    pub(super) const ALL: [Name; 9] = [
         Name::Suite,
         Name::ProbeRecord,
+        Name::CodeRecord,
+        Name::RobustnessRecord,
         Name::ContainmentRecord,
         Name::ContainmentCase,
         Name::Manifest,
@@ -63,6 +69,8 @@ impl Name {
         match self {
             Name::Suite => "suite",
             Name::ProbeRecord => "probe-record",
+            Name::CodeRecord => "code-record",
+            Name::RobustnessRecord => "robustness-record",
             Name::ContainmentRecord => "containment-record",
             Name::ContainmentCase => "containment-case",
             Name::Manifest => "manifest",
@@ -75,6 +83,8 @@ impl Name {
         match self {
             Name::Suite => suite::schema(),
             Name::ProbeRecord => schemars::schema_for!(ProbeRecord).into(),
+            Name::CodeRecord => schemars::schema_for!(CodeRecord).into(),
+            Name::RobustnessRecord => schemars::schema_for!(RobustnessRecord).into(),
             Name::ContainmentRecord => schemars::schema_for!(ContainmentRecord).into(),
             Name::ContainmentCase => schemars::schema_for!(containment::Case).into(),
             Name::Manifest => schemars::schema_for!(Manifest).into(),

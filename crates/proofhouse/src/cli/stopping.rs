@@ -2,7 +2,7 @@
 
 use proofhouse_ledger::record::Mode;
 
-use crate::robustness::{Policy, PolicyName, at_share, rule, sensitivity};
+use crate::robustness::{Policy, PolicyName, at_share, called_stable, rule, sensitivity};
 use crate::suite::RobustnessBody;
 
 /// Chances of success for which the ways of ending are shown.
@@ -49,22 +49,21 @@ pub(super) fn describe(body: &RobustnessBody) -> String {
 }
 
 fn baseline(text: &mut String, policy: &Policy) {
-    let stable = match policy.name {
-        PolicyName::Seed => rule::LAST_THREE_EQUAL,
-        PolicyName::Evidence | PolicyName::Fixed => rule::AGREEMENT,
-    };
-    text.push_str(&format!(
-        "\nbaseline, at most {} runs, if one of two outcomes has this share:\n",
-        policy.base_runs
-    ));
+    let runs = policy.base_runs;
+    text.push_str(&format!("\nbaseline, at most {runs} runs, if one of two outcomes has this share:\n"));
     text.push_str("  share  called stable  mean runs\n");
     for share in SHARES.iter().filter(|share| **share >= 0.5) {
-        let found = at_share(policy, Mode::Baseline, *share);
         text.push_str(&format!(
             "  {share:<5}  {:>12.1} %  {:>9.1}\n",
-            100.0 * found.of(stable),
-            found.mean_runs
+            100.0 * called_stable(policy, *share),
+            at_share(policy, Mode::Baseline, *share).mean_runs
         ));
+    }
+    if called_stable(policy, 1.0) == 0.0 {
+        text.push_str(
+            "  warning: so few runs cannot call anything stable, not even a tool that never changes\n  \
+             hint: raise `runs`, or lower `agreement`\n",
+        );
     }
 }
 

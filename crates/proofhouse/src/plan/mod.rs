@@ -42,6 +42,8 @@ pub struct Trial {
 pub enum Item {
     /// A question; shared by the trials of its case.
     Probe(Arc<Case>),
+    /// A wording that its generator could not make, and why; it is recorded and never asked.
+    Missing(Arc<Case>, Arc<str>),
     /// A line of a samples file.
     Sample(Arc<Sample>),
     /// A task that a model is asked for, by its place among the planned ones.
@@ -56,7 +58,7 @@ impl Trial {
     /// The case.
     pub fn case_id(&self) -> &str {
         match &self.item {
-            Item::Probe(case) => &case.id,
+            Item::Probe(case) | Item::Missing(case, _) => &case.id,
             Item::Sample(sample) => code::case_id(sample),
             Item::Task(_, task_id) => task_id,
             Item::Tool(order) => &order.case_id,
@@ -82,7 +84,10 @@ pub fn trials(loaded: &Loaded) -> Result<Trials<'_>, Problems> {
 pub fn count(loaded: &Loaded) -> u64 {
     let targets = loaded.suite.targets.len();
     match &loaded.suite.body {
-        Body::Probe(probe) => loaded.case_count * targets as u64 * u64::from(probe.repetitions),
+        Body::Probe(probe) => {
+            let wordings = probe.wordings.per_case();
+            loaded.case_count * wordings * targets as u64 * u64::from(probe.repetitions)
+        }
         Body::Code(code) => code.trial_count(targets),
         Body::Robustness(body) => body.trial_count(loaded.suite.slots.len()),
         Body::Containment(body) => {

@@ -1,27 +1,35 @@
-//! The plan of a `probe` suite: case, slot, repetition, so that all trials of a case are neighbours.
+//! The plan of a `probe` suite: case, wording, slot, repetition, so that all trials of a case are neighbours.
 
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::{Item, Trial};
-use crate::suite::{Case, CaseStream, Probe, Problems, Suite};
+use crate::suite::{Case, CaseStream, Probe, Problems, Suite, Wording, Wordings};
+
+/// A wording that is planned: its id, what is asked, and the digest of that.
+type Planned = (Option<Arc<str>>, Item, Digest);
 
 /// The trials, one after the other.
 pub(super) struct Trials<'a> {
     suite: &'a Suite,
+    wordings: &'a Wordings,
     repetitions: u32,
     cases: CaseStream,
-    current: Option<(Arc<Case>, Digest)>,
+    /// The case whose turn it is as it stands, and the wordings of it that are left.
+    case: Option<(Arc<Case>, IntoIter<Wording>)>,
+    current: Option<Planned>,
     slot: usize,
     repetition: u32,
     index: u64,
 }
 
 impl<'a> Trials<'a> {
-    pub(super) fn new(suite: &'a Suite, probe: &Probe) -> Self {
-        let (cases, repetitions) = (probe.cases(), probe.repetitions);
-        Trials { suite, repetitions, cases, current: None, slot: 0, repetition: 0, index: 0 }
+    pub(super) fn new(suite: &'a Suite, probe: &'a Probe) -> Self {
+        let (cases, repetitions, wordings) = (probe.cases(), probe.repetitions, &probe.wordings);
+        let (case, current) = (None, None);
+        Trials { suite, wordings, repetitions, cases, case, current, slot: 0, repetition: 0, index: 0 }
     }
 
     fn advance(&mut self) {
@@ -36,6 +44,31 @@ impl<'a> Trials<'a> {
             self.current = None;
         }
     }
+
+    /// The next wording of this case, or the first of the next one.
+    fn wording(&mut self) -> Option<Result<Planned, Problems>> {
+        loop {
+            if let Some((case, left)) = &mut self.case
+                && let Some((variant_id, made)) = left.next()
+            {
+                let input = made.as_ref().map_or("", |wording| &wording.input);
+                let fingerprint = Digest::of(input.as_bytes());
+                let item = match made {
+                    Ok(wording) => Item::Probe(wording),
+                    Err(reason) => Item::Missing(Arc::clone(case), Arc::from(reason)),
+                };
+                return Some(Ok((variant_id, item, fingerprint)));
+            }
+            match self.cases.next()? {
+                Ok(case) => {
+                    let wordings = self.wordings.of(case);
+                    let own = wordings.first().and_then(|(_, own)| own.clone().ok())?;
+                    self.case = Some((own, wordings.into_iter()));
+                }
+                Err(problems) => return Some(Err(problems)),
+            }
+        }
+    }
 }
 
 impl Iterator for Trials<'_> {
@@ -43,23 +76,27 @@ impl Iterator for Trials<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.current.is_none() {
-            let case = match self.cases.next()? {
-                Ok(case) => case,
+            match self.wording()? {
+                Ok(wording) => self.current = Some(wording),
                 Err(problems) => return Some(Err(problems)),
-            };
-            let fingerprint = Digest::of(case.input.as_bytes());
-            self.current = Some((Arc::new(case), fingerprint));
+            }
         }
-        let (case, input_fingerprint) = self.current.clone()?;
+        let (variant_id, item, input_fingerprint) = self.current.clone()?;
         let slot = &self.suite.slots[self.slot].name;
+        let case_id = match &item {
+            Item::Probe(case) | Item::Missing(case, _) => &case.id,
+            Item::Sample(_) | Item::Task(..) | Item::Tool(_) | Item::Attack(_) => {
+                unreachable!("a probe plans questions")
+            }
+        };
         let trial = Trial {
             index: self.index,
-            record_id: RecordId::of_trial(slot, &case.id, None, self.repetition),
+            record_id: RecordId::of_trial(slot, case_id, variant_id.as_deref(), self.repetition),
             input_fingerprint,
             slot: self.slot,
-            variant_id: None,
+            variant_id,
             repetition: self.repetition,
-            item: Item::Probe(case),
+            item,
         };
         self.advance();
         Some(Ok(trial))

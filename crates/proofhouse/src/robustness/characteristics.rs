@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::record::{FailureStage, Mode, Observed, Termination};
 
 use super::exact::conditional_p_value;
-use super::policy::{ALPHA, Base, Policy, PolicyName};
+use super::policy::{ALPHA, Base, Policy, PolicyName, lower_bound, rule};
+use crate::stats::binomial_upper_tail;
 
 /// How a series of runs ends when each run succeeds with a given chance.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,23 @@ pub fn at_share(policy: &Policy, mode: Mode, share: f64) -> Characteristics {
     found
 }
 
+/// The chance that a base instruction is called stable when one of two outcomes has this share.
+pub fn called_stable(policy: &Policy, share: f64) -> f64 {
+    match policy.name {
+        PolicyName::Seed => at_share(policy, Mode::Baseline, share).of(rule::LAST_THREE_EQUAL),
+        PolicyName::Evidence => {
+            let stops = Policy { compares: false, ..*policy };
+            at_share(&stops, Mode::Baseline, share).of(rule::AGREEMENT)
+        }
+        PolicyName::Fixed => {
+            let n = u64::from(policy.base_runs);
+            let above = |k: u64| if k > n { 0.0 } else { binomial_upper_tail(k, n, share) };
+            let stable = |k: &u64| lower_bound((*k).max(n - k) as usize, n as usize) >= policy.level;
+            (0..=n).filter(stable).map(|k| above(k) - above(k + 1)).sum()
+        }
+    }
+}
+
 /// One series for all that the policy cannot tell apart from it.
 fn representative(policy: &Policy, mode: Mode, mut runs: Vec<bool>) -> Vec<bool> {
     if (policy.name, mode) == (PolicyName::Seed, Mode::Baseline) {
@@ -111,7 +129,7 @@ pub fn sensitivity(policy: &Policy, variants: u32) -> Sensitivity {
     let needed = (1..=variant_runs).find(significant);
     let detectable = needed.map(|needed| {
         let power = |rate: f64| {
-            let at_least = crate::stats::binomial_upper_tail(needed.into(), variant_runs.into(), rate);
+            let at_least = binomial_upper_tail(needed.into(), variant_runs.into(), rate);
             at_least >= 0.8
         };
         (1..=1000).map(|share| f64::from(share) / 1000.0).find(|rate| power(*rate)).unwrap_or(1.0)
@@ -121,7 +139,6 @@ pub fn sensitivity(policy: &Policy, variants: u32) -> Sensitivity {
 
 #[cfg(test)]
 mod tests {
-    use super::super::policy::rule;
     use super::*;
 
     fn policy(name: PolicyName, mode: Mode) -> Policy {
@@ -174,6 +191,15 @@ mod tests {
         assert!((seed.of(rule::LAST_THREE_EQUAL) - (1.0 - 178.0 / 1024.0)).abs() < 1e-12);
         let evidence = at_share(&policy(PolicyName::Evidence, Mode::Baseline), Mode::Baseline, 0.5);
         assert!(evidence.of(rule::AGREEMENT) < 0.13, "{evidence:?}");
+    }
+
+    #[test]
+    fn a_fixed_number_of_runs_is_read_by_its_bound() {
+        let fixed = policy(PolicyName::Fixed, Mode::Baseline);
+        // 9 or 10 of 10 alike: 2 × (10 + 1) of 1024 sequences of a fair coin.
+        assert!((called_stable(&fixed, 0.5) - 22.0 / 1024.0).abs() < 1e-12);
+        assert_eq!(called_stable(&fixed, 1.0), 1.0);
+        assert_eq!(called_stable(&Policy { base_runs: 2, ..fixed }, 1.0), 0.0, "two runs show nothing");
     }
 
     #[test]

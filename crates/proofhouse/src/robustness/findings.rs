@@ -103,7 +103,8 @@ impl Finder {
     pub fn finish(self, policy: &str, level: f64) -> Robustness {
         let groups = &self.groups;
         let of_mode = |mode: Mode| groups.iter().filter(move |group| group.mode == mode);
-        let baselines: Vec<Baseline> = of_mode(Mode::Baseline).map(|group| baseline(group, level)).collect();
+        let baselines: Vec<Baseline> =
+            of_mode(Mode::Baseline).map(|group| baseline(group, policy, level)).collect();
         let mut variants: Vec<Variant> =
             of_mode(Mode::Adversarial).map(|group| self.variant(group)).collect();
         adjust(&mut variants, policy);
@@ -260,7 +261,7 @@ impl Finder {
     }
 }
 
-fn baseline(group: &VariantRuns, level: f64) -> Baseline {
+fn baseline(group: &VariantRuns, policy: &str, level: f64) -> Baseline {
     let usual = modal(&group.seen);
     let runs = group.seen.len();
     let low = usual.map(|(_, count)| lower_bound(count, runs));
@@ -270,7 +271,8 @@ fn baseline(group: &VariantRuns, level: f64) -> Baseline {
     let by_rule = group.stop.as_ref().is_some_and(|stop| stop.rule == rule::LAST_THREE_EQUAL);
     let verdict = match low {
         None => BaselineVerdict::Unassessed,
-        Some(low) if low >= level || by_rule => BaselineVerdict::Stable,
+        Some(_) if policy == "seed" && by_rule => BaselineVerdict::Stable,
+        Some(low) if policy != "seed" && low >= level => BaselineVerdict::Stable,
         Some(_) if distinct.len() > 1 => BaselineVerdict::Flaky,
         Some(_) => BaselineVerdict::Undetermined,
     };
@@ -394,5 +396,4 @@ fn round(value: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[path = "findings/tests.rs"]
 mod tests;

@@ -12,7 +12,7 @@ mod policy;
 mod tree;
 
 pub use aggregate::{Run, aggregate};
-pub use characteristics::{Characteristics, Sensitivity, at_share, sensitivity};
+pub use characteristics::{Characteristics, Sensitivity, at_share, called_stable, sensitivity};
 pub use exact::conditional_p_value;
 pub use findings::{Finder, VariantRuns};
 pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};

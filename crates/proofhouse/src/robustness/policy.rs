@@ -238,5 +238,4 @@ fn sprt(seen: &[Observed]) -> Decided {
 }
 
 #[cfg(test)]
-#[path = "policy/tests.rs"]
 mod tests;

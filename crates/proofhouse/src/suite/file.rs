@@ -56,6 +56,9 @@ pub(crate) struct ProbeFile {
     /// Cases written in the suite itself.
     #[serde(default)]
     pub(crate) cases: Vec<InlineCase>,
+    /// Other wordings of every case: what generators make of the filled prompt, beside the prompt itself.
+    #[serde(default)]
+    pub(crate) vary: Vec<super::kinds::VariantFile>,
     /// How answers are judged, by name.
     #[schemars(extend("minProperties" = 1))]
     pub(crate) judges: Ordered<JudgeConfig>,

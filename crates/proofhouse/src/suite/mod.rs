@@ -31,7 +31,7 @@ pub use file::{Fields, Format, Gate};
 pub use kinds::{
     Answer, Asked, CodeBody, ContainmentBody, ContainmentCases, Edition, LanguageName, Primary, Probe,
     Recorded, Rejection, Rewriter, RobustnessBody, SampleSource, Scoring, ToolCase, ToolSetup, ToolVariant,
-    VariantSpec, Wanted,
+    VariantSpec, Wanted, Wording, Wordings,
 };
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
 pub use model::{Body, Determinism, Slot, Suite};

@@ -16,6 +16,7 @@ use super::containment::Tally as ContainmentTally;
 use super::pairs::Pairs;
 use super::robustness::RobustnessTally;
 use super::stats::{self, Confidence};
+use super::wordings::Wordings;
 
 /// A tally under way.
 #[derive(Default)]
@@ -58,6 +59,7 @@ struct SlotTally {
     repeated: u64,
     /// This case's verdicts: variant and repetition in one number, and passed.
     verdicts: Vec<(u64, bool)>,
+    wordings: Wordings,
     /// The variant that is passing by, as raw bytes, and which one of the case it is.
     variant: (Vec<u8>, u64),
     /// The last tags seen, raw and parsed: neighbours share them.
@@ -174,6 +176,11 @@ impl Tally {
             comparisons: comparisons.collect(),
             code: self.code.as_ref().map(|code| code.finish(&slots)),
             robustness: self.robustness.map(RobustnessTally::finish),
+            wordings: match self.kind {
+                // A robustness run says the same in its own section, beside its verdicts.
+                Some(Kind::Robustness) => Vec::new(),
+                _ => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
+            },
             slots,
             gate,
             containment,
@@ -210,6 +217,7 @@ impl SlotTally {
         self.assessed += 1;
         self.passed += u64::from(passed);
         if neighbours {
+            self.wordings.push(&self.variant.0, passed);
             self.note(self.variant.1 << 32 | line.integer("repetition")?, passed);
         }
         let tags = line.raw("tags").unwrap_or(b"[]");
@@ -246,6 +254,7 @@ impl SlotTally {
         }
         self.repeated += u64::from(repeated);
         self.flaky += u64::from(flaky);
+        self.wordings.close_case();
         self.verdicts.clear();
         self.variant = (Vec::new(), 0);
         self.pass_clusters.close();

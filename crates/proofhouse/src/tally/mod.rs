@@ -12,6 +12,7 @@ pub mod containment;
 mod heads;
 mod pairs;
 mod robustness;
+mod wordings;
 
 pub use crate::stats;
 pub use heads::Tally;

@@ -603,3 +603,50 @@ fn a_suite_of_misbehaving_tools_completes() {
     assert_eq!(lab.read("suite.yaml"), suite);
     lab.run("verify run").exits(0);
 }
+
+#[test]
+fn probe_suites_vary_their_cases_too() {
+    let lab = Lab::new();
+    lab.write("suite.yaml", concat!(
+        "kind: probe\nsuite_id: varied\nseed: 3\nrepetitions: 2\njudges: {same: {equals: {}}}\nprompt: 'What is the capital of {input}?'\n",
+        "cases: [{id: f, input: France, expected: Paris}, {id: i, input: Italy, expected: Rome}]\n",
+        "vary:\n  - {generator: whitespace_noise, count: 2, intensity_min: 0.05, intensity_max: 0.2}\n",
+        "  - {generator: synonym_substitution, params: {count: 3}}\n",
+        "targets:\n  steady: {scripted: {rules: [{contains: France, reply: Paris}, {contains: Italy, reply: Rome}]}}\n",
+        "  brittle: {scripted: {answers: {'What is the capital of France?': Paris, 'What is the capital of Italy?': Rome}}}\n",
+    ));
+    lab.run("plan suite.yaml").exits(0).says("48 (2 cases x 6 wordings x 2 targets x 2 repetitions)");
+    lab.run("run suite.yaml --run-dir run --quiet").exits(0);
+    lab.run("verify run").exits(0);
+    let records = lab.records("run");
+    assert_eq!(records.len(), 48);
+    assert!(
+        records[..4].iter().all(|record| record["variant_id"].is_null()),
+        "a case comes first as it stands"
+    );
+    assert_eq!(records[4]["variant_id"], "whitespace_noise_0001");
+    assert_ne!(records[4]["input"], records[0]["input"]);
+    let missing: Vec<_> =
+        records.iter().filter(|record| record["error_type"] == "variant_shortfall").collect();
+    assert!(
+        !missing.is_empty()
+            && missing.iter().all(|record| record["status"] == "skipped" && record["passed"].is_null())
+    );
+    let rows = lab.json("run/summary.json")["wordings"].as_array().unwrap().clone();
+    let of = |slot: &str| {
+        rows.iter().find(|row| row["slot"] == slot && row["generator"] == "whitespace_noise").unwrap()
+    };
+    assert_eq!(
+        (of("steady")["relative_drop"].as_f64(), of("brittle")["relative_drop"].as_f64()),
+        (Some(0.0), Some(1.0))
+    );
+    assert_eq!(of("brittle")["robust_cases"]["numerator"], 0);
+    assert!(lab.read("run/report.html").contains("Other wordings"));
+    lab.write(
+        "bad.yaml",
+        lab.read("suite.yaml")
+            .replace("whitespace_noise", "ai_rewrite")
+            .replace(", intensity_min: 0.05, intensity_max: 0.2", ""),
+    );
+    lab.run("check bad.yaml").exits(3).says("bad.yaml:9:17: `ai_rewrite` needs a model");
+}

@@ -507,6 +507,7 @@ fn summarise(
         comparisons,
         code: None,
         robustness: None,
+        wordings: Vec::new(),
         gate,
         containment: None,
     }

@@ -27,6 +27,7 @@ mod records;
 mod scores;
 mod tags;
 mod verdict;
+mod wordings;
 
 /// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
 pub(super) const ALL: &[Section] = &[
@@ -42,6 +43,7 @@ pub(super) const ALL: &[Section] = &[
     false_positives::SECTION,
     lanes::SECTION,
     comparisons::SECTION,
+    wordings::SECTION,
     outcomes::SECTION,
     tags::SECTION,
     scores::SECTION,

@@ -71,7 +71,7 @@ impl Judging {
                 return Answer { trial, sample, reply: None, timing: timer.timing() };
             }
             Item::Task(at, task_id) => (*at, task_id.to_string()),
-            Item::Probe(_) | Item::Tool(_) | Item::Attack(_) => {
+            Item::Probe(_) | Item::Missing(..) | Item::Tool(_) | Item::Attack(_) => {
                 unreachable!("the plan of a code suite holds no questions")
             }
         };

@@ -108,6 +108,32 @@ impl Asking {
         Noted { status, passed }
     }
 
+    /// A wording that there is none of: its place in the plan has a record that says why.
+    fn leave_out(&self, sheet: &mut Sheet, trial: &Trial, case: &Case, reason: &str) -> Noted {
+        let error = format!("the generator has no such variant of this case ({reason})");
+        let said = Said {
+            status: Status::Skipped,
+            error_type: Some("variant_shortfall"),
+            error: Some(&error),
+            output_sha256: None,
+            scores: &[],
+            primary_metric: Some(&self.primary),
+            passed: None,
+            usage: None,
+        };
+        let (null, judge) = (Json::Null, Json::Object(Object::new()));
+        let body = Body {
+            input: "",
+            output: &null,
+            expected: &case.expected,
+            judge: &judge,
+            response: None,
+            tags: &case.tags,
+        };
+        body.push(&mut sheet.line, &self.scribe.head(trial, said, &Timer::start().timing()));
+        Noted { status: Status::Skipped, passed: None }
+    }
+
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
         verdict.explanations.iter().map(|(at, why)| (self.judges[*at].as_str(), why.as_str())).collect()
     }
@@ -115,6 +141,9 @@ impl Asking {
 
 impl Work for Asking {
     fn at_once(&self, trial: &Trial, sheet: &mut Sheet) -> Option<Noted> {
+        if let Item::Missing(case, reason) = &trial.item {
+            return Some(self.leave_out(sheet, trial, case, reason));
+        }
         let timer = Timer::start();
         let case = case(trial);
         if self.jury.is_needed(case.judges.as_deref()) {
@@ -150,7 +179,7 @@ impl Work for Asking {
 
 fn case(trial: &Trial) -> &Case {
     match &trial.item {
-        Item::Probe(case) => case,
+        Item::Probe(case) | Item::Missing(case, _) => case,
         Item::Sample(_) | Item::Task(..) | Item::Tool(_) | Item::Attack(_) => {
             unreachable!("the plan of a probe suite holds questions only")
         }

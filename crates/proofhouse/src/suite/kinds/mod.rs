@@ -14,18 +14,22 @@ use super::tree::Tree;
 
 mod code;
 mod containment;
+mod generators;
 mod probe;
 mod robustness;
+mod wordings;
 
 pub(crate) use code::CodeFile;
 pub use code::{CodeBody, Edition, LanguageName, SampleSource};
 pub(crate) use containment::ContainmentFile;
 pub use containment::{Cases as ContainmentCases, ContainmentBody, VariantSpec};
+pub(crate) use generators::VariantFile;
 pub use probe::{Primary, Probe, Scoring};
 pub(crate) use robustness::RobustnessFile;
 pub use robustness::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
+pub use wordings::{Wording, Wordings};
 
 /// What a kind needs to read its suite.
 pub(crate) struct Loading<'a> {

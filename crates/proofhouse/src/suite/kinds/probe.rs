@@ -5,6 +5,7 @@ use std::sync::Arc;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
+use super::wordings::{self, Wordings};
 use super::{Loading, Read};
 use crate::judge::{self, JudgeConfig, Panel};
 use crate::suite::cases::{CaseRules, CaseStream, Checked, Inputs};
@@ -34,6 +35,8 @@ pub struct Probe {
     pub judges: Vec<(String, JudgeConfig)>,
     /// How scores become a verdict.
     pub scoring: Scoring,
+    /// Other wordings of every case.
+    pub wordings: Wordings,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) case_count: u64,
 }
@@ -88,6 +91,9 @@ impl Probe {
         settings.set("prompt", self.prompt.as_str());
         settings.set("repetitions", self.repetitions);
         settings.set("scoring", Json::Object(scoring));
+        if self.wordings.per_case() > 1 {
+            settings.set("vary", self.wordings.settings());
+        }
     }
 }
 
@@ -119,6 +125,8 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     let scoring = scoring(&mut checker, &file, &file.scoring);
     let template = template(&mut checker, &file.prompt);
     loading.check_overrides(&mut checker);
+    let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
+    let wordings = wordings::read(&mut checker, &file.vary, own_seed);
     let datasets = find_datasets(&mut checker, &file, loading);
     let rules = template.map(|prompt| CaseRules {
         prompt,
@@ -150,6 +158,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         prompt: file.prompt.clone(),
         judges: file.judges.0.clone(),
         scoring,
+        wordings,
         inputs: Arc::new(Inputs { rules, inline, datasets: datasets.collect() }),
         case_count,
     };

@@ -13,11 +13,11 @@ use crate::suite::check::{Checker, Common};
 use crate::suite::identity::json;
 use crate::suite::load::in_order;
 use crate::suite::model::{Body, Slot};
-use crate::suite::problem::{Code, Problems, quoted};
+use crate::suite::problem::{Code, Problems};
 use crate::suite::tree::Step;
 use crate::target::TargetConfig;
 use crate::target::command::WorkFile;
-use crate::vary::{Edit, GeneratorConfig, Maker};
+use crate::vary::{Edit, GeneratorConfig};
 
 mod cases;
 mod file;
@@ -322,32 +322,4 @@ fn default_timeout(file: &RobustnessFile, targets: &[(String, TargetConfig)]) ->
         _ => None,
     });
     file.timeout_seconds.map(|seconds| seconds.0).or(of_tools.max()).unwrap_or(DEFAULT_TIMEOUT_SECONDS)
-}
-
-/// The generator of this name with these settings, or a complaint: the step inside `params`, what, and a hint.
-pub(crate) fn generator(
-    name: &str,
-    params: &Object,
-) -> Result<GeneratorConfig, (Option<String>, String, Option<String>)> {
-    let text = Json::Object(Object::from_iter([(name, Json::Object(params.clone()))])).to_string();
-    let config: GeneratorConfig = serde_json::from_str(&text).map_err(|error| {
-        let text = error.to_string();
-        let what = text.split(" at line ").next().unwrap_or_default().to_owned();
-        let field = what.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
-        (
-            field.map(str::to_owned),
-            what.clone(),
-            Some(format!("`proofhouse list generators` documents {}", quoted(name))),
-        )
-    })?;
-    config.check().map_err(|text| match text.split_once("\n\nhint: ") {
-        Some((what, hint)) => (None, what.to_owned(), Some(hint.to_owned())),
-        None => (None, text, None),
-    })?;
-    Ok(config)
-}
-
-/// Whether a generator needs a model.
-pub(crate) fn needs_model(config: &GeneratorConfig) -> bool {
-    matches!(config.maker(), Maker::Model(_))
 }

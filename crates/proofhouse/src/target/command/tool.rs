@@ -385,8 +385,9 @@ fn bounded(text: &str) -> String {
     if text.len() <= 2 * KEPT_BYTES {
         return text.to_owned();
     }
-    let head = text.floor_char_boundary(KEPT_BYTES);
-    let tail = text.ceil_char_boundary(text.len() - KEPT_BYTES);
+    let is_boundary = |at: &usize| text.is_char_boundary(*at);
+    let head = (0..=KEPT_BYTES).rev().find(is_boundary).unwrap_or(0);
+    let tail = (text.len() - KEPT_BYTES..text.len()).find(is_boundary).unwrap_or(text.len());
     format!("{}\n[{} bytes left out]\n{}", &text[..head], tail - head, &text[tail..])
 }
 

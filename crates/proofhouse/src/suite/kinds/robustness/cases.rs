@@ -9,19 +9,19 @@ use proofhouse_ledger::id::check_name;
 use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::record::Mode;
 
-use super::file::{CaseFile, LevelFile, ModeName, VariantFile};
+use super::file::{CaseFile, LevelFile, ModeName};
 use super::recorded::{self, Recorded, Wanted};
-use super::{Asked, RobustnessBody, RobustnessFile, ToolCase, ToolVariant, generator, needs_model};
+use super::{Asked, RobustnessBody, RobustnessFile, ToolCase, ToolVariant};
 use crate::robustness::{Policy, PolicyName};
 use crate::suite::check::Checker;
 use crate::suite::kinds::Loading;
+use crate::suite::kinds::generators::{self, Asking, VariantFile, needs_model};
 use crate::suite::problem::{Code, did_you_mean, quoted};
 use crate::suite::tree::Step;
 use crate::target::TargetConfig;
 use crate::vary::{Ask, GeneratorConfig, Maker, contract};
 
-/// Variants of one generator where nobody says how many, and the most that the seed's rules allow.
-const DEFAULT_COUNT: u32 = 5;
+/// The most variants of one generator that the seed's rules allow.
 const SEED_MAX_COUNT: u32 = 10;
 
 /// All cases, and what is still missing.
@@ -96,6 +96,11 @@ impl Making<'_, '_> {
                 .hint = Some("write some below `cases:`".to_owned());
         }
         self.base_case();
+    }
+
+    /// What generators draw from where the suite gives them no seed of their own.
+    fn own_seed(&self) -> u64 {
+        self.loading.overrides.seed.unwrap_or(self.file.seed.0)
     }
 
     fn mode(&self) -> Option<ModeName> {
@@ -233,63 +238,10 @@ impl Making<'_, '_> {
         }
     }
 
-    /// The generator that is meant, with its settings checked.
-    fn generator(&mut self, steps: &[Step<'_>], name: &str, params: &Object) -> Option<GeneratorConfig> {
-        let known: Vec<&str> = GeneratorConfig::NAMES.iter().copied().chain(["ai_rewrite_style"]).collect();
-        if !known.contains(&name) {
-            let steps = [steps, &[Step::Key("generator")]].concat();
-            self.checker
-                .complain(Code::BadValue, &steps, format!("no generator is named {}", quoted(name)))
-                .hint = Some(did_you_mean(name, &known, "generators"));
-            return None;
-        }
-        match generator(name, params) {
-            Ok(config) => Some(config),
-            Err((field, what, hint)) => {
-                let mut place = [steps, &[Step::Key("params")]].concat();
-                if let Some(field) = field.as_deref().filter(|field| params.get(field).is_some()) {
-                    place.push(Step::Key(field));
-                }
-                self.checker.complain(Code::BadValue, &place, what).hint = hint;
-                None
-            }
-        }
-    }
-
-    /// Takes a number that may stand inside or beside `params`; two different ones are a conflict.
-    fn either(
-        &mut self,
-        steps: &[Step<'_>],
-        params: &mut Object,
-        key: &'static str,
-        beside: Option<Json>,
-    ) -> Option<Json> {
-        let inside = params.remove(key);
-        if let (Some(inside), Some(beside)) = (&inside, &beside)
-            && inside != beside
-        {
-            let what = format!("`{key}` is {beside} here and {inside} in `params`");
-            self.checker.complain(Code::BadValue, &[steps, &[Step::Key(key)]].concat(), what).hint =
-                Some("keep one of the two".to_owned());
-        }
-        beside.or(inside)
-    }
-
     fn variants(&mut self, steps: &[Step<'_>], written: &VariantFile, (case, index): (&mut ToolCase, usize)) {
-        let mut params = written.params.0.clone();
-        let number = |value: Option<f64>| value.and_then(|value| to_json(&value).ok());
-        for (key, beside) in
-            [("intensity_min", written.intensity_min), ("intensity_max", written.intensity_max)]
-        {
-            if let Some(value) = self.either(steps, &mut params, key, number(beside.map(|share| share.0))) {
-                params.set(key, value);
-            }
-        }
-        let count =
-            self.either(steps, &mut params, "count", number(written.count.map(|count| count.0 as f64)));
-        let count =
-            self.whole(steps, "count", count, (1, 10_000)).map_or(DEFAULT_COUNT, |count| count as u32);
-        let seed = self.seed(steps, &mut params, written.seed.map(|seed| seed.0));
+        let own = self.own_seed();
+        let Some(asking) = generators::asking(self.checker, steps, written, own) else { return };
+        let Asking { config, count, seed, params } = asking;
         if self.body.policy == PolicyName::Seed && count > SEED_MAX_COUNT {
             let what = format!("{count} variants, where the seed's rules allow {SEED_MAX_COUNT}");
             self.checker
@@ -300,7 +252,6 @@ impl Making<'_, '_> {
                 )
                 .hint = Some("ask for fewer, or set `policy: evidence`".to_owned());
         }
-        let Some(config) = self.generator(steps, &written.generator, &params) else { return };
         self.additions_lint(steps, &params, case.allow_terms.clone());
         if needs_model(&config) {
             self.rewritten(config, (count, seed), (case, index));
@@ -397,8 +348,11 @@ impl Making<'_, '_> {
 
     fn level(&mut self, steps: &[Step<'_>], written: &LevelFile, (case, file): (&mut ToolCase, &CaseFile)) {
         let mut params = written.params.0.clone();
-        let seed = self.seed(steps, &mut params, written.seed.map(|seed| seed.0));
-        let Some(config) = self.generator(steps, &written.generator, &params) else { return };
+        let own = self.own_seed();
+        let beside = (&mut params, written.seed.map(|seed| seed.0));
+        let seed = generators::seed(self.checker, steps, beside, own);
+        let config = generators::generator(self.checker, steps, &written.generator, &params);
+        let Some(config) = config else { return };
         self.additions_lint(steps, &params, file.allow_terms.clone());
         let Maker::Rules(rules) = config.maker() else {
             let steps = [steps, &[Step::Key("generator")]].concat();
@@ -454,32 +408,6 @@ impl Making<'_, '_> {
                     Some(format!("reword it, or give the case `allow_terms: [{}]`", finding.term));
             }
         }
-    }
-
-    fn seed(&mut self, steps: &[Step<'_>], params: &mut Object, beside: Option<u64>) -> u64 {
-        let beside = beside.and_then(|seed| to_json(&seed).ok());
-        let seed = self.either(steps, params, "seed", beside);
-        let own = self.loading.overrides.seed.unwrap_or(self.file.seed.0);
-        self.whole(steps, "seed", seed, (0, proofhouse_ledger::json::MAX_SAFE_INTEGER)).unwrap_or(own)
-    }
-
-    fn whole(
-        &mut self,
-        steps: &[Step<'_>],
-        key: &'static str,
-        value: Option<Json>,
-        (low, high): (u64, u64),
-    ) -> Option<u64> {
-        let value = value?;
-        let number = value
-            .as_f64()
-            .filter(|number| number.fract() == 0.0 && *number >= low as f64 && *number <= high as f64);
-        if number.is_none() {
-            let what = format!("expected a whole number from {low} to {high}, found `{value}`");
-            let place = [steps, &[Step::Key("params"), Step::Key(key)]].concat();
-            self.checker.complain(Code::OutOfRange, &place, what);
-        }
-        number.map(|number| number as u64)
     }
 
     /// `base_case` names a case of a baseline suite, whose instruction is the one that is varied.

@@ -1,12 +1,13 @@
 //! A `robustness` suite as the user writes it: the three schemas of the seed as they are, and what they leave open.
 
-use proofhouse_ledger::json::{MAX_SAFE_INTEGER, Object};
+use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::robustness::PolicyName;
 use crate::suite::bounds::{Fraction, Ordered, Whole};
 use crate::suite::file::{DeterminismFile, Gate, zero};
+use crate::suite::kinds::generators::{Params, VariantFile};
 use crate::target::TargetConfig;
 
 /// The word for a suite of repetition, rewording and stress.
@@ -46,8 +47,6 @@ impl ModeName {
 pub(crate) type Runs = Whole<1, 1000>;
 /// A deadline of one run of the tool.
 pub(crate) type Seconds = Whole<1, 86_400>;
-/// How many variants a generator may be asked for.
-pub(crate) type Count = Whole<1, 10_000>;
 /// A seed that records can hold exactly.
 pub(crate) type Seed = Whole<0, MAX_SAFE_INTEGER>;
 
@@ -189,30 +188,6 @@ pub(crate) struct CaseFile {
     pub(crate) stress_ladder: Vec<LevelFile>,
 }
 
-/// A generator and how many variants it makes.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct VariantFile {
-    /// Its name; `proofhouse list generators` shows them.
-    pub(crate) generator: String,
-    /// Its settings; `count`, `seed` and the intensities may stand here or beside.
-    #[serde(default)]
-    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
-    pub(crate) params: Params,
-    /// How many variants; default 5.
-    #[serde(default)]
-    pub(crate) count: Option<Count>,
-    /// The smallest share of characters that is touched.
-    #[serde(default)]
-    pub(crate) intensity_min: Option<Fraction>,
-    /// The largest.
-    #[serde(default)]
-    pub(crate) intensity_max: Option<Fraction>,
-    /// The generator's seed; default: the suite's.
-    #[serde(default)]
-    pub(crate) seed: Option<Seed>,
-}
-
 /// One rung of a stress ladder.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -228,14 +203,4 @@ pub(crate) struct LevelFile {
     /// The generator's seed; default: the suite's.
     #[serde(default)]
     pub(crate) seed: Option<Seed>,
-}
-
-/// A generator's settings as they were written.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Params(pub(crate) Object);
-
-impl<'de> Deserialize<'de> for Params {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        crate::suite::file::InlineCase::deserialize(deserializer).map(|fields| Params(fields.0))
-    }
 }
