@@ -28,6 +28,8 @@ pub struct Code<'a> {
     pub compile_time_ms: Option<u64>,
     /// Size of the test program; null unless it was measured.
     pub binary_size_bytes: Option<u64>,
+    /// Size of a test program with next to nothing in it; null unless it was measured.
+    pub baseline_size_bytes: Option<u64>,
     /// `passed`, `failed: …` or `timed out`, for older readers.
     pub result: &'a str,
     /// What the compiler or the tests said, bounded.
@@ -58,6 +60,7 @@ impl Code<'_> {
         let integer = |value: Option<u64>| value.map_or(Field::Null, Field::Integer);
         let boolean = |value: Option<bool>| value.map_or(Field::Null, Field::Bool);
         let body = [
+            ("baseline_size_bytes", integer(self.baseline_size_bytes)),
             ("binary_size_bytes", integer(self.binary_size_bytes)),
             ("clippy_ok", boolean(self.clippy_ok)),
             ("compile_errors", Field::Json(self.compile_errors)),
@@ -114,6 +117,8 @@ pub struct TestOutcome {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodeRecord {
+    /// Size of a test program with next to nothing in it; null unless it was measured.
+    pub baseline_size_bytes: Option<u64>,
     /// Size of the test program; null unless it was measured.
     pub binary_size_bytes: Option<u64>,
     /// The case.

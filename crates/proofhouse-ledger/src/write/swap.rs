@@ -31,15 +31,19 @@ pub fn is_run_dir(dir: &Utf8Path) -> bool {
     known && !names.is_empty() && begun && looks_like_records(&dir.join("records.jsonl"))
 }
 
+/// Whether the first line is a record of any kind; one that is torn, or longer than a look, has its beginning only.
 fn looks_like_records(path: &Utf8Path) -> bool {
     use std::io::Read as _;
-    const OPENING: &[u8] = b"{\"case_id\":";
+    const LOOK_BYTES: u64 = 1 << 20;
     let mut start = Vec::new();
-    match fs::File::open(path) {
-        Ok(file) => {
-            let read = file.take(OPENING.len() as u64).read_to_end(&mut start);
-            read.is_ok() && OPENING.starts_with(&start)
-        }
+    match fs::File::open(path).map(|file| file.take(LOOK_BYTES).read_to_end(&mut start)) {
+        Ok(Ok(_)) => match memchr::memchr(b'\n', &start) {
+            Some(end) => {
+                start.starts_with(b"{\"") && memchr::memmem::find(&start[..end], b"\"record_id\":").is_some()
+            }
+            None => b"{\"".starts_with(&start[..start.len().min(2)]),
+        },
+        Ok(Err(_)) => false,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     }
 }

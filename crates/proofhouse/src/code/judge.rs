@@ -23,6 +23,7 @@ pub struct Judge {
     tasks: BTreeMap<String, Entry>,
     cache: Option<(Cache, String)>,
     measure: bool,
+    baseline: OnceLock<Option<u64>>,
     /// Held shared by every judgement, and alone by one that is tried again.
     alone: RwLock<()>,
 }
@@ -42,6 +43,7 @@ impl Judge {
             tasks: problems.into_iter().map(entry).collect(),
             cache: None,
             measure: false,
+            baseline: OnceLock::new(),
             alone: RwLock::new(()),
         }
     }
@@ -144,6 +146,9 @@ impl Judge {
             let mut judged = task.judge(&self.bench, completion);
             if !self.measure {
                 (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
+            } else if judged.binary_size_bytes.is_some() {
+                let baseline = || self.language.baseline_size_bytes(&self.bench);
+                judged.baseline_size_bytes = *self.baseline.get_or_init(baseline);
             }
             judged
         };

@@ -17,6 +17,12 @@ pub trait Language: Send + Sync {
     /// Everything about it that a verdict depends on: toolchain, flags, settings.
     fn conditions(&self) -> String;
 
+    /// The size of a test program with next to nothing in it, where programs have a size.
+    fn baseline_size_bytes(&self, bench: &Bench) -> Option<u64> {
+        let _ = bench;
+        None
+    }
+
     /// Reads a task once, for all of its completions.
     fn task(&self, problem: &Problem) -> Box<dyn Task>;
 

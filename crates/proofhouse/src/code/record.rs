@@ -67,6 +67,7 @@ impl Body {
             main_free: judged.main_free,
             compile_time_ms: judged.compile_time_ms,
             binary_size_bytes: judged.binary_size_bytes,
+            baseline_size_bytes: judged.baseline_size_bytes,
             result: &self.result,
             stderr: &judged.stderr.text,
             stderr_bytes: judged.stderr.bytes,

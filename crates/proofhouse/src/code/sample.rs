@@ -12,6 +12,9 @@ use super::lines::{Lines, Next};
 /// The longest completion that is given to a compiler.
 pub const MAX_COMPLETION_BYTES: usize = 1 << 20;
 
+/// The longest name of a task.
+const MAX_TASK_BYTES: usize = 500;
+
 /// The names under which people have the text.
 const TEXT_KEYS: [&str; 3] = ["completion", "solution", "generation"];
 
@@ -43,6 +46,9 @@ pub enum Invalid {
     /// It names no task.
     #[error("the line has no `task_id`")]
     NoTask,
+    /// The name of its task is longer than any task's.
+    #[error("its `task_id` is longer than {MAX_TASK_BYTES} bytes")]
+    TaskTooLong,
     /// It has none of the keys of a completion.
     #[error("the line has no `completion`")]
     NoCompletion,
@@ -129,6 +135,9 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
         Err(error) => return (None, Err(Invalid::NotAnObject(error.to_string()))),
     };
     let task_id = ["task_id", "name"].iter().find_map(|key| row.get(key)).and_then(Json::as_str);
+    if task_id.is_some_and(|task_id| task_id.len() > MAX_TASK_BYTES) {
+        return (None, Err(Invalid::TaskTooLong));
+    }
     let completion = if matches!(text, std::borrow::Cow::Owned(_)) {
         Err(Invalid::NotUtf8)
     } else if task_id.is_none() {

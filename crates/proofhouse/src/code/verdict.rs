@@ -126,6 +126,8 @@ pub struct Judged {
     pub compile_time_ms: Option<u64>,
     /// Size of the test program.
     pub binary_size_bytes: Option<u64>,
+    /// Size of a test program with next to nothing in it.
+    pub baseline_size_bytes: Option<u64>,
     /// What the compiler or the tests said, bounded.
     pub stderr: Bounded,
     /// What went wrong, as structure.

@@ -350,7 +350,8 @@ fn in_words(fault: Fault, status: u16, body: &Json) -> Fault {
     let Outcome::Failed { error_type, .. } = &fault.outcome else { return fault };
     let Some(message) = message(body) else { return fault };
     let error = format!("HTTP {status}: {}", excerpt(message.as_bytes()));
-    Fault { outcome: Outcome::Failed { error_type: error_type.clone(), error }, again: fault.again }
+    let outcome = Outcome::Failed { error_type: error_type.clone(), error };
+    Fault { outcome, ..fault }
 }
 
 /// What an error's body says, in the places where makers put it.

@@ -84,6 +84,26 @@ impl Lab {
         finish(command.output().unwrap())
     }
 
+    /// The binary with the search path of this machine, so that compilers and interpreters are found.
+    pub fn command_with_tools(&self, args: &[&str]) -> Command {
+        let mut command = self.command(args);
+        for name in ["PATH", "HOME", "RUSTUP_HOME", "CARGO_HOME"] {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "where the toolchain is differs from machine to machine"
+            )]
+            let value = std::env::var_os(name);
+            command.envs(value.map(|value| (name, value)));
+        }
+        command
+    }
+
+    /// Runs `proofhouse` where compilers and interpreters are found.
+    pub fn tools(&self, args: &str) -> Outcome {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        finish(self.command_with_tools(&args).output().unwrap())
+    }
+
     /// Starts `proofhouse` and leaves it running.
     pub fn start(&self, args: &str) -> Child {
         let args: Vec<&str> = args.split_whitespace().collect();

@@ -7,6 +7,7 @@
 
 mod browser;
 mod code;
+mod code_suite;
 mod conformance;
 mod crash;
 mod determinism;

@@ -110,6 +110,12 @@ fn server_errors_are_tried_again_and_others_are_not() {
         1 => status(503),
         _ => good(),
     });
+    let (found, _, elapsed, _) = fault(|n| match n {
+        0 => Act::Whole(503, vec![("retry-after", "0.3".to_owned())], String::new()),
+        _ => good(),
+    });
+    assert_eq!(found, "success - [http_503 answered]");
+    assert!(elapsed >= Duration::from_millis(300), "Retry-After of a 503 was not honoured: {elapsed:?}");
     check_fault("error http_502 [http_502 http_502 http_502]", 3, 900, |_| status(502));
     check_fault("error http_400 [http_400]", 1, 500, |_| status(400));
     check_fault("error unauthorized [unauthorized]", 1, 500, |_| status(401));

@@ -27,6 +27,10 @@ enum Compiled {
 }
 
 pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str) -> Judged {
+    let toolchain = match &rust.toolchain {
+        Ok(toolchain) => toolchain,
+        Err(reason) => return Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()),
+    };
     let Some(assembled) = assemble(frame, completion) else {
         return Judged::refused(ErrorType::ExtractionFailed, "there is no code in the answer");
     };
@@ -36,10 +40,6 @@ pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str)
         judged.diagnostics.missing_crates = screened.missing_crates;
         return ended(judged, error_type, error);
     }
-    let toolchain = match &rust.toolchain {
-        Ok(toolchain) => toolchain,
-        Err(reason) => return ended(judged, ErrorType::InfraMissingToolchain, reason.clone()),
-    };
     let files = program::files(frame, &assembled, screened.at_root);
     let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
     let found = match run.compile(&mut judged, screened.has_unsafe) {
@@ -171,16 +171,18 @@ impl Run<'_> {
     }
 
     fn why_not(&self, outcome: &Outcome, told: &Told) -> (ErrorType, String) {
-        let doubtful = |what: String| match self.rust.broken(self.bench) {
+        // Whatever stops the compiler could be the machine's doing: then it stops a program that is known to be good too.
+        let unless_broken = |error_type, what: String| match self.rust.broken(self.bench) {
             Some(reason) => (ErrorType::InfraToolchainBroken, reason),
-            None => (ErrorType::CompileError, what),
+            None => (error_type, what),
         };
+        let doubtful = |what| unless_broken(ErrorType::CompileError, what);
         match &outcome.status {
             Status::CpuLimit | Status::WallLimit => {
-                (ErrorType::CompileTimeout, "compiling took longer than its budget".to_owned())
+                unless_broken(ErrorType::CompileTimeout, "compiling took longer than its budget".to_owned())
             }
             Status::MemoryLimit => {
-                (ErrorType::MemoryLimit, "compiling took more memory than its limit".to_owned())
+                unless_broken(ErrorType::MemoryLimit, "compiling took more memory than its limit".to_owned())
             }
             Status::OutputLimit => {
                 (ErrorType::OutputLimit, "the compiler said more than its limit".to_owned())
@@ -266,9 +268,9 @@ fn test_error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
     })
 }
 
-/// Compiles and runs a program that is known to be good; what is wrong if that fails.
-pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
-    let toolchain = rust.toolchain.as_ref().ok()?;
+/// Compiles and runs a program that is known to be good: its size, or what is wrong.
+pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
+    let toolchain = rust.toolchain.as_ref().map_err(String::clone)?;
     let assembled = Assembled {
         source: "fn one() -> i32 { 1 }\n".into(),
         own: 0..22,
@@ -289,14 +291,17 @@ pub(super) fn probe(rust: &Rust, bench: &Bench) -> Option<String> {
     match (&outcome.status, found) {
         (Status::Ok, Some(found)) => {
             let judged = run.test(Judged::default(), &frame.checks.names, &found, None);
-            judged.error.map(|error| format!("a program that is known to be good fails: {error}"))
+            match judged.error {
+                None => Ok(found.length),
+                Some(error) => Err(format!("a program that is known to be good fails: {error}")),
+            }
         }
         (status, _) => {
             let told = diagnostics::read(&outcome.stderr.head, &|_| false);
             let said =
                 told.errors.first().map_or_else(|| outcome.stderr.text(), |error| error.message.clone());
             let said: String = said.chars().take(400).collect();
-            Some(format!("a program that is known to be good does not compile (`{}`): {said}", status.word()))
+            Err(format!("a program that is known to be good does not compile (`{}`): {said}", status.word()))
         }
     }
 }

@@ -68,7 +68,7 @@ impl Rust {
 
     /// What is wrong with the toolchain, told by a program that is known to be good.
     pub fn broken(&self, bench: &Bench) -> Option<String> {
-        judge::probe(self, bench)
+        judge::known_good(self, bench).err()
     }
 }
 
@@ -87,6 +87,10 @@ impl Language for Rust {
     fn conditions(&self) -> String {
         let Rust { edition, clippy, crates, .. } = self;
         format!("rust {edition} {clippy:?} {crates:?} {:?}", self.toolchains())
+    }
+
+    fn baseline_size_bytes(&self, bench: &Bench) -> Option<u64> {
+        judge::known_good(self, bench).ok()
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
