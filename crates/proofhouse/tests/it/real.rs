@@ -164,3 +164,24 @@ fn the_example_of_a_plugin_runs() {
     assert_eq!(records[3]["error_type"], "refused");
     assert_eq!(records[3]["judge"]["named"], "the case expects nothing in particular");
 }
+
+#[test]
+fn the_example_of_a_service_runs() {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    #[expect(clippy::disallowed_methods, reason = "tests start what a user would start")]
+    let mut command = Command::new("python3");
+    let mut child = command.arg(suites.join("service.py")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut base = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut base).unwrap();
+    let service = Served { child, base: base.trim().to_owned() };
+    let lab = Lab::new();
+    let suite = std::fs::read_to_string(suites.join("service.yaml")).unwrap();
+    lab.write("service.yaml", suite.replace("http://127.0.0.1:9000", &service.base));
+    lab.run("run service.yaml --run-dir live").exits(0);
+    let records = lab.records("live");
+    assert_eq!(
+        (&records[0]["output"], &records[0]["usage"]),
+        (&json!("4 words"), &json!({"output_tokens": 4}))
+    );
+    assert_eq!(records[1]["error"], "an error inside a success: there is no question");
+}
