@@ -113,9 +113,41 @@ fn a_real_model_is_asked_recorded_and_replayed() {
     let wrong = ask(&small("extra: {messages: 7}, transport: {max_attempts: 1}"), &question);
     assert!(wrong.outcome.explained().0.unwrap().starts_with("http_"), "{wrong:?}");
 
+    write_code(&lab, &server.base);
+    lab.tools("run code.yaml --run-dir code --record tape --no-cache").exits(0).says("pass@2");
+    let records = lab.records("code");
+    assert_eq!(records.len(), 4);
+    assert!(
+        records.iter().all(|record| record["status"] == "success" && record["passed"].is_boolean()),
+        "{records:?}"
+    );
+
     drop(server);
     lab.run("run geo.yaml --run-dir again --replay tape --jobs 1").exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("live"));
+    lab.tools("run code.yaml --run-dir code-again --replay tape --jobs 1 --no-cache").exits(0);
+    assert_eq!(lab.run_files("code-again"), lab.run_files("code"));
+}
+
+/// A code suite of two tasks with two samples each.
+fn write_code(lab: &Lab, base: &str) {
+    let task = |name: &str, what: &str, test: &str| {
+        let prompt = format!("def {name}:\n    \"\"\"{what}\"\"\"\n");
+        let entry = name.split('(').next().unwrap();
+        json!({"task_id": entry, "prompt": prompt, "entry_point": entry,
+               "test": format!("def check(candidate):\n    assert {test}\n")})
+    };
+    let sum = task("add(a, b)", "Return the sum of a and b.", "candidate(1, 2) == 3");
+    let reversed = task("rev(s)", "Return the string s reversed.", "candidate('abc') == 'cba'");
+    lab.write("tasks.jsonl", format!("{sum}\n{reversed}\n"));
+    lab.write(
+        "code.yaml",
+        format!(
+            "kind: code\nsuite_id: smollm2-code\nlanguage: python\nproblems: tasks.jsonl\ntimeout_ms: 120000\nk: [1, 2]\n\
+             samples_per_task: 2\ntargets:\n  small: {{openai: {{model: smollm2-135m-instruct, base_url: '{base}', \
+             temperature: 0.6, max_tokens: 40}}}}\n"
+        ),
+    );
 }
 
 #[test]
