@@ -7,10 +7,9 @@ use proofhouse_ledger::json::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::endpoint::{
-    Dialect, Ended, Place, Remote, Said, check_extra, disguised, text_at, unexpected, with_extra,
-};
+use super::endpoint::{Dialect, Ended, Remote, Said, disguised, text_at, unexpected, with_extra};
 use super::openai::{Refused, check_model, is_null, refuse_key, texts};
+use super::place::{Place, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
 use super::{Call, Chat, Complaint, Message, Opening};

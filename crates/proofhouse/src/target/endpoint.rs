@@ -1,9 +1,8 @@
-//! What all model endpoints over HTTP have in common: where they are, who may use them, and how their JSON is read.
+//! What all model endpoints over HTTP have in common: how they are opened, asked, and how their JSON is read.
 //!
-//! A dialect says how a conversation becomes a request and how an answer is read; everything between is here and in
-//! `transport`.
+//! A dialect says how a conversation becomes a request and how an answer is read; everything between is here, in
+//! `place` and in `transport`.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use hyper::body::Bytes;
@@ -12,11 +11,11 @@ use hyper::{HeaderMap, Method, Uri};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{self, Object, Strictness};
 
+use super::place::{Place, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
-use super::secret::{Secret, is_variable_name, looks_like_key};
-use super::transport::{Answer, Ask, Fault, Line, Reading, Transport, excerpt, judge_status};
+use super::transport::{Answer, Ask, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
-use super::{At, Call, Chat, Complaint, Opening};
+use super::{Call, Chat, Complaint, Opening};
 
 /// How one maker's endpoint is spoken to.
 pub(super) trait Dialect: Debug + Send + Sync {
@@ -35,157 +34,6 @@ pub(super) trait Dialect: Debug + Send + Sync {
     fn takes_any_type(&self) -> bool {
         false
     }
-}
-
-/// Where an endpoint is and what opens it, as a suite says it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
-    /// The maker: `OPENAI` for `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
-    pub(super) maker: &'a str,
-    pub(super) base_url: Option<&'a str>,
-    /// Where the maker's endpoint is when nobody says otherwise.
-    pub(super) default_url: Option<&'a str>,
-    pub(super) api_key_env: Option<&'a str>,
-    pub(super) headers: &'a BTreeMap<String, String>,
-    pub(super) headers_env: &'a BTreeMap<String, String>,
-    pub(super) transport: &'a Transport,
-}
-
-/// Headers that carry keys.
-const SECRET_HEADERS: [&str; 7] = [
-    "authorization",
-    "proxy-authorization",
-    "x-api-key",
-    "api-key",
-    "x-goog-api-key",
-    "cookie",
-    "x-auth-token",
-];
-
-impl Place<'_> {
-    /// All settings that cannot work, keys in the wrong place first among them.
-    pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.transport.check();
-        if let Some(base) = self.base_url
-            && let Err((what, hint)) = check_url(base)
-        {
-            complaints.push(complaint(&["base_url"], what, hint));
-        }
-        if let Some(name) = self.api_key_env.filter(|name| !is_variable_name(name)) {
-            complaints.push(not_a_variable(&["api_key_env"], name));
-        }
-        for (name, value) in self.headers {
-            let hint = "put the value into the environment and name the variable below `headers_env`";
-            if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || looks_like_key(value) {
-                let what = format!("the header `{name}` holds a key, and a suite is no place for one");
-                complaints.push(complaint(&["headers", name], what, hint));
-            } else if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
-                let what = format!("`{name}` is not a header that can be sent");
-                complaints.push(complaint(&["headers", name], what, "use ASCII letters, digits and hyphens"));
-            }
-        }
-        for (name, variable) in self.headers_env {
-            if !is_variable_name(variable) {
-                complaints.push(not_a_variable(&["headers_env", name], variable));
-            } else if HeaderName::try_from(name).is_err() {
-                let what = format!("`{name}` is not a header that can be sent");
-                complaints.push(complaint(
-                    &["headers_env", name],
-                    what,
-                    "use ASCII letters, digits and hyphens",
-                ));
-            }
-        }
-        complaints
-    }
-
-    /// The base address: the suite's, the environment's, the maker's.
-    fn base(&self, opening: &Opening) -> Result<String, Complaint> {
-        if let Some(base) = self.base_url {
-            return Ok(base.to_owned());
-        }
-        let variable = format!("{}_BASE_URL", self.maker);
-        let found = opening.environment.get(&variable);
-        let base = match (&found, self.default_url) {
-            (Some(base), _) => base.trim(),
-            (None, Some(base)) => base,
-            (None, None) => {
-                let what = format!("nothing says where `{}` is", self.maker.to_lowercase());
-                let hint = format!("set `base_url`, or `{variable}` in the environment");
-                return Err(complaint(&["model"], what, hint));
-            }
-        };
-        if let Err((what, hint)) = check_url(base) {
-            return Err(complaint(&["base_url"], format!("`{variable}`: {what}"), hint));
-        }
-        Ok(base.to_owned())
-    }
-
-    /// The key, if one is set; one that the suite names or the maker needs must be.
-    fn key(&self, base: &str, opening: &Opening) -> Result<Option<Secret>, Complaint> {
-        let usual = format!("{}_API_KEY", self.maker);
-        let name = self.api_key_env.unwrap_or(&usual);
-        let key = opening.environment.secret(name);
-        let needed =
-            self.api_key_env.is_some() || (self.default_url == Some(base) && base.starts_with("https:"));
-        if key.is_none() && needed {
-            let what = format!("`{name}` is not set in the environment");
-            let hint = format!("`export {name}=…`, or `--replay DIR` to run without the endpoint");
-            return Err(complaint(&["api_key_env"], what, hint));
-        }
-        Ok(key)
-    }
-}
-
-fn complaint(at: &[&str], what: impl Into<String>, hint: impl Into<String>) -> Complaint {
-    let at = at.iter().map(|key| At::Key((*key).to_owned().into())).collect();
-    Complaint { at, what: what.into(), hint: Some(hint.into()) }
-}
-
-fn not_a_variable(at: &[&str], text: &str) -> Complaint {
-    let hint = "`export MY_KEY=…` in the shell, and `MY_KEY` here";
-    // What looks like a key is not repeated.
-    let what = match looks_like_key(text) || text.len() > 24 {
-        true => "this looks like a key, and a suite is no place for one".to_owned(),
-        false => format!("`{text}` is not the name of an environment variable"),
-    };
-    complaint(at, what, hint)
-}
-
-/// Complains about keys among free settings.
-pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
-    fn holds_key(value: &Json) -> bool {
-        match value {
-            Json::String(text) => looks_like_key(text),
-            Json::Array(list) => list.iter().any(holds_key),
-            Json::Object(object) => object.iter().any(|(key, value)| {
-                matches!(key, "api_key" | "apikey" | "api-key" | "authorization") || holds_key(value)
-            }),
-            _ => false,
-        }
-    }
-    let mut complaints = Vec::new();
-    if holds_key(extra) {
-        let what = "there is a key among these settings, and a suite is no place for one";
-        complaints.push(complaint(&["extra"], what, "name a variable with `api_key_env` or `headers_env`"));
-    }
-    if !matches!(extra, Json::Null | Json::Object(_)) {
-        complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
-    }
-    complaints
-}
-
-fn check_url(text: &str) -> Result<Uri, (String, String)> {
-    let example = "for example `http://127.0.0.1:8080/v1`".to_owned();
-    let uri: Uri = text.parse().map_err(|_| ("this is not an address".to_owned(), example.clone()))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
-        return Err(("the address needs `http://` or `https://` and a host".to_owned(), example));
-    }
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) || looks_like_key(text) {
-        let hint = "name a variable with `api_key_env` or `headers_env`".to_owned();
-        return Err(("the address holds a key, and a suite is no place for one".to_owned(), hint));
-    }
-    Ok(uri)
 }
 
 /// A model endpoint that is ready for requests.
@@ -350,7 +198,8 @@ fn in_words(fault: Fault, status: u16, body: &Json) -> Fault {
     let Outcome::Failed { error_type, .. } = &fault.outcome else { return fault };
     let Some(message) = message(body) else { return fault };
     let error = format!("HTTP {status}: {}", excerpt(message.as_bytes()));
-    Fault { outcome: Outcome::Failed { error_type: error_type.clone(), error }, again: fault.again }
+    let outcome = Outcome::Failed { error_type: error_type.clone(), error };
+    Fault { outcome, ..fault }
 }
 
 /// What an error's body says, in the places where makers put it.
@@ -479,15 +328,5 @@ mod tests {
         );
         assert_eq!(shown(r#"["\\\ud83d"]"#), Ok(r#"["\\\\ud83d"]"#.to_owned()));
         assert!(shown(r#"["\ud83d"#).is_err());
-    }
-
-    #[test]
-    fn addresses_are_checked() {
-        let wrong = |text: &str| check_url(text).unwrap_err().0;
-        assert!(check_url("http://127.0.0.1:1/v1").is_ok());
-        assert!(wrong("127.0.0.1:80").contains("address"));
-        assert!(wrong("ftp://x/").contains("needs `http://`"));
-        assert!(wrong("https://user:pass@x/v1").contains("holds a key"));
-        assert!(wrong("https://x/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuv").contains("holds a key"));
     }
 }

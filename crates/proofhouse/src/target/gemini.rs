@@ -9,10 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::chat::made_up_id;
-use super::endpoint::{
-    Dialect, Ended, Place, Remote, Said, check_extra, disguised, small_seed, text_at, unexpected, with_extra,
-};
+use super::endpoint::{Dialect, Ended, Remote, Said, disguised, small_seed, text_at, unexpected, with_extra};
 use super::openai::{Refused, check_model, is_null, refuse_key, texts, yes};
+use super::place::{Place, check_extra};
 use super::transport::{Answer, Fault, Reading, Transport};
 use super::usage::{Places, Usage};
 use super::{At, Call, Chat, Complaint, Message, Opening};

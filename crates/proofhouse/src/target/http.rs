@@ -6,8 +6,9 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::endpoint::{Dialect, Place, Remote, check_extra, disguised, text_at};
+use super::endpoint::{Dialect, Remote, disguised, text_at};
 use super::openai::is_null;
+use super::place::{Place, check_extra};
 use super::reply::{Outcome, Reply};
 use super::shape::Shape;
 use super::transport::{Fault, Reading, Transport};

@@ -28,6 +28,7 @@ mod scripted;
 mod chat;
 mod endpoint;
 mod pipe;
+mod place;
 mod price;
 mod reply;
 mod secret;

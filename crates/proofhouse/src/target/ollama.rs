@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::made_up_id;
 use super::endpoint::{
-    Dialect, Ended, Place, Remote, Said, arguments, check_extra, disguised, small_seed, text_at, unexpected,
-    with_extra,
+    Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
 };
 use super::openai::{check_model, is_null, texts, tools, yes};
+use super::place::{Place, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
 use super::{Call, Chat, Complaint, Message, Opening};

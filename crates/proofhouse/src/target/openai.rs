@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::made_up_id;
 use super::endpoint::{
-    Dialect, Ended, Place, Remote, Said, arguments, check_extra, disguised, small_seed, text_at, unexpected,
-    with_extra,
+    Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
 };
+use super::place::{Place, check_extra};
 use super::transport::{Answer, Reading, Transport};
 use super::usage::{Places, Usage};
 use super::{At, Call, Chat, Complaint, Message, Opening};

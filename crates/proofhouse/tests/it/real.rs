@@ -113,9 +113,41 @@ fn a_real_model_is_asked_recorded_and_replayed() {
     let wrong = ask(&small("extra: {messages: 7}, transport: {max_attempts: 1}"), &question);
     assert!(wrong.outcome.explained().0.unwrap().starts_with("http_"), "{wrong:?}");
 
+    write_code(&lab, &server.base);
+    lab.tools("run code.yaml --run-dir code --record tape --no-cache").exits(0).says("pass@2");
+    let records = lab.records("code");
+    assert_eq!(records.len(), 4);
+    assert!(
+        records.iter().all(|record| record["status"] == "success" && record["passed"].is_boolean()),
+        "{records:?}"
+    );
+
     drop(server);
     lab.run("run geo.yaml --run-dir again --replay tape --jobs 1").exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("live"));
+    lab.tools("run code.yaml --run-dir code-again --replay tape --jobs 1 --no-cache").exits(0);
+    assert_eq!(lab.run_files("code-again"), lab.run_files("code"));
+}
+
+/// A code suite of two tasks with two samples each.
+fn write_code(lab: &Lab, base: &str) {
+    let task = |name: &str, what: &str, test: &str| {
+        let prompt = format!("def {name}:\n    \"\"\"{what}\"\"\"\n");
+        let entry = name.split('(').next().unwrap();
+        json!({"task_id": entry, "prompt": prompt, "entry_point": entry,
+               "test": format!("def check(candidate):\n    assert {test}\n")})
+    };
+    let sum = task("add(a, b)", "Return the sum of a and b.", "candidate(1, 2) == 3");
+    let reversed = task("rev(s)", "Return the string s reversed.", "candidate('abc') == 'cba'");
+    lab.write("tasks.jsonl", format!("{sum}\n{reversed}\n"));
+    lab.write(
+        "code.yaml",
+        format!(
+            "kind: code\nsuite_id: smollm2-code\nlanguage: python\nproblems: tasks.jsonl\ntimeout_ms: 120000\nk: [1, 2]\n\
+             samples_per_task: 2\ntargets:\n  small: {{openai: {{model: smollm2-135m-instruct, base_url: '{base}', \
+             temperature: 0.6, max_tokens: 40}}}}\n"
+        ),
+    );
 }
 
 #[test]
@@ -163,4 +195,25 @@ fn the_example_of_a_plugin_runs() {
     assert_eq!(passed, [Some(true), Some(true), Some(false), None]);
     assert_eq!(records[3]["error_type"], "refused");
     assert_eq!(records[3]["judge"]["named"], "the case expects nothing in particular");
+}
+
+#[test]
+fn the_example_of_a_service_runs() {
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+    #[expect(clippy::disallowed_methods, reason = "tests start what a user would start")]
+    let mut command = Command::new("python3");
+    let mut child = command.arg(suites.join("service.py")).stdout(Stdio::piped()).spawn().unwrap();
+    let mut base = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut base).unwrap();
+    let service = Served { child, base: base.trim().to_owned() };
+    let lab = Lab::new();
+    let suite = std::fs::read_to_string(suites.join("service.yaml")).unwrap();
+    lab.write("service.yaml", suite.replace("http://127.0.0.1:9000", &service.base));
+    lab.run("run service.yaml --run-dir live").exits(0);
+    let records = lab.records("live");
+    assert_eq!(
+        (&records[0]["output"], &records[0]["usage"]),
+        (&json!("4 words"), &json!({"output_tokens": 4}))
+    );
+    assert_eq!(records[1]["error"], "an error inside a success: there is no question");
 }

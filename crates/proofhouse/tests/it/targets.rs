@@ -12,10 +12,10 @@ use proofhouse_ledger::Json;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::lab::{Lab, variable};
-use super::servers::{Act, Seen, Server, completion};
+use super::lab::variable;
+use super::servers::{Act, Server, completion};
 
-const CANARY: &str = "canary-key-0123456789";
+pub const CANARY: &str = "canary-key-0123456789";
 
 fn environment() -> Environment {
     Environment::new(|name| (name == "CANARY_KEY").then(|| CANARY.to_owned()))
@@ -75,7 +75,7 @@ fn check_fault(
     assert!(elapsed < Duration::from_millis(within_ms), "it took {elapsed:?}");
 }
 
-fn good() -> Act {
+pub fn good() -> Act {
     Act::Json(200, completion("Paris"))
 }
 
@@ -83,7 +83,7 @@ fn status(status: u16) -> Act {
     Act::Json(status, json!({"error": {"message": "it broke", "type": "server_error"}}))
 }
 
-fn too_many(headers: &[(&'static str, &str)]) -> Act {
+pub fn too_many(headers: &[(&'static str, &str)]) -> Act {
     let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     Act::Whole(429, headers, "{\"error\":{\"message\":\"slow down\"}}".to_owned())
 }
@@ -110,6 +110,12 @@ fn server_errors_are_tried_again_and_others_are_not() {
         1 => status(503),
         _ => good(),
     });
+    let (found, _, elapsed, _) = fault(|n| match n {
+        0 => Act::Whole(503, vec![("retry-after", "0.3".to_owned())], String::new()),
+        _ => good(),
+    });
+    assert_eq!(found, "success - [http_503 answered]");
+    assert!(elapsed >= Duration::from_millis(300), "Retry-After of a 503 was not honoured: {elapsed:?}");
     check_fault("error http_502 [http_502 http_502 http_502]", 3, 900, |_| status(502));
     check_fault("error http_400 [http_400]", 1, 500, |_| status(400));
     check_fault("error unauthorized [unauthorized]", 1, 500, |_| status(401));
@@ -727,214 +733,4 @@ fn a_plugin_that_is_not_there_says_so() {
     let target = target("plugin: {command: [no-such-program-here]}", &opening(500));
     let reply = ask(&target, &Chat::ask("q", 0, 0));
     assert_eq!(reply.outcome.explained().0, Some("plugin_not_started"));
-}
-
-/// A lab with a suite of `cases` questions to a server; repetitions differ by their seeds.
-fn suite(server: &Server, cases: usize, more: &str) -> Lab {
-    let lab = Lab::new();
-    let rows: String = (0..cases)
-        .map(|n| format!("{{\"id\":\"c{n}\",\"input\":\"question {n}\",\"expected\":\"answer {n}\"}}\n"))
-        .collect();
-    lab.write("cases.jsonl", rows);
-    lab.write(
-        "net.yaml",
-        format!(
-            "kind: probe\nsuite_id: net\ntimeout_ms: 5000\nrepetitions: 2\ndatasets: [{{path: cases.jsonl}}]\njudges: {{same: {{equals: {{}}}}}}\n\
-             targets:\n  model: {{openai: {{model: m, base_url: '{}', api_key_env: CANARY_KEY, transport: {{backoff_ms: 20}}}}}}\n{more}",
-            server.base()
-        ),
-    );
-    lab
-}
-
-fn run(lab: &Lab, args: &str) -> super::lab::Outcome {
-    let args: Vec<&str> = args.split_whitespace().collect();
-    lab.finish(lab.command(&args).env("CANARY_KEY", CANARY))
-}
-
-/// Answers rightly to even questions, wrongly to odd ones, and fails where a three is in the number.
-fn answering(seen: &Seen, before: usize) -> Act {
-    let question = seen.body["messages"][0]["content"].as_str().unwrap().to_owned();
-    let number = question.rsplit(' ').next().unwrap().to_owned();
-    let even = number.parse::<u32>().unwrap() % 2 == 0;
-    match number.contains('3') {
-        true => Act::Json(400, json!({"error": {"message": format!("no {number} for {CANARY}")}})),
-        false if before % 7 == 3 => too_many(&[("retry-after", "0.05")]),
-        false => {
-            Act::Json(200, completion(&if even { format!("answer {number}") } else { "no idea".to_owned() }))
-        }
-    }
-}
-
-#[test]
-fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
-    let server = Server::start(answering);
-    let lab = suite(&server, 12, "");
-    run(&lab, "run net.yaml --run-dir live --record tape --jobs 8").exits(0);
-    let requests = server.seen().len();
-    let telemetry = lab.read("live.telemetry.jsonl");
-    assert_eq!(
-        telemetry.matches("\"event\":\"attempt\"").count(),
-        requests,
-        "every attempt is accounted for"
-    );
-    drop(server);
-    // Nothing of the environment is needed, and no other number of jobs changes a byte.
-    for (dir, jobs) in [("again", 1), ("more", 32)] {
-        lab.run(&format!("run net.yaml --run-dir {dir} --replay tape --jobs {jobs}")).exits(0);
-        assert_eq!(lab.run_files(dir), lab.run_files("live"), "{dir}");
-    }
-    for run in ["live", "again"] {
-        lab.run(&format!("verify {run}")).exits(0);
-    }
-    let record = &lab.records("live")[0];
-    assert_eq!(
-        record["response"],
-        json!({"finish_reason": "stop", "model": "m-2024", "system_fingerprint": "fp_1"})
-    );
-    assert_eq!(record["usage"], json!({"input_tokens": 11, "output_tokens": 3}));
-    let failed = lab.records("live").into_iter().find(|record| record["case_id"] == "c3").unwrap();
-    assert_eq!(failed["error"], "HTTP 400: no 3 for [secret]");
-    for (path, bytes) in lab.snapshot() {
-        assert!(!String::from_utf8_lossy(&bytes).contains(CANARY), "the key is in {}", path.display());
-    }
-    // A changed knob is a miss that names its key.
-    let changed = lab.read("net.yaml").replace("model: m,", "model: m, temperature: 1,");
-    lab.write("net.yaml", changed);
-    lab.run("run net.yaml --run-dir changed --replay tape").exits(9);
-    let miss = &lab.records("changed")[0];
-    assert_eq!(miss["error_type"], "replay_miss");
-    assert!(miss["error"].as_str().unwrap().contains(".0 of slot `model`"), "{miss}");
-    lab.run("run net.yaml --run-dir none --replay nowhere").exits(2).says("`--record nowhere` makes it");
-}
-
-#[test]
-fn jobs_are_in_flight() {
-    let server = Server::start(|_, _| Act::Crowd(64, 1_500, Box::new(good())));
-    let lab = suite(&server, 150, "");
-    run(&lab, "run net.yaml --run-dir live --jobs 64").exits(0);
-    assert_eq!(server.peak(), 64);
-    assert_eq!(server.seen().len(), 300);
-}
-
-#[test]
-fn a_budget_stops_the_run_and_it_can_be_resumed() {
-    let server = Server::start(|_, _| good());
-    let lab = suite(&server, 20, "");
-    // An answer costs 11 + 3 × 3 = 20 millionths of a dollar.
-    lab.write("prices.yaml", "m: {input: 1, output: 3}\n");
-    run(&lab, "run net.yaml --run-dir live --jobs 2 --prices prices.yaml --budget 0.0002")
-        .exits(8)
-        .says("the budget is used up")
-        .says("--resume");
-    let asked = server.seen().len();
-    assert!((10..=12).contains(&asked), "{asked}");
-    assert_eq!(lab.read("live/records.jsonl").lines().count(), asked, "what was paid for is kept");
-    run(&lab, "run net.yaml --run-dir live --resume").exits(0);
-    assert_eq!(server.seen().len(), 40);
-    run(&lab, "run net.yaml --run-dir other --prices empty.yaml --budget 1").says("empty.yaml");
-    lab.write("empty.yaml", "x: {input: 1, output: 3}\n");
-    run(&lab, "run net.yaml --run-dir other --prices empty.yaml --budget 1")
-        .says("`--budget` needs a price for `m`");
-}
-
-#[test]
-fn a_missing_key_and_a_key_in_a_suite_are_said_without_showing_it() {
-    let server = Server::saying("x");
-    let lab = suite(&server, 1, "");
-    let before = lab.snapshot();
-    lab.run("run net.yaml --run-dir live")
-        .exits(9)
-        .says("`CANARY_KEY` is not set in the environment")
-        .says("--replay DIR");
-    assert_eq!(lab.snapshot(), before, "a refusal changes no byte");
-    let literal = lab.read("net.yaml").replace("api_key_env: CANARY_KEY", "api_key: sk-0123456789abcdefghij");
-    lab.write("net.yaml", literal);
-    let outcome = lab.run("check net.yaml").says("a suite is no place for a key").says("api_key_env");
-    assert!(!outcome.stderr.contains("sk-0123456789"), "{}", outcome.stderr);
-    assert!(!outcome.stdout.contains("sk-0123456789"), "{}", outcome.stdout);
-}
-
-#[test]
-fn judges_that_ask_somebody_are_asked() {
-    let server = Server::start(|seen, _| {
-        let asked = seen.body["messages"][0]["content"].as_str().unwrap().to_owned();
-        let text = match asked.contains("strict examiner") {
-            true if asked.contains("answer 1") => "Hm.\nVERDICT: WRONG",
-            true if asked.contains("question 2") => "VERDICT: CANNOT JUDGE",
-            true => "VERDICT: RIGHT",
-            false => "some answer",
-        };
-        Act::Json(200, completion(text))
-    });
-    let lab = suite(&server, 3, "");
-    let judges = format!(
-        "judges:\n  words: {{rubric: {{criterion: It is polite., models: {{a: {{openai: {{model: j, base_url: '{}'}}}}}}}}}}\n  \
-         mine: {{plugin: {{command: [python3, judge.py]}}}}\n  boxed: {{command: {{command: [sh, boxed.sh], files: [boxed.sh]}}}}\nscoring: {{primary: words}}\n",
-        server.base()
-    );
-    lab.write("net.yaml", lab.read("net.yaml").replace("judges: {same: {equals: {}}}\n", &judges));
-    lab.write("judge.py", "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n    print(json.dumps({'id': asked['id'], 'verdict': {'score': 1 if asked['judge']['output'] == 'some answer' else 0}}), flush=True)\n");
-    lab.write("boxed.sh", "grep -q '\"input\":\"question 0\"' && exit 0; echo not the first; exit 1\n");
-    let args = ["run", "net.yaml", "--run-dir", "live", "--record", "tape"];
-    lab.finish(lab.command(&args).env("CANARY_KEY", CANARY).env("PATH", variable("PATH").unwrap())).exits(0);
-    let scores: Vec<String> = lab
-        .records("live")
-        .iter()
-        .map(|record| format!("{} {} {}", record["case_id"], record["scores"], record["passed"]))
-        .collect();
-    assert_eq!(scores[0], r#""c0" {"boxed":1.0,"mine":1.0,"words":1.0} true"#.replace("1.0", "1"));
-    assert_eq!(scores[2], r#""c1" {"boxed":0,"mine":1,"words":0} false"#);
-    assert_eq!(scores[4], r#""c2" {"boxed":0,"mine":1,"words":null} null"#);
-    assert_eq!(lab.records("live")[2]["judge"]["boxed"], "`not the first`");
-    drop(server);
-    let args = ["run", "net.yaml", "--run-dir", "again", "--replay", "tape"];
-    lab.finish(lab.command(&args).env("PATH", variable("PATH").unwrap())).exits(0);
-    assert_eq!(lab.run_files("again"), lab.run_files("live"));
-}
-
-#[test]
-fn stored_answers_are_judged_again() {
-    let server = Server::start(answering);
-    let lab = suite(&server, 6, "");
-    run(&lab, "run net.yaml --run-dir first").exits(0);
-    drop(server);
-    let before = lab.run_files("first");
-    lab.write(
-        "new.yaml",
-        lab.read("net.yaml").replace("same: {equals: {}}", "loose: {contains: {value: answer}}"),
-    );
-    // Neither the server nor the key is there any more.
-    lab.run("score first new.yaml --run-dir second").exits(0);
-    lab.run("verify second").exits(0);
-    assert_eq!(lab.run_files("first"), before);
-    let (old, new) = (lab.records("first"), lab.records("second"));
-    assert_eq!(old.len(), new.len());
-    for (old, new) in old.iter().zip(&new) {
-        for field in ["record_id", "output", "status", "error", "usage", "response"] {
-            assert_eq!(old[field], new[field], "{field}");
-        }
-        let right = new["output"].as_str().map(|text| text.contains("answer"));
-        assert_eq!(new["scores"]["loose"].as_f64().map(|score| score == 1.0), right, "{new}");
-    }
-    let config = lab.read("second/config.resolved.yaml");
-    assert!(
-        config.contains("derived_from") && config.contains(old[0]["run_id"].as_str().unwrap()),
-        "{config}"
-    );
-    assert_ne!(old[0]["run_id"], new[0]["run_id"]);
-    lab.write("first/records.jsonl", lab.read("first/records.jsonl").replacen("no idea", "an idea", 1));
-    lab.run("score first new.yaml --run-dir third").exits(11).says("is not a sound record");
-}
-
-#[test]
-fn doctor_asks_endpoints_and_shows_no_key() {
-    let server = Server::start(|_, _| good());
-    let lab = suite(&server, 1, "");
-    let outcome =
-        run(&lab, "doctor net.yaml").says("answered by `m-2024`").says(&format!("http://{}", server.address));
-    assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains(CANARY));
-    lab.run("doctor net.yaml").exits(9).says("`CANARY_KEY` is not set in the environment");
-    drop(server);
-    run(&lab, "doctor net.yaml").exits(9).says("cannot connect");
 }

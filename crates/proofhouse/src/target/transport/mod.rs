@@ -130,6 +130,8 @@ pub(super) struct Fault {
     pub(super) outcome: Outcome,
     /// Whether another attempt makes sense.
     pub(super) again: bool,
+    /// How long the endpoint asks to wait before it.
+    pub(super) wait: Option<Duration>,
 }
 
 impl Fault {
@@ -138,6 +140,7 @@ impl Fault {
         Fault {
             outcome: Outcome::Failed { error_type: error_type.into(), error: error.into() },
             again: false,
+            wait: None,
         }
     }
 
@@ -149,7 +152,7 @@ impl Fault {
     /// The endpoint wants fewer requests.
     pub(super) fn rate_limited(retry_after: Option<Duration>) -> Self {
         let retry_after_ms = retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-        Fault { outcome: Outcome::RateLimited { retry_after_ms }, again: true }
+        Fault { outcome: Outcome::RateLimited { retry_after_ms }, again: true, wait: retry_after }
     }
 
     fn result(&self) -> String {
@@ -217,7 +220,7 @@ impl Line {
     fn scrubbed(&self, fault: Fault) -> Fault {
         let Outcome::Failed { error_type, error } = fault.outcome else { return fault };
         let error = String::from_utf8_lossy(&self.scrub(error.into_bytes())).into_owned();
-        Fault { outcome: Outcome::Failed { error_type, error }, again: fault.again }
+        Fault { outcome: Outcome::Failed { error_type, error }, ..fault }
     }
 }
 
@@ -241,7 +244,8 @@ pub(super) fn judge_status(answer: &Answer) -> Option<Fault> {
             };
             let again = matches!(status, 408 | 425 | 500 | 502..=504 | 506..=599);
             let error = format!("HTTP {status}: {}", excerpt(&answer.body));
-            Some(Fault { again, ..Fault::last(error_type, error) })
+            let wait = headers::retry_after(&answer.headers);
+            Some(Fault { again, wait, ..Fault::last(error_type, error) })
         }
     }
 }
@@ -374,8 +378,8 @@ impl<'a> Course<'a> {
 
     /// The endpoint's wish, or else a pause that doubles; half of it is spread by the trial's seed.
     fn pause(&self, fault: &Fault, made: u32) -> Duration {
-        if let Outcome::RateLimited { retry_after_ms: Some(wait) } = fault.outcome {
-            return Duration::from_millis(wait);
+        if let Some(wait) = fault.wait {
+            return wait;
         }
         let first = Duration::from_millis(self.line.settings.backoff_ms.into());
         let full = first.saturating_mul(1 << made.saturating_sub(1).min(16)).min(MAX_BACKOFF);
@@ -405,8 +409,8 @@ fn fault_of(broken: Broken) -> Fault {
     match broken {
         Broken::NotConnected(why) => Fault::passing("connection", format!("cannot connect: {why}")),
         Broken::Cut(why) => Fault::passing("connection_cut", format!("the connection broke: {why}")),
-        Broken::TimedOut => Fault { outcome: Outcome::TimedOut, again: false },
-        Broken::Stalled => Fault { outcome: Outcome::Stalled, again: false },
+        Broken::TimedOut => Fault { outcome: Outcome::TimedOut, again: false, wait: None },
+        Broken::Stalled => Fault { outcome: Outcome::Stalled, again: false, wait: None },
         Broken::TooLarge(most) => {
             let error = format!("the answer is larger than `max_body_bytes`, {most}");
             Fault::last("body_too_large", error)
