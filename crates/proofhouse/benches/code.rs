@@ -203,7 +203,7 @@ fn cargo_test(root: &Path, round: usize) -> f64 {
     let manifest = "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
     std::fs::write(project.join("Cargo.toml"), manifest).expect("it can be written");
     std::fs::write(project.join("src/lib.rs"), program("close")).expect("it can be written");
-    cost(&project, &["cargo", "test", "--quiet", "--offline", "--lib", "--target-dir", "target"]).cpu * 1000.0
+    cost(&project, &["cargo", "test", "--quiet", "--offline", "--target-dir", "target"]).cpu * 1000.0
 }
 
 fn rustc_test(root: &Path) -> f64 {

@@ -11,6 +11,7 @@ use super::diagnostics::{self, Told};
 use super::frame::Frame;
 use super::judge::Run;
 use super::screen::screen;
+use super::shared::Signature;
 use super::{Clippy, Rust, program};
 use crate::code::bench::Bench;
 use crate::code::problem::Problem;
@@ -40,18 +41,21 @@ pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)]) -> V
         members.extend(eligible(frame, completion).map(|assembled| Member { at, frame, assembled }));
     }
     let mut alone = BTreeSet::new();
+    let mut share = true;
     for _ in 0..MAX_ROUNDS {
         members.retain(|member| !alone.contains(&member.at));
         if members.len() < 2 {
             break;
         }
-        match compile(rust, bench, &members) {
+        match compile(rust, bench, &members, share) {
             Compiled::Program(found, told) => {
                 test(rust, bench, &members, &found, &told, &mut verdicts);
                 break;
             }
-            Compiled::Named(named) => alone.extend(named),
-            Compiled::Unclear => break,
+            Compiled::Named(named) if !named.is_empty() => alone.extend(named),
+            // Shared tests may need what a completion imports: then each gets its own.
+            Compiled::Named(_) | Compiled::Unclear if share => share = false,
+            Compiled::Named(_) | Compiled::Unclear => break,
         }
     }
     verdicts
@@ -79,10 +83,10 @@ enum Compiled {
     Unclear,
 }
 
-fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>]) -> Compiled {
+fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>], share: bool) -> Compiled {
     let Ok(toolchain) = &rust.toolchain else { return Compiled::Unclear };
     let lints = rust.clippy != Clippy::Off && toolchain.has_clippy();
-    let files = files(members);
+    let files = files(members, share);
     let run = Run { rust, toolchain, bench, files: &files, own: &|_| false };
     let mut outcome = run.drive(lints, true);
     let stderr = std::mem::take(&mut outcome.stderr.head);
@@ -109,19 +113,50 @@ fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>]) -> Compiled {
     }
 }
 
-/// The crate: a folder for each member, and a root that runs the one that it is told to.
-fn files(members: &[Member<'_>]) -> Vec<(String, String)> {
+/// The crate: a folder for each member, one for the tests that several of them share, and a root that runs the member
+/// that it is told to.
+fn files(members: &[Member<'_>], share: bool) -> Vec<(String, String)> {
+    const LISTED: &str = "__proofhouse_guard::__proofhouse_tests";
     let mut root = String::new();
     let mut arms = String::new();
     let mut files = Vec::new();
+    let mut shared: BTreeMap<*const Frame, (String, Signature)> = BTreeMap::new();
     for (number, member) in members.iter().enumerate() {
+        let frame: *const Frame = member.frame;
+        let of_task = || members.iter().filter(|other| std::ptr::eq(other.frame, member.frame)).count();
+        if share
+            && !shared.contains_key(&frame)
+            && of_task() > 1
+            && let Some(signature) = Signature::of(member.frame)
+        {
+            // Folders of members are numbered, and so is this one, so that its name is taken out of what is told.
+            let name = format!("m{}", members.len() + shared.len());
+            root.push_str(&format!(
+                "#[allow(warnings, clippy::all)] #[path = \"{name}/shared.rs\"] mod {name};\n"
+            ));
+            files.push((format!("{name}/shared.rs"), signature.module(member.frame)));
+            files.push((format!("{name}/guard.rs"), program::GUARD.to_owned()));
+            files.push((format!("{name}/tests.rs"), program::tests(member.frame)));
+            shared.insert(frame, (name, signature));
+        }
         root.push_str(&format!("#[path = \"m{number}/candidate.rs\"] mod m{number};\n"));
-        arms.push_str(&format!(
-            "::core::option::Option::Some(\"{number}\") => \
-             __proofhouse_runner::run(m{number}::__proofhouse_guard::__proofhouse_tests::{LIST}),\n"
-        ));
-        for (name, text) in program::member_files(member.frame, &member.assembled) {
-            files.push((format!("m{number}/{name}"), text));
+        let fitting = |(_, signature): &&(String, Signature)| signature.fits(member.frame, &member.assembled);
+        match shared.get(&frame).filter(fitting) {
+            Some((name, signature)) => {
+                arms.push_str(&format!(
+                    "::core::option::Option::Some(\"{number}\") => {{ let _ = {name}::__PROOFHOUSE_ENTRY.set(m{number}::__PROOFHOUSE_ENTRY); \
+                     __proofhouse_runner::run({name}::{LISTED}::{LIST}) }}\n"
+                ));
+                let candidate = format!("{}{}", member.assembled.source, signature.behind(name));
+                files.push((format!("m{number}/candidate.rs"), candidate));
+            }
+            None => {
+                arms.push_str(&format!(
+                    "::core::option::Option::Some(\"{number}\") => __proofhouse_runner::run(m{number}::{LISTED}::{LIST}),\n"
+                ));
+                let own = program::member_files(member.frame, &member.assembled);
+                files.extend(own.map(|(name, text)| (format!("m{number}/{name}"), text)));
+            }
         }
     }
     root.push_str(&format!(

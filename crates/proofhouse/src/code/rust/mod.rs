@@ -11,6 +11,7 @@ mod items;
 mod judge;
 mod program;
 mod screen;
+mod shared;
 mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,7 +22,7 @@ pub(super) const RUNNER: &str = include_str!("runner.rs.txt");
 /// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
 const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
 
-const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
+pub(super) const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
     #[allow(unused_imports)] use ::std::{assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, \
     format, matches, panic, print, println, unreachable, vec};\n\
     #[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
@@ -48,12 +48,16 @@ pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<
 
 /// The files of one completion: itself, the guard, the tests.
 pub(super) fn member_files(frame: &Frame, assembled: &Assembled) -> [(String, String); 3] {
-    let tests = format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source);
     [
         ("candidate.rs".to_owned(), format!("{}{BEHIND}", assembled.source)),
         ("guard.rs".to_owned(), GUARD.to_owned()),
-        ("tests.rs".to_owned(), tests),
+        ("tests.rs".to_owned(), tests(frame)),
     ]
+}
+
+/// The file of the tests.
+pub(super) fn tests(frame: &Frame) -> String {
+    format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source)
 }
 
 /// At the root there can be only one `main`, and it is the runner's: another gets a name of the same length.
