@@ -98,6 +98,30 @@ impl Toolchain {
         self.has_clippy().then(|| ask(driver.as_os_str(), &["-V"]).ok())?.map(|text| text.trim().to_owned())
     }
 
+    /// Has cargo build the project in this folder with this toolchain, on the host and with the host's environment; gives
+    /// name and file of every library that it made.
+    pub fn cargo_build(&self, project: &Path, offline: bool) -> io::Result<Vec<(String, PathBuf)>> {
+        #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["build", "--quiet", "--message-format=json", "--target-dir", "target"])
+            .current_dir(project);
+        cargo
+            .env("RUSTC", self.sysroot.join("bin/rustc"))
+            .env_remove("RUSTC_WRAPPER")
+            .env_remove("RUSTFLAGS");
+        if offline {
+            cargo.arg("--offline");
+        }
+        let output = cargo.stdin(std::process::Stdio::null()).output()?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(io::Error::other(said));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(text.lines().filter_map(library).collect())
+    }
+
     /// Whether the linter is there.
     pub fn has_clippy(&self) -> bool {
         self.sysroot.join("bin/clippy-driver").exists()
@@ -157,6 +181,14 @@ impl Toolchain {
 }
 
 /// Runs a trusted program of the host and returns what it printed.
+/// Name and file of the library that a message of cargo tells of: `lib<name>-<hash>.rlib`.
+fn library(message: &str) -> Option<(String, PathBuf)> {
+    let end = message.find(".rlib\"")? + ".rlib".len();
+    let path = Path::new(&message[message[..end].rfind('"')? + 1..end]);
+    let name = path.file_stem()?.to_str()?.strip_prefix("lib")?.rsplit_once('-')?.0;
+    Some((name.to_owned(), path.to_owned()))
+}
+
 fn ask(program: &OsStr, args: &[&str]) -> io::Result<String> {
     #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
     let output = Command::new(program).args(args).output()?;

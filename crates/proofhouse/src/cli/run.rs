@@ -412,6 +412,7 @@ impl Run {
             opening,
             sandbox,
             stored: None,
+            crates: env::cache_folder().map(|folder| folder.join("crates")),
             cache,
             environment,
             jobs: self.jobs.map(|jobs| jobs as usize),

@@ -243,6 +243,31 @@ fn what_is_measured_is_in_the_record_only_when_asked_for() {
 }
 
 #[test]
+fn a_task_may_use_the_crates_that_the_suite_names() {
+    let lab = Lab::new();
+    let problem = serde_json::json!({
+        "task_id": "find",
+        "prompt": "use memchr::memchr;\n\n/// Where the byte is.\nfn find(byte: u8, text: &str) -> Option<usize> {\n",
+        "test": "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn finds() { assert_eq!(find(b'c', \"abc\"), Some(2)); }\n}\n",
+    });
+    lab.write("p.jsonl", format!("{problem}\n"));
+    lab.write(
+        "s.jsonl",
+        "{\"task_id\":\"find\",\"completion\":\"    memchr(byte, text.as_bytes())\\n}\\n\"}\n".repeat(2),
+    );
+    let suite = "kind: code\nsuite_id: find\nproblems: p.jsonl\nsamples: {m: s.jsonl}\n";
+    lab.write("without.yaml", suite);
+    lab.write("with.yaml", format!("{suite}crates: {{memchr: \"2\"}}\n"));
+    lab.write("wrong.yaml", format!("{suite}crates: {{memchr: \"999\"}}\n"));
+    lab.tools("run without.yaml --no-cache --run-dir without").exits(9).says("need crate `memchr`");
+    assert_eq!(types(&lab, "without"), ["infra_missing_crate"; 2]);
+    lab.tools("run with.yaml --no-cache --run-dir with").exits(0);
+    assert_eq!(types(&lab, "with"), ["passed"; 2]);
+    lab.tools("run wrong.yaml --no-cache --run-dir wrong").says("the suite's crates could not be built");
+    assert!(!lab.path("wrong").exists(), "nothing is written before everything that could refuse is checked");
+}
+
+#[test]
 fn a_model_is_asked_as_often_as_the_suite_says() {
     let lab = scaffold();
     lab.write(

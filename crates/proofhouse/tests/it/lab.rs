@@ -90,6 +90,7 @@ impl Lab {
             let value = std::env::var_os(name);
             command.envs(value.map(|value| (name, value)));
         }
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

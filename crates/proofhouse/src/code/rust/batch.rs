@@ -33,7 +33,7 @@ pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)]) -> V
     let mut verdicts: Vec<Option<Judged>> = items.iter().map(|_| None).collect();
     let mut frames = BTreeMap::new();
     for (problem, _) in items {
-        frames.entry(problem.task_id.as_str()).or_insert_with(|| Frame::of(problem, &rust.crates));
+        frames.entry(problem.task_id.as_str()).or_insert_with(|| Frame::of(problem, &rust.names));
     }
     let mut members: Vec<Member<'_>> = Vec::new();
     for (at, (problem, completion)) in items.iter().enumerate() {

@@ -136,9 +136,10 @@ impl Run<'_> {
         args.push(if link { "--emit=link" } else { "--emit=metadata" }.into());
         // The linter's own errors are advice here; the compiler's warnings are of no interest.
         args.push(if clippy { "-Wclippy::correctness" } else { "-Awarnings" }.into());
+        args.extend(self.rust.crates.arguments());
         args.extend(["-o".into(), Arg::from("program"), self.files[0].0.as_str().into()]);
         let mut spec = if clippy { self.toolchain.clippy(args) } else { self.toolchain.rustc(args) };
-        spec = spec.collect("program", MAX_PROGRAM_BYTES);
+        spec = self.rust.crates.give(spec).collect("program", MAX_PROGRAM_BYTES);
         for (name, text) in self.files {
             spec = spec.file(name, text.as_bytes());
         }

@@ -4,6 +4,7 @@
 mod assemble;
 mod batch;
 mod checks;
+mod crates;
 mod diagnostics;
 mod frame;
 mod imports;
@@ -17,6 +18,7 @@ mod tokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
+use camino::Utf8PathBuf;
 use proofhouse_sandbox::recipes::Toolchain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,7 @@ use super::bench::Bench;
 use super::language::{Language, Task};
 use super::problem::Problem;
 use super::verdict::Judged;
+use crates::Crates;
 use frame::Frame;
 
 /// Whether completions are linted.
@@ -46,7 +49,9 @@ pub struct Rust {
     toolchain: Result<Toolchain, String>,
     edition: String,
     clippy: Clippy,
-    crates: BTreeSet<String>,
+    /// Names of crates that are there beside the standard library.
+    names: BTreeSet<String>,
+    crates: Crates,
 }
 
 impl Rust {
@@ -56,7 +61,8 @@ impl Rust {
             toolchain: judge::toolchain(rustc),
             edition: "2021".to_owned(),
             clippy,
-            crates: BTreeSet::new(),
+            names: BTreeSet::new(),
+            crates: Crates::default(),
         }
     }
 
@@ -65,6 +71,18 @@ impl Rust {
     pub fn edition(mut self, edition: &str) -> Rust {
         self.edition = edition.to_owned();
         self
+    }
+
+    /// Gives these crates (name and version) to every compilation; they are built below `cache` if they are not there.
+    ///
+    /// # Errors
+    /// What cargo said. Without a toolchain nothing is built: every verdict says so already.
+    pub fn with_crates(mut self, wanted: &[(String, String)], cache: &Utf8PathBuf) -> Result<Rust, String> {
+        if let (Ok(toolchain), false) = (&self.toolchain, wanted.is_empty()) {
+            self.crates = Crates::build(toolchain, wanted, cache)?;
+            self.names = self.crates.names().map(str::to_owned).collect();
+        }
+        Ok(self)
     }
 
     /// What is wrong with the toolchain, told by a program that is known to be good.
@@ -86,8 +104,9 @@ impl Language for Rust {
     }
 
     fn conditions(&self) -> String {
-        let Rust { edition, clippy, crates, .. } = self;
-        format!("rust {edition} {clippy:?} {crates:?} {:?}", self.toolchains())
+        let Rust { edition, clippy, names, .. } = self;
+        let crates = self.crates.conditions();
+        format!("rust {edition} {clippy:?} {names:?} {crates} {:?}", self.toolchains())
     }
 
     fn baseline_size_bytes(&self, bench: &Bench) -> Option<u64> {
@@ -95,7 +114,7 @@ impl Language for Rust {
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
-        Box::new(RustTask { rust: self.clone(), frame: Frame::of(problem, &self.crates) })
+        Box::new(RustTask { rust: self.clone(), frame: Frame::of(problem, &self.names) })
     }
 
     fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {

@@ -48,11 +48,12 @@ impl Judging {
         means: Means,
     ) -> Result<Self, ExecuteError> {
         let no_sandbox = || ExecuteError::Means("a code suite needs a sandbox".to_owned());
+        let language = language(code, &means)?;
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
         let bench = Bench::new(sandbox, code.budgets)
             .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
-        let mut judge = Judge::new(bench, language(code), code.problems.to_vec()).measuring(code.measure);
+        let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
         if let Some(folder) = means.cache {
             judge = judge.with_cache(Cache::new(folder));
         }
@@ -157,13 +158,15 @@ impl Judging {
     }
 }
 
-fn language(code: &CodeBody) -> Box<dyn Language> {
-    match code.language {
+fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, ExecuteError> {
+    Ok(match code.language {
         LanguageName::Rust => {
-            Box::new(Rust::find("rustc".as_ref(), code.clippy).edition(code.edition.as_str()))
+            let rust = Rust::find("rustc".as_ref(), code.clippy).edition(code.edition.as_str());
+            let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
+            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
         }
         LanguageName::Python => Box::new(Python::find("python3".as_ref())),
-    }
+    })
 }
 
 impl Work for Judging {

@@ -37,6 +37,8 @@ pub struct Means {
     pub stored: Option<Stored>,
     /// Where verdicts are kept; `None`: nowhere.
     pub cache: Option<Utf8PathBuf>,
+    /// Where the crates of code suites are built.
+    pub crates: Option<Utf8PathBuf>,
     /// Variables of our environment that targets may have.
     pub environment: BTreeMap<String, String>,
     /// Trials in flight at most; as the kind has it if not given.
