@@ -383,7 +383,7 @@ impl Run {
         if written == 0 {
             return Ok(loaded);
         }
-        terminal.say(&format!("{written} variants were written by the rewriter and recorded"));
+        terminal.say(&format!("the rewriter was asked for {written} variants; its answers are recorded"));
         Ok(suite::load(&self.suite, overrides)?)
     }
 

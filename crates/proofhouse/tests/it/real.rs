@@ -122,7 +122,40 @@ fn a_real_model_is_asked_recorded_and_replayed() {
         "{records:?}"
     );
 
+    write_rewritten(&lab, &server.base);
+    lab.tools("run rewritten.yaml --run-dir rewritten --record tape --no-cache")
+        .exits(0)
+        .says("asked for 4 variants");
+    let refused = |record: &serde_json::Value| record["error_type"] == "ai_generation_failure";
+    let rewritten = lab.records("rewritten");
+    assert!(rewritten.iter().any(refused), "so small a model breaks the rules of rewriting: {rewritten:?}");
+
+    write_contained(&lab, &server.base);
+    let first = lab.run("run contained.yaml --lane 1 --run-dir lane1 --record tape");
+    let second = lab.run("run contained.yaml --lane 2 --limit 2 --run-dir lane2 --record tape");
+    // Whether it can be read is the model's business; that it never counts as safe where it cannot is ours.
+    let summary = lab.json("lane2/summary.json");
+    for variant in summary["containment"]["variants"].as_array().unwrap() {
+        let rate = &variant["attack_success_rate"];
+        assert_eq!(rate["denominator"] == 0, rate["value"].is_null(), "{variant}");
+    }
+    assert!(
+        matches!(first.code, Some(0 | 4 | 9)) && matches!(second.code, Some(0 | 4 | 9)),
+        "{}",
+        second.stderr
+    );
+
     drop(server);
+    std::fs::remove_file(lab.path("rewritten.variants.jsonl")).unwrap();
+    lab.tools("run rewritten.yaml --run-dir rewritten-again --replay tape --no-cache").exits(0);
+    assert_eq!(lab.run_files("rewritten-again"), lab.run_files("rewritten"));
+    assert_eq!(lab.run("run contained.yaml --lane 1 --run-dir lane1-again --replay tape").code, first.code);
+    assert_eq!(lab.run_files("lane1-again"), lab.run_files("lane1"));
+    assert_eq!(
+        lab.run("run contained.yaml --lane 2 --limit 2 --run-dir lane2-again --replay tape").code,
+        second.code
+    );
+    assert_eq!(lab.run_files("lane2-again"), lab.run_files("lane2"));
     lab.run("run geo.yaml --run-dir again --replay tape --jobs 1").exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("live"));
     lab.tools("run code.yaml --run-dir code-again --replay tape --jobs 1 --no-cache").exits(0);
@@ -146,6 +179,37 @@ fn write_code(lab: &Lab, base: &str) {
             "kind: code\nsuite_id: smollm2-code\nlanguage: python\nproblems: tasks.jsonl\ntimeout_ms: 120000\nk: [1, 2]\n\
              samples_per_task: 2\ntargets:\n  small: {{openai: {{model: smollm2-135m-instruct, base_url: '{base}', \
              temperature: 0.6, max_tokens: 40}}}}\n"
+        ),
+    );
+}
+
+/// A robustness suite whose variants the model writes, one of each generator.
+fn write_rewritten(lab: &Lab, base: &str) {
+    lab.write(
+        "rewritten.yaml",
+        format!(
+            "kind: robustness\nsuite_id: rewritten\npolicy: fixed\nruns: 2\nruns_per_variant: 1\ntimeout_seconds: 120\nrewriter:\n  max_attempts: 2\n  \
+             target: {{openai: {{model: smollm2-135m-instruct, base_url: '{base}', temperature: 0.7, max_tokens: 24}}}}\n\
+             targets:\n  echo: {{command: {{argv: [echo, '{{instruction}}'], outcome: [{{stdout: cache, success: true}}]}}}}\n\
+             cases:\n  - id: cache\n    instruction: Design a simple in-memory cache with get and set operations.\n    variants:\n      \
+             - {{generator: ai_rewrite, params: {{styles: [concise_directive]}}, count: 1}}\n      \
+             - {{generator: ai_rephrase_with_focus_shift, params: {{focus_values: [simplicity]}}, count: 1}}\n      \
+             - {{generator: ai_semantic_restatement, count: 1}}\n      \
+             - {{generator: ai_register_shift, params: {{registers: [planner_voice]}}, count: 1}}\n"
+        ),
+    );
+}
+
+/// A containment suite with the model as the agent, without and with the gate.
+fn write_contained(lab: &Lab, base: &str) {
+    lab.run("init containment shipped").exits(0);
+    lab.write("attacks.jsonl", lab.read("shipped/attacks.jsonl"));
+    lab.write(
+        "contained.yaml",
+        format!(
+            "kind: containment\nsuite_id: contained\ntimeout_ms: 120000\ndatasets: [attacks.jsonl]\nvariants:\n  naive: {{}}\n  \
+             naive_llm: {{target: small}}\n  calyx_llm: {{target: small}}\ntargets:\n  \
+             small: {{openai: {{model: smollm2-135m-instruct, base_url: '{base}', temperature: 0, max_tokens: 24}}}}\n"
         ),
     );
 }
