@@ -75,6 +75,22 @@ struct Startup {
     loader: PathBuf,
 }
 
+/// What cargo finds its tools, caches and the way to its registry by.
+const CARGO_NEEDS: [&str; 12] = [
+    "PATH",
+    "HOME",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "TMPDIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
 /// What the linker is to make.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Output {
@@ -98,18 +114,22 @@ impl Toolchain {
         self.has_clippy().then(|| ask(driver.as_os_str(), &["-V"]).ok())?.map(|text| text.trim().to_owned())
     }
 
-    /// Has cargo build the project in this folder with this toolchain, on the host and with the host's environment; gives
-    /// name and file of every library that it made.
+    /// Has cargo build the project in this folder with this toolchain; gives name and file of every library that it made.
+    ///
+    /// It runs on the host, because it may have to fetch, with nothing of the environment but where tools, caches and
+    /// proxies are: build scripts see no keys.
     pub fn cargo_build(&self, project: &Path, offline: bool) -> io::Result<Vec<(String, PathBuf)>> {
         #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
         let mut cargo = Command::new("cargo");
         cargo
             .args(["build", "--quiet", "--message-format=json", "--target-dir", "target"])
             .current_dir(project);
-        cargo
-            .env("RUSTC", self.sysroot.join("bin/rustc"))
-            .env_remove("RUSTC_WRAPPER")
-            .env_remove("RUSTFLAGS");
+        cargo.env_clear().env("RUSTC", self.sysroot.join("bin/rustc"));
+        for name in CARGO_NEEDS {
+            #[expect(clippy::disallowed_methods, reason = "what cargo itself needs, by name")]
+            let value = std::env::var_os(name);
+            cargo.envs(value.map(|value| (name, value)));
+        }
         if offline {
             cargo.arg("--offline");
         }

@@ -34,6 +34,11 @@ impl ToolCall {
         Self { name: name.into(), args }
     }
 
+    /// Whether its arguments are a text that nobody could read as an object.
+    pub fn is_unreadable(&self) -> bool {
+        matches!(self.args, Json::String(_))
+    }
+
     /// As a record keeps it.
     pub fn bounded(&self) -> Json {
         let mut object = Object::new();

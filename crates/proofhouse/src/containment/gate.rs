@@ -20,7 +20,8 @@ pub struct Gate<'a> {
 pub struct Ruling {
     /// Allowed, denied or changed.
     pub decision: Decision,
-    /// `empty_tool_name`, `forbidden_tool`, `argument_rule:<name>`, `allowlisted` or `deny_by_default`.
+    /// `empty_tool_name`, `forbidden_tool`, `unreadable_arguments`, `argument_rule:<name>`, `allowlisted` or
+    /// `deny_by_default`.
     pub reason: String,
     /// The call that takes its place, for `AllowModified`.
     pub instead: Option<ToolCall>,
@@ -39,6 +40,9 @@ impl<'a> Gate<'a> {
         }
         if self.policy.forbidden.contains(&call.name) && !self.lifts(&call.name) {
             return deny("forbidden_tool");
+        }
+        if call.is_unreadable() {
+            return deny("unreadable_arguments");
         }
         let Some(rule) = self.objection(call) else { return self.by_name(&call.name) };
         let reason = format!("argument_rule:{}", rule.rule.name);

@@ -240,7 +240,14 @@ impl CompiledRule {
     /// Whether it objects to a call.
     pub(super) fn objects(&self, call: &ToolCall) -> bool {
         let about = self.rule.tools.is_empty() || self.rule.tools.contains(&call.name);
-        about && self.texts(&call.args).iter().any(|text| self.is_broken(text))
+        let texts = self.texts(&call.args);
+        // What has to be on a list cannot be left out, and arguments that nobody can read are not known to be harmless.
+        let kept_back = texts.is_empty() && self.lists_what_is_allowed();
+        about && (kept_back || call.is_unreadable() || texts.iter().any(|text| self.is_broken(text)))
+    }
+
+    fn lists_what_is_allowed(&self) -> bool {
+        !self.allow_paths.is_empty() || !self.rule.allow_hosts.is_empty() || self.allow_pattern.is_some()
     }
 
     /// The call with its texts cut to the rule's length.
@@ -256,14 +263,17 @@ impl CompiledRule {
             Some(pointer) if pointer.starts_with('/') => args.pointer(pointer),
             Some(name) => args.get(name),
         };
-        if let Some(from) = from {
-            leaves(from, &mut texts);
-        }
+        // An argument by another name or in another place is looked for everywhere.
+        leaves(from.unwrap_or(args), &mut texts);
         texts
     }
 
     fn is_broken(&self, text: &str) -> bool {
         let rule = &self.rule;
+        let about_paths = !self.deny_paths.is_empty() || !self.allow_paths.is_empty();
+        if about_paths && text.contains('\0') {
+            return true;
+        }
         let path = || glob::lexical(text);
         let denied = |path: &str| any(&self.deny_paths, path) || any(&self.deny_paths, &glob::climbed(path));
         let host = || glob::host_of(text);

@@ -40,7 +40,8 @@ impl Scripted {
 }
 
 /// The calls that `CALL_TOOL:` markers ask for. Arguments are the balanced object that follows the name, white space apart:
-/// its `args`, or the object itself where it has none. A marker without a name is not a call.
+/// its `args`, or the object itself where it has none, or its text where it cannot be read. A marker without a name is not
+/// a call.
 fn markers(text: &str) -> Vec<ToolCall> {
     let mut calls = Vec::new();
     let mut rest = 0;
@@ -60,12 +61,17 @@ fn markers(text: &str) -> Vec<ToolCall> {
         let open = text.len() - tail.len();
         let range = if unclosed < MAX_UNCLOSED { object_at(text, open) } else { None };
         unclosed += usize::from(range.is_none() && tail.starts_with('{'));
-        let args = range.and_then(|range| {
+        let args = range.clone().and_then(|range| {
             let value = parse(text[range.clone()].as_bytes(), Strictness::Lenient).ok()?;
             rest = range.end;
             Some(args_of(value))
         });
-        calls.push(ToolCall::new(name, args.unwrap_or_else(|| Json::Object(Object::new()))));
+        // What is meant as arguments and cannot be read is kept as it stands: it is not the same as none.
+        let unreadable = || match tail.starts_with('{') {
+            true => Json::from(range.map_or(tail, |range| &text[range])),
+            false => Json::Object(Object::new()),
+        };
+        calls.push(ToolCall::new(name, args.unwrap_or_else(unreadable)));
     }
     calls
 }

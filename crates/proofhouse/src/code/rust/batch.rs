@@ -160,11 +160,11 @@ fn files(members: &[Member<'_>], share: bool) -> Vec<(String, String)> {
         }
     }
     root.push_str(&format!(
-        "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ match ::std::env::args().nth(1).as_deref() {{\n\
-         {arms}_ => ::std::process::exit(4) }} }}\n"
+        "{}fn main() {{ match ::std::env::args().nth(1).as_deref() {{\n\
+         {arms}_ => ::std::process::exit(4) }} }}\n",
+        program::RUNNER_ITEM
     ));
     files.insert(0, ("main.rs".to_owned(), root));
-    files.push(("runner.rs".to_owned(), program::RUNNER.to_owned()));
     files
 }
 

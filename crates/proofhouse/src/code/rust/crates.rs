@@ -21,6 +21,18 @@ pub(super) struct Crates {
     versions: String,
 }
 
+/// Whether a text can be the name of a crate of a registry.
+pub(crate) fn is_crate_name(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    name.len() <= 64 && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(inner)
+}
+
+/// Whether a text can be a version requirement: digits, dots, names of pre-releases and comparisons.
+pub(crate) fn is_crate_version(version: &str) -> bool {
+    let inner = |c: char| c.is_ascii_alphanumeric() || ".-+*^~=<>, ".contains(c);
+    !version.is_empty() && version.len() <= 64 && version.chars().all(inner)
+}
+
 impl Crates {
     /// Builds `wanted` (name and version) below `cache`, or finds them built.
     pub(super) fn build(
@@ -85,6 +97,27 @@ impl Crates {
         match &self.folder {
             Some(folder) => spec.binds([Bind::new(NAME, folder.as_std_path(), INSIDE)]),
             None => spec,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_or_version_is_never_more_than_that() {
+        for name in ["rand", "serde_json", "md-5"] {
+            assert!(is_crate_name(name), "{name}");
+        }
+        for name in ["", "x.path", "../x", "a = {path = \"/x\"}\nb", "a b", "1x", "\"a\"", "-x"] {
+            assert!(!is_crate_name(name), "{name}");
+        }
+        for version in ["1", "0.4", "=1.2.3", ">=1, <2", "1.0.0-rc.1", "*"] {
+            assert!(is_crate_version(version), "{version}");
+        }
+        for version in ["", "\"", "{path=\"/x\"}", "1\n[x]", "../x"] {
+            assert!(!is_crate_version(version), "{version}");
         }
     }
 }

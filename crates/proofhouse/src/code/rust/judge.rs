@@ -9,6 +9,7 @@ use super::assemble::{Assembled, assemble};
 use super::diagnostics::{self, Told};
 use super::frame::Frame;
 use super::program;
+use super::program::RUNNER_NAME;
 use super::screen::{Screened, screen};
 use super::{Clippy, Rust};
 use crate::code::bench::Bench;
@@ -123,6 +124,10 @@ impl Run<'_> {
 
     /// One call of the compiler or of the linter.
     pub(super) fn drive(&self, clippy: bool, link: bool) -> Outcome {
+        let runner = match self.rust.runner(self.toolchain, self.bench) {
+            Ok(runner) => runner,
+            Err(outcome) => return *outcome,
+        };
         let mut args: Vec<Arg> = vec![
             format!("--edition={}", self.rust.edition).into(),
             "--crate-name=program".into(),
@@ -136,10 +141,12 @@ impl Run<'_> {
         args.push(if link { "--emit=link" } else { "--emit=metadata" }.into());
         // The linter's own errors are advice here; the compiler's warnings are of no interest.
         args.push(if clippy { "-Wclippy::correctness" } else { "-Awarnings" }.into());
+        args.push(format!("--extern={RUNNER_NAME}=lib{RUNNER_NAME}.rlib").into());
         args.extend(self.rust.crates.arguments());
         args.extend(["-o".into(), Arg::from("program"), self.files[0].0.as_str().into()]);
         let mut spec = if clippy { self.toolchain.clippy(args) } else { self.toolchain.rustc(args) };
         spec = self.rust.crates.give(spec).collect("program", MAX_PROGRAM_BYTES);
+        spec = spec.file(&format!("lib{RUNNER_NAME}.rlib"), runner.as_slice());
         for (name, text) in self.files {
             spec = spec.file(name, text.as_bytes());
         }
@@ -304,6 +311,30 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
             let said: String = said.chars().take(400).collect();
             Err(format!("a program that is known to be good does not compile (`{}`): {said}", status.word()))
         }
+    }
+}
+
+/// Compiles the library that runs tests; what the compiler came to, if it could not.
+pub(super) fn build_runner(toolchain: &Toolchain, bench: &Bench) -> Result<Vec<u8>, Box<Outcome>> {
+    let file = format!("lib{RUNNER_NAME}.rlib");
+    let args: Vec<Arg> = vec![
+        "--edition=2021".into(),
+        format!("--crate-name={RUNNER_NAME}").into(),
+        "--crate-type=rlib".into(),
+        "--error-format=json".into(),
+        "-Copt-level=0".into(),
+        "-Cdebuginfo=0".into(),
+        "-Ccodegen-units=1".into(),
+        "-o".into(),
+        file.as_str().into(),
+        "runner.rs".into(),
+    ];
+    let spec = toolchain.rustc(args).file("runner.rs", program::RUNNER).collect(&file, MAX_PROGRAM_BYTES);
+    let mut outcome = bench.compile(spec);
+    let found = outcome.collected.pop().and_then(|each| each.result.ok());
+    match found.filter(|_| outcome.status == Status::Ok).and_then(|found| found.read().ok()) {
+        Some(library) => Ok(library),
+        None => Err(Box::new(outcome)),
     }
 }
 

@@ -17,8 +17,10 @@ mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::sync::{Arc, OnceLock};
 
 use camino::Utf8PathBuf;
+use proofhouse_sandbox::Outcome;
 use proofhouse_sandbox::recipes::Toolchain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,7 @@ use super::language::{Language, Task};
 use super::problem::Problem;
 use super::verdict::Judged;
 use crates::Crates;
+pub(crate) use crates::{is_crate_name, is_crate_version};
 use frame::Frame;
 
 /// Whether completions are linted.
@@ -52,6 +55,8 @@ pub struct Rust {
     /// Names of crates that are there beside the standard library.
     names: BTreeSet<String>,
     crates: Crates,
+    /// The library that runs tests, once it is compiled.
+    runner: Arc<OnceLock<Vec<u8>>>,
 }
 
 impl Rust {
@@ -63,6 +68,7 @@ impl Rust {
             clippy,
             names: BTreeSet::new(),
             crates: Crates::default(),
+            runner: Arc::default(),
         }
     }
 
@@ -83,6 +89,15 @@ impl Rust {
             self.names = self.crates.names().map(str::to_owned).collect();
         }
         Ok(self)
+    }
+
+    /// The library that runs tests; what the compiler came to, where it could not make it.
+    fn runner(&self, toolchain: &Toolchain, bench: &Bench) -> Result<&Vec<u8>, Box<Outcome>> {
+        if let Some(runner) = self.runner.get() {
+            return Ok(runner);
+        }
+        let built = judge::build_runner(toolchain, bench)?;
+        Ok(self.runner.get_or_init(|| built))
     }
 
     /// What is wrong with the toolchain, told by a program that is known to be good.

@@ -5,7 +5,7 @@
 //! candidate.rs   the prompt, the completion, and behind it one line that brings in the guard
 //! guard.rs       gives the tests the standard macros, whatever the completion calls by their names
 //! tests.rs       the task's tests
-//! runner.rs      runs them
+//! (runner)       a library of ours, compiled once, that runs them
 //! ```
 //!
 //! Each text is a file of its own, so that nothing in one can reach the tokens of another: an unclosed comment, a stray
@@ -17,7 +17,11 @@ use super::frame::Frame;
 use super::items::Item;
 use super::tokens::Lexed;
 
+/// The library that runs tests.
 pub(super) const RUNNER: &str = include_str!("runner.rs.txt");
+/// Its name, and the item at the root of a crate that brings it in.
+pub(super) const RUNNER_NAME: &str = "__proofhouse_runner";
+pub(super) const RUNNER_ITEM: &str = "extern crate __proofhouse_runner;\n";
 
 /// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
 const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
@@ -30,11 +34,7 @@ pub(super) const GUARD: &str = "#[allow(unused_imports)] use super::*;\n\
 /// Names and texts of the files, the crate's root first.
 pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(String, String)> {
     let list = format!("__proofhouse_guard::__proofhouse_tests::{LIST}");
-    let run = |path: &str| {
-        format!(
-            "#[path = \"runner.rs\"] mod __proofhouse_runner;\nfn main() {{ __proofhouse_runner::run({path}{list}) }}\n"
-        )
-    };
+    let run = |path: &str| format!("{RUNNER_ITEM}fn main() {{ __proofhouse_runner::run({path}{list}) }}\n");
     let [candidate, guard, tests] = member_files(frame, assembled);
     let mut files = if at_root {
         vec![(candidate.0, without_main(&assembled.source) + BEHIND + &run(""))]
@@ -42,7 +42,7 @@ pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<
         let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", run("candidate::"));
         vec![("main.rs".to_owned(), root), candidate]
     };
-    files.extend([guard, tests, ("runner.rs".to_owned(), RUNNER.to_owned())]);
+    files.extend([guard, tests]);
     files
 }
 

@@ -8,7 +8,10 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
 use super::{Loading, Read};
-use crate::code::{Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, read_problems};
+use crate::code::{
+    Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, is_crate_name, is_crate_version,
+    read_problems,
+};
 use crate::suite::check::{Checker, Common};
 use crate::suite::file::{Fields, FileRef, Format};
 use crate::suite::identity::json;
@@ -207,6 +210,18 @@ fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {
                 Some("every slot has a name of its own".to_owned());
         }
     }
+    for (name, version) in &file.crates.0 {
+        let steps = [Step::Key("crates"), Step::Key(name)];
+        if !is_crate_name(name) {
+            let what = format!("{} is not the name of a crate", quoted(name));
+            checker.complain_of_key(Code::BadValue, &steps, what).hint =
+                Some("for example `rand: \"0.4\"`".to_owned());
+        }
+        if !is_crate_version(version) {
+            let what = format!("{} is not a version", quoted(version));
+            checker.complain(Code::BadValue, &steps, what).hint = Some("for example `\"0.4\"`".to_owned());
+        }
+    }
     if file.language != LanguageName::Rust && !file.crates.0.is_empty() {
         checker.complain(Code::BadValue, &[Step::Key("crates")], "crates belong to Rust suites").hint =
             Some("take `crates` out, or set `language: rust`".to_owned());
@@ -366,8 +381,12 @@ fn ks(checker: &mut Checker<'_>, loading: &Loading<'_>, file: &CodeFile) -> Vec<
 fn budgets(file: &LimitsFile) -> Budgets {
     let mut budgets = Budgets::default();
     for (limits, written) in [(&mut budgets.compile, &file.compile), (&mut budgets.test, &file.test)] {
+        // Who bounds CPU time bounds the wait too, loosely enough for a loaded machine.
+        let guard = written
+            .cpu_ms
+            .map_or(limits.wall_ms, |ms| (ms.0 * 8).clamp(15_000, limits.wall_ms.max(ms.0 * 4)));
         limits.cpu_ms = written.cpu_ms.map_or(limits.cpu_ms, |ms| ms.0);
-        limits.wall_ms = written.wall_ms.map_or(limits.wall_ms, |ms| ms.0);
+        limits.wall_ms = written.wall_ms.map_or(guard, |ms| ms.0);
         limits.memory_bytes = written.memory_mib.map_or(limits.memory_bytes, |mib| mib.0 << 20);
     }
     budgets
