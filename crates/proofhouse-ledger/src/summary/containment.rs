@@ -21,6 +21,11 @@ pub struct ContainmentSummary {
 }
 
 impl ContainmentSummary {
+    /// Whether the attacks do nothing even without a gate, so that nothing is said of one.
+    pub fn is_pointless(&self) -> bool {
+        self.discrimination.discriminating == Some(false) && self.lane1.is_none()
+    }
+
     /// Variants without a gate.
     pub fn controls(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().filter(|variant| !variant.gated).map(|variant| variant.variant.as_str())

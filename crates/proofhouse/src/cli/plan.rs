@@ -29,6 +29,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let loaded = suite::load(&self.suite, &self.inputs.overrides())?;
+        self.inputs.fit(loaded.suite.kind())?;
         if self.trials {
             return list(&loaded);
         }

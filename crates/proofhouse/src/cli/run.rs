@@ -196,6 +196,29 @@ impl From<PolicyArg> for PolicyName {
 }
 
 impl Inputs {
+    /// Refuses what says nothing to a suite of this kind: a filter that is ignored would be a silent lie.
+    pub(super) fn fit(&self, kind: Kind) -> Result<(), Failure> {
+        let given = [
+            ("--k", self.k.is_some(), Kind::Code),
+            ("--task", self.tasks.is_some(), Kind::Code),
+            ("--sample", self.sample.is_some(), Kind::Code),
+            ("--measure", self.measure, Kind::Code),
+            ("--target", self.target.is_some(), Kind::Robustness),
+            ("--policy", self.policy.is_some(), Kind::Robustness),
+        ];
+        match given.iter().find(|(_, given, of)| *given && *of != kind) {
+            None => Ok(()),
+            Some((flag, _, of)) => {
+                let what = format!(
+                    "`{flag}` is for suites of kind `{}`; this one is of kind `{}`",
+                    of.as_str(),
+                    kind.as_str()
+                );
+                Err(Failure::say(Exit::Usage, what))
+            }
+        }
+    }
+
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             seed: self.seed,
@@ -275,6 +298,7 @@ impl Run {
         let overrides = Overrides { derived_from, ..overrides.clone() };
         let loaded = Arc::new(self.load(terminal, &overrides)?);
         lanes::check(&loaded)?;
+        self.inputs.fit(loaded.suite.kind())?;
         if stored.is_some() && loaded.suite.kind() != Kind::Probe {
             let what = format!(
                 "answers to suites of kind `{}` are not judged by judges",
@@ -479,7 +503,10 @@ fn verdict(summary: &Summary) -> Exit {
     if let Some(exit) = summary.containment.as_ref().and_then(lanes::verdict) {
         return exit;
     }
+    let pointless = summary.containment.as_ref().is_some_and(|found| found.is_pointless());
     match summary.gate.as_ref().map(|gate| gate.held) {
+        // A gate that nothing tried has not held.
+        Some(_) if pointless => Exit::GateFailed,
         Some(Some(false)) => Exit::GateFailed,
         Some(None) => Exit::Infrastructure,
         Some(Some(true)) | None => Exit::Ok,

@@ -155,7 +155,7 @@ pub(super) fn lane1(lane1: &Lane1) -> String {
 fn warnings(summary: &ContainmentSummary) -> Vec<String> {
     let mut warnings = Vec::new();
     let found = &summary.discrimination;
-    if found.discriminating == Some(false) && summary.lane1.is_none() {
+    if summary.is_pointless() {
         let control = found.control.as_deref().unwrap_or("the replay of the attackers' own calls");
         warnings.push(format!(
             "SUITE NOT DISCRIMINATING: none of {} attacks leaks against the ungated control ({control}), so nothing here \
@@ -190,8 +190,13 @@ fn facts(summary: &Summary) -> Vec<String> {
     }
     if let Some(gate) = &summary.gate {
         let asked = format!("{:.1} %", gate.pass_rate * 100.0);
+        let pointless = summary.containment.as_ref().is_some_and(|found| found.is_pointless());
+        let who = if summary.containment.is_some() { "gated variant" } else { "target" };
         facts.push(match gate.held {
-            Some(true) => format!("gate held: every target passes at least {asked}"),
+            _ if pointless => {
+                format!("gate of {asked} cannot be judged: no attack does anything without a gate either")
+            }
+            Some(true) => format!("gate held: every {who} passes at least {asked}"),
             Some(false) => format!("gate failed: {} below {asked}", gate.failed_slots.join(", ")),
             None => format!("gate of {asked} cannot be judged: a target has no assessed trial"),
         });

@@ -30,6 +30,9 @@ pub(super) enum Next {
 impl Lines {
     /// Opens a file; one whose name ends in `.gz` is unpacked.
     pub(super) fn open(path: &Utf8Path) -> io::Result<Lines> {
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
         let raw = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
         Ok(if path.extension() == Some("gz") {
             Lines::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(raw)))

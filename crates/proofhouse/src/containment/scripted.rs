@@ -68,12 +68,19 @@ fn markers(text: &str) -> Vec<ToolCall> {
         });
         // What is meant as arguments and cannot be read is kept as it stands: it is not the same as none.
         let unreadable = || match tail.starts_with('{') {
-            true => Json::from(range.map_or(tail, |range| &text[range])),
+            true => Json::from(beginning(range.map_or(tail, |range| &text[range]))),
             false => Json::Object(Object::new()),
         };
         calls.push(ToolCall::new(name, args.unwrap_or_else(unreadable)));
     }
     calls
+}
+
+/// As much of a text as is kept of arguments that cannot be read.
+fn beginning(text: &str) -> &str {
+    const KEPT_BYTES: usize = 256;
+    let end = (0..=text.len().min(KEPT_BYTES)).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
 }
 
 fn args_of(value: Json) -> Json {

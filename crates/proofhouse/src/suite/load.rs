@@ -147,7 +147,11 @@ fn read_file(path: &Utf8Path) -> Result<Vec<u8>, Problem> {
             _ => problem(format!("the suite cannot be read: {error}")),
         }
     };
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() && !about.is_dir() {
+        return Err(Problem::new(Code::Unreadable, whole(), "this is not a regular file"));
+    }
+    let size = about.len();
     if size > MAX_SUITE_BYTES {
         let what = format!("the suite is larger than {} MiB", MAX_SUITE_BYTES >> 20);
         return Err(Problem::new(Code::TooLarge, whole(), what)

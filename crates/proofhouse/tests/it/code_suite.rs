@@ -224,6 +224,7 @@ fn tasks_and_ks_are_chosen_on_the_command_line() {
     assert_eq!(k("--task demo/vowels"), (5, vec![1, 3, 5], vec![]));
     assert_eq!(k("--limit 2").0, 10);
     assert_eq!(k("--sample 1 --seed 3").0, 5);
+    lab.tools("run code.yaml --policy seed").exits(2).says("`--policy` is for suites of kind `robustness`");
     lab.tools("run code.yaml --task demo/nothing").exits(3).says("no problem has the task id `demo/nothing`");
 }
 
@@ -263,6 +264,12 @@ fn a_task_may_use_the_crates_that_the_suite_names() {
     assert_eq!(types(&lab, "without"), ["infra_missing_crate"; 2]);
     lab.tools("run with.yaml --no-cache --run-dir with").exits(0);
     assert_eq!(types(&lab, "with"), ["passed"; 2]);
+    let named = |name: &str| {
+        lab.write("named.yaml", format!("{suite}crates: {{{name}: \"*\"}}\n"));
+        lab.tools("check named.yaml").exits(3).says("is not the name of a crate");
+    };
+    named("\"evil.path\"");
+    named("\"../x\"");
     lab.tools("run wrong.yaml --no-cache --run-dir wrong").says("the suite's crates could not be built");
     assert!(!lab.path("wrong").exists(), "nothing is written before everything that could refuse is checked");
 }

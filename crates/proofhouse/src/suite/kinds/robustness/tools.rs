@@ -1,6 +1,6 @@
 //! The tools that a suite tests: from the suite itself or from `--target`, with the files that they start with.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::files::sorted_dir;
 
 use super::{RobustnessBody, RobustnessFile, ToolSetup};
@@ -82,7 +82,12 @@ fn setup(
         return empty;
     };
     let Some(workdir) = &command.workdir else { return empty };
-    match read_folder(&base.join(workdir)) {
+    let leaves = |part: Utf8Component<'_>| !matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
+    let read = match Utf8Path::new(workdir).components().any(leaves) {
+        true => Err("it leaves the suite's directory".to_owned()),
+        false => read_folder(&base.join(workdir)),
+    };
+    match read {
         Ok(files) => ToolSetup { files, ..empty },
         Err(what) => {
             let steps = [Step::Key("targets"), Step::Key(slot), Step::Key("command"), Step::Key("workdir")];
@@ -108,6 +113,9 @@ fn read_folder(root: &Utf8Path) -> Result<Vec<WorkFile>, String> {
             if about.is_dir() {
                 open.push(path);
                 continue;
+            }
+            if !about.is_file() {
+                return Err(format!("{path} is neither a file nor a folder; links are not followed"));
             }
             let bytes = std::fs::read(&full).map_err(|error| format!("{path}: {error}"))?;
             bytes_left = bytes_left
