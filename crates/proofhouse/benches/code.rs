@@ -87,16 +87,23 @@ fn main() {
 
 /// CPU per completion of everything that is compared.
 fn per_completion(root: &Path, rounds: usize, many: usize) {
-    let mut ours = vec![
-        ("mixed", suite(root, "mixed", many, 8 * 40, 0, "advisory")),
-        ("mixed, 10 % do not compile", suite(root, "mixed-10", many, 8 * 40, 10, "advisory")),
-        ("mixed, 30 % do not compile", suite(root, "mixed-30", many, 8 * 40, 30, "advisory")),
-        ("mixed, 50 % do not compile", suite(root, "mixed-50", many, 8 * 40, 50, "advisory")),
-        ("same task, no clippy", suite(root, "same", many, 1, 0, "off")),
+    // Two sizes of each, so that what a run costs once (the sandbox's probes, finding the toolchain, compiling the runner
+    // of the tests) is not counted as a completion's.
+    let two = |name: &str, [few, many]: [usize; 2], tasks: usize, broken: usize, clippy: &str| {
+        [few, many].map(|count| suite(root, &format!("{name}-{count}"), count, tasks, broken, clippy))
+    };
+    let batches = [(many / 5).max(2), many];
+    let singles = [1, (many / 20).max(2)];
+    let mixed = 8 * 40;
+    let ours = [
+        ("mixed", two("mixed", batches, mixed, 0, "advisory")),
+        ("mixed, 10 % do not compile", two("mixed-10", batches, mixed, 10, "advisory")),
+        ("mixed, 30 % do not compile", two("mixed-30", batches, mixed, 30, "advisory")),
+        ("mixed, 50 % do not compile", two("mixed-50", batches, mixed, 50, "advisory")),
+        ("same task, no clippy", two("same", batches, 1, 0, "off")),
+        ("single, no clippy", two("single", singles, 8, 0, "off")),
+        ("single, clippy", two("single-clippy", singles, 8, 0, "advisory")),
     ];
-    let singles = (many / 20).max(1);
-    ours.push(("single, no clippy", suite(root, "single", singles, 8, 0, "off")));
-    ours.push(("single, clippy", suite(root, "single-clippy", singles, 8, 0, "advisory")));
     let mut figures: Vec<Figures> = ["cargo test, fresh project", "rustc --test and run"]
         .into_iter()
         .chain(ours.iter().map(|(title, _)| *title))
@@ -105,15 +112,19 @@ fn per_completion(root: &Path, rounds: usize, many: usize) {
     for round in 0..rounds {
         figures[0].rounds.push(cargo_test(root, round));
         figures[1].rounds.push(rustc_test(root));
-        for (at, (title, (suite, count))) in ours.iter().enumerate() {
+        for (at, (title, sizes)) in ours.iter().enumerate() {
             let alone = if title.starts_with("single") { " --measure" } else { "" };
-            let command =
-                format!("run {suite} --no-cache --skip-report --quiet --jobs 1 --root runs-{round}{alone}");
-            figures[at + 2].rounds.push(proofhouse(root, &command).cpu * 1000.0 / *count as f64);
+            let [few, many] = sizes.each_ref().map(|(suite, _)| {
+                let flags = "--no-cache --skip-report --quiet --jobs 1";
+                proofhouse(root, &format!("run {suite} {flags} --root runs-{round}{alone}")).cpu * 1000.0
+            });
+            figures[at + 2].rounds.push((many - few) / (sizes[1].1 - sizes[0].1) as f64);
         }
     }
     let cargo = median(figures[0].rounds.clone());
-    println!("CPU per completion, sandbox on, median of {rounds} interleaved rounds of {many} completions");
+    println!(
+        "CPU of one more completion, sandbox on, median of {rounds} interleaved rounds up to {many} completions"
+    );
     for figure in figures {
         let value = median(figure.rounds);
         println!("  {:28} {value:8.1} ms   {:6.1} x", figure.title, cargo / value);

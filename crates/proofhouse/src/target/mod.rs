@@ -80,7 +80,9 @@ macro_rules! family {
 
             /// All settings that cannot work.
             pub fn check(&self) -> Vec<Complaint> {
-                match self { $(TargetConfig::$variant(settings) => settings.check(),)+ }
+                let mut complaints = match self { $(TargetConfig::$variant(settings) => settings.check(),)+ };
+                complaints.extend(self.key_in_system());
+                complaints
             }
         }
     };
@@ -141,6 +143,17 @@ pub enum At {
 }
 
 impl TargetConfig {
+    /// Instructions are recorded like everything else that shapes an answer, so no key may stand in them.
+    fn key_in_system(&self) -> Option<Complaint> {
+        let settings = to_json(self).ok()?;
+        let system = settings.get(self.kind_name())?.get("system")?.as_str()?;
+        looks_like_key(system).then(|| Complaint {
+            at: vec![At::Key("system".into())],
+            what: "this looks like a key, and a suite is no place for one".to_owned(),
+            hint: Some("keys belong into the environment: `api_key_env` names the variable".to_owned()),
+        })
+    }
+
     /// Makes the target of a slot ready for requests; the settings have passed [`TargetConfig::check`].
     ///
     /// # Errors

@@ -640,6 +640,7 @@ fn keys_in_suites_are_refused() {
     refused("openai: {model: m, headers: {Authorization: x}}");
     refused("openai: {model: m, headers: {X-Other: Bearer sk-0123456789abcdefghij}}");
     refused("openai: {model: m, extra: {api_key: x}}");
+    refused("openai: {model: m, system: 'Use sk-0123456789abcdefghij for that.'}");
     refused("openai: {model: m, base_url: 'https://u:p@h/v1'}");
     refused("anthropic: {model: m, api_key: x}");
     refused("gemini: {model: m, api_key: x}");
