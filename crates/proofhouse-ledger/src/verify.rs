@@ -256,10 +256,9 @@ fn check_envelope(
     let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {
         let (done, expected) = (totals.count, envelope.total_cases_expected);
-        findings.file(
-            &name,
-            format!("`exit_status` is {:?} with {done} of {expected} records", envelope.exit_status),
-        );
+        let word = serde_json::to_value(envelope.exit_status).unwrap_or_default();
+        let word = word.as_str().unwrap_or_default();
+        findings.file(&name, format!("`exit_status` is `{word}` with {done} of {expected} records"));
     }
     Some(envelope)
 }

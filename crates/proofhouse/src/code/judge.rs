@@ -124,9 +124,12 @@ impl Judge {
                 }
             }
         }
-        let alone =
-            |(sample, judged): (&&Sample, Option<Judged>)| judged.unwrap_or_else(|| self.judge(sample));
-        samples.iter().zip(verdicts).map(alone).collect()
+        let settled = |(sample, judged): (&&Sample, Option<Judged>)| match judged {
+            Some(judged) if judged.is_doubtful() => self.try_again(sample, judged),
+            Some(judged) => judged,
+            None => self.judge(sample),
+        };
+        samples.iter().zip(verdicts).map(settled).collect()
     }
 
     fn judge_entry(&self, entry: &Entry, completion: &str) -> Judged {
@@ -141,29 +144,40 @@ impl Judge {
     }
 
     fn judge_anew(&self, entry: &Entry, completion: &str) -> Judged {
-        let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
-        let judge = || {
-            let mut judged = task.judge(&self.bench, completion);
-            if !self.measure {
-                (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
-            } else if judged.binary_size_bytes.is_some() {
-                let baseline = || self.language.baseline_size_bytes(&self.bench);
-                judged.baseline_size_bytes = *self.baseline.get_or_init(baseline);
-            }
-            judged
-        };
         let mut first = {
             let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-            judge()
+            self.judge_once(entry, completion)
         };
         first.tries = vec![first.error_type];
-        if !first.is_doubtful() {
-            return first;
+        if first.is_doubtful() { self.second(entry, completion, &first) } else { first }
+    }
+
+    /// What time or the machine put in doubt is judged once more, with nothing beside it.
+    fn try_again(&self, sample: &Sample, first: Judged) -> Judged {
+        let entry = sample.task_id.as_ref().and_then(|task_id| self.tasks.get(task_id));
+        match (entry, &sample.completion) {
+            (Some(entry), Ok(completion)) => self.second(entry, completion, &first),
+            _ => first,
         }
+    }
+
+    fn second(&self, entry: &Entry, completion: &str, first: &Judged) -> Judged {
         let _alone = self.alone.write().unwrap_or_else(PoisonError::into_inner);
-        let mut second = judge();
+        let mut second = self.judge_once(entry, completion);
         second.tries = vec![first.error_type, second.error_type];
         second
+    }
+
+    fn judge_once(&self, entry: &Entry, completion: &str) -> Judged {
+        let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
+        let mut judged = task.judge(&self.bench, completion);
+        if !self.measure {
+            (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
+        } else if judged.binary_size_bytes.is_some() {
+            let baseline = || self.language.baseline_size_bytes(&self.bench);
+            judged.baseline_size_bytes = *self.baseline.get_or_init(baseline);
+        }
+        judged
     }
 
     fn known(&self, entry: &Entry, completion: &str) -> Option<Judged> {

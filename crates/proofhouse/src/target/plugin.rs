@@ -25,7 +25,7 @@ use super::{At, Call, Chat, Complaint, Opening};
 ///
 /// **Guarantee.** It starts in the suite's directory and sees `PATH`, `HOME` and the locale of our environment, and `env`;
 /// no key reaches it. A program that dies is started again three times; the trials that it left are errors named
-/// `plugin_died`. It ends with the run, and whatever it started ends with it.
+/// `plugin_died`. It ends with the run; what it starts itself it must end itself.
 ///
 /// ```yaml
 /// mine: {plugin: {command: [python3, answer.py], env: {MODE: test}}}

@@ -195,6 +195,8 @@ fn test(
         let certain = match judged.error_type {
             None | Some(ErrorType::AssertionFailure | ErrorType::LintFailure) => true,
             Some(ErrorType::RuntimeError) => judged.diagnostics.panic.is_some(),
+            // The first of two tries: what is recorded comes from the second, which has nothing beside it.
+            Some(ErrorType::TestTimeout) => true,
             Some(_) => false,
         };
         if certain {
