@@ -431,3 +431,12 @@ fn conformance_canonical_python_solutions_pass() {
     assert_eq!(problems.len(), 82);
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn lints_of_a_repeated_prompt_are_not_the_completion_s() {
+    let prompt = "/// Gives one.\n/// >>> one()\n/// 1\nfn one() -> i32 {\n";
+    let judge = judge(vec![Problem { prompt: prompt.into(), ..one() }], Clippy::Advisory);
+    let say = |body: &str| judge.judge_completion("one", &format!("{prompt}{body}")).unwrap();
+    assert_eq!(say("    1\n}\n").clippy_ok, Some(true));
+    assert_eq!(say("    return 1;\n}\n").clippy_ok, Some(false));
+}

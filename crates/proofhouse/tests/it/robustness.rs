@@ -650,3 +650,22 @@ fn probe_suites_vary_their_cases_too() {
     );
     lab.run("check bad.yaml").exits(3).says("bad.yaml:9:17: `ai_rewrite` needs a model");
 }
+
+#[test]
+fn a_tool_starts_with_files_of_the_suite_and_no_others() {
+    let lab = Lab::new();
+    let suite = |workdir: &str| {
+        format!(
+            "kind: robustness\nsuite_id: s\ntargets:\n  tool: {{command: {{argv: [cat, '{{instruction}}'], workdir: '{workdir}', outcome: [{{exit_code: 0, success: true}}]}}}}\n\
+             cases:\n  - {{id: a, instruction: Sort a list of names.}}\n"
+        )
+    };
+    for outside in ["/etc/ssl", "../x", "in/../../x"] {
+        lab.write("s.yaml", suite(outside));
+        lab.run("check s.yaml").exits(3).says("it leaves the suite's directory");
+    }
+    lab.write("in/file", "text").write("s.yaml", suite("in"));
+    lab.run("check s.yaml").exits(0);
+    std::os::unix::fs::symlink("/etc/passwd", lab.path("in/link")).unwrap();
+    lab.run("check s.yaml").exits(3).says("links are not followed");
+}
