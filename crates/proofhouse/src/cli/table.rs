@@ -190,15 +190,10 @@ fn facts(summary: &Summary) -> Vec<String> {
     }
     if let Some(gate) = &summary.gate {
         let asked = format!("{:.1} %", gate.pass_rate * 100.0);
-        let pointless = summary.containment.as_ref().is_some_and(|found| found.is_pointless());
-        let who = if summary.containment.is_some() { "gated variant" } else { "target" };
         facts.push(match gate.held {
-            _ if pointless => {
-                format!("gate of {asked} cannot be judged: no attack does anything without a gate either")
-            }
-            Some(true) => format!("gate held: every {who} passes at least {asked}"),
+            Some(true) => format!("gate held: every {} passes at least {asked}", words::asked(summary)),
             Some(false) => format!("gate failed: {} below {asked}", gate.failed_slots.join(", ")),
-            None => format!("gate of {asked} cannot be judged: a target has no assessed trial"),
+            None => format!("gate of {asked} cannot be judged: {}", words::undecided(summary)),
         });
     }
     let widest = summary.comparisons.iter().max_by(|a, b| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Kind, Status};
-use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate};
+use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate, Summary};
 
 /// Between a number and its unit.
 const NBSP: char = '\u{a0}';
@@ -136,6 +136,19 @@ pub(super) fn comparison(pair: &Comparison) -> String {
         chance(p),
         p_value(p)
     )
+}
+
+/// Who a gate asks: controls without a gate of their own are there to leak.
+pub(crate) fn asked(summary: &Summary) -> &'static str {
+    if summary.containment.is_some() { "gated variant" } else { "target" }
+}
+
+/// Why a gate could not be judged.
+pub(crate) fn undecided(summary: &Summary) -> &'static str {
+    match summary.containment.as_ref().is_some_and(|found| found.is_pointless()) {
+        true => "no attack does anything without a gate either",
+        false => "a target has no assessed trial",
+    }
 }
 
 /// pass@k of one slot, with intervals and what is left out.

@@ -159,7 +159,11 @@ impl Tally {
         let containment = self.containment.map(ContainmentTally::finish);
         // A control without a gate is there to leak.
         let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
-        let gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls));
+        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls));
+        // A gate that nothing tried has neither held nor failed.
+        if containment.as_ref().is_some_and(ContainmentSummary::is_pointless) {
+            gate.iter_mut().for_each(|gate| gate.held = None);
+        }
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
             pairs.compare(a, b)

@@ -36,7 +36,7 @@ fn headline(html: &mut Html, facts: &Facts<'_>) {
             "held",
             "✓",
             "The gate held",
-            format!("Every target reached {}.", words::percent(gate.pass_rate)),
+            format!("Every {} reached {}.", words::asked(summary), words::percent(gate.pass_rate)),
         ),
         Some(gate @ Gate { held: Some(false), .. }) => {
             ("failed", "✗", "The gate did not hold", format!("{}.", failed_slots(gate)))
@@ -45,7 +45,7 @@ fn headline(html: &mut Html, facts: &Facts<'_>) {
             "open",
             "○",
             "The gate is undecided",
-            format!("It asks for {}, and a target has no assessed trial.", words::percent(gate.pass_rate)),
+            format!("It asks for {}, and {}.", words::percent(gate.pass_rate), words::undecided(summary)),
         ),
         None => ("none", "–", "No gate", "The suite declares no pass rate to reach.".to_owned()),
     };
