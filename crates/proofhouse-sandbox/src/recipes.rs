@@ -188,6 +188,8 @@ impl Toolchain {
         };
         let mut args =
             vec![Arg::text("-Clinker=").then(Arg::bind(NAME, &bundled)), Arg::from("-Clinker-flavor=ld.lld")];
+        // What is linked here is small: more threads only cost their start.
+        args.push("-Clink-arg=--threads=1".into());
         let link = |path: &Path| Arg::text("-Clink-arg=").then(path);
         if output == Output::Program {
             args.push(Arg::text("-Clink-arg=--dynamic-linker=").then(startup.loader.as_path()));

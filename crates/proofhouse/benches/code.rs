@@ -71,6 +71,8 @@ struct Figures {
     /// Milliseconds of CPU per completion, by round.
     rounds: Vec<f64>,
     title: String,
+    /// Which of the two baselines has the same tasks.
+    baseline: usize,
 }
 
 fn main() {
@@ -93,7 +95,7 @@ fn per_completion(root: &Path, rounds: usize, many: usize) {
         [few, many].map(|count| suite(root, &format!("{name}-{count}"), count, tasks, broken, clippy))
     };
     let batches = [(many / 5).max(2), many];
-    let singles = [1, (many / 20).max(2)];
+    let singles = [8, 8 + (many / 10).next_multiple_of(8)];
     let mixed = 8 * 40;
     let ours = [
         ("mixed", two("mixed", batches, mixed, 0, "advisory")),
@@ -104,30 +106,40 @@ fn per_completion(root: &Path, rounds: usize, many: usize) {
         ("single, no clippy", two("single", singles, 8, 0, "off")),
         ("single, clippy", two("single-clippy", singles, 8, 0, "advisory")),
     ];
-    let mut figures: Vec<Figures> = ["cargo test, fresh project", "rustc --test and run"]
+    let peers =
+        ["cargo test, the eight tasks", "cargo test, the first task", "rustc --test and run, the eight"];
+    let mut figures: Vec<Figures> = peers
         .into_iter()
         .chain(ours.iter().map(|(title, _)| *title))
-        .map(|title| Figures { rounds: Vec::new(), title: title.to_owned() })
+        .map(|title| Figures {
+            rounds: Vec::new(),
+            title: title.to_owned(),
+            baseline: usize::from(title.starts_with("same") || title.ends_with("first task")),
+        })
         .collect();
-    for round in 0..rounds {
-        figures[0].rounds.push(cargo_test(root, round));
-        figures[1].rounds.push(rustc_test(root));
-        for (at, (title, sizes)) in ours.iter().enumerate() {
+    for _ in 0..rounds {
+        let cargo: Vec<f64> = (0..TASKS.len()).map(|task| cargo_test(root, task)).collect();
+        let rustc: Vec<f64> = (0..TASKS.len()).map(|task| rustc_test(root, task)).collect();
+        let peers = [mean(&cargo), cargo[0], mean(&rustc)];
+        for (figure, value) in figures.iter_mut().zip(peers) {
+            figure.rounds.push(value);
+        }
+        for (figure, (title, sizes)) in figures[peers.len()..].iter_mut().zip(&ours) {
             let alone = if title.starts_with("single") { " --measure" } else { "" };
             let [few, many] = sizes.each_ref().map(|(suite, _)| {
-                let flags = "--no-cache --skip-report --quiet --jobs 1";
-                proofhouse(root, &format!("run {suite} {flags} --root runs-{round}{alone}")).cpu * 1000.0
+                let flags = "--no-cache --skip-report --quiet --jobs 1 --overwrite";
+                proofhouse(root, &format!("run {suite} {flags} --run-dir run{alone}")).cpu * 1000.0
             });
-            figures[at + 2].rounds.push((many - few) / (sizes[1].1 - sizes[0].1) as f64);
+            figure.rounds.push((many - few) / (sizes[1].1 - sizes[0].1) as f64);
         }
     }
-    let cargo = median(figures[0].rounds.clone());
+    let baselines = [0, 1].map(|at: usize| median(figures[at].rounds.clone()));
     println!(
         "CPU of one more completion, sandbox on, median of {rounds} interleaved rounds up to {many} completions"
     );
-    for figure in figures {
-        let value = median(figure.rounds);
-        println!("  {:28} {value:8.1} ms   {:6.1} x", figure.title, cargo / value);
+    for Figures { rounds, title, baseline } in figures {
+        let value = median(rounds);
+        println!("  {title:32} {value:8.1} ms   {:6.1} x", baselines[baseline] / value);
     }
 }
 
@@ -199,26 +211,29 @@ fn suite(root: &Path, name: &str, many: usize, tasks: usize, broken: usize, clip
     (format!("{name}.yaml"), many)
 }
 
-fn program(function: &str) -> String {
-    let [signature, body, test] = TASKS[0];
-    let test = test.replace("NAME", function);
+/// A task with its answer and its tests, as people would put them into a file.
+fn program(task: usize) -> String {
+    let [signature, body, test] = TASKS[task];
+    let function = format!("task_{task}");
+    let test = test.replace("NAME", &function);
     format!(
         "fn {function}{signature} {{\n{body}\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn works() {{\n        {test}\n    }}\n}}\n"
     )
 }
 
 /// `cargo test` as people run a completion: a project of its own.
-fn cargo_test(root: &Path, round: usize) -> f64 {
-    let project = root.join(format!("project-{round}"));
+fn cargo_test(root: &Path, task: usize) -> f64 {
+    let project = root.join("project");
+    let _ = std::fs::remove_dir_all(&project);
     std::fs::create_dir_all(project.join("src")).expect("it can be written");
     let manifest = "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
     std::fs::write(project.join("Cargo.toml"), manifest).expect("it can be written");
-    std::fs::write(project.join("src/lib.rs"), program("close")).expect("it can be written");
+    std::fs::write(project.join("src/lib.rs"), program(task)).expect("it can be written");
     cost(&project, &["cargo", "test", "--quiet", "--offline", "--target-dir", "target"]).cpu * 1000.0
 }
 
-fn rustc_test(root: &Path) -> f64 {
-    std::fs::write(root.join("one.rs"), program("close")).expect("it can be written");
+fn rustc_test(root: &Path, task: usize) -> f64 {
+    std::fs::write(root.join("one.rs"), program(task)).expect("it can be written");
     let compile = cost(root, &["rustc", "--edition=2021", "--test", "one.rs", "-o", "one"]);
     let run = cost(root, &["./one", "--quiet"]);
     (compile.cpu + run.cpu) * 1000.0
@@ -249,6 +264,10 @@ fn cost(root: &Path, words: &[&str]) -> Cost {
     };
     assert_eq!(code, 0.0, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     Cost { wall, cpu, rss_mb: rss * 1024.0 / 1e6 }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -220,49 +220,101 @@ fn unconditional(rules: Rules) -> Vec<(&'static str, libc::c_long)> {
 /// The filters as packed instructions, in the order of installing.
 pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    let mut denied: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    let mut actions: BTreeMap<i64, Action> = BTreeMap::new();
+    let mut looked_at: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (_, call, conditions) in conditional(rules) {
         let conditions = conditions.into_iter().map(When::condition).collect::<Result<Vec<_>, _>>()?;
-        denied.entry(call).or_default().push(SeccompRule::new(conditions)?);
+        looked_at.entry(call).or_default().push(SeccompRule::new(conditions)?);
+        actions.insert(call, Action::Look);
     }
     for (_, call) in unconditional(rules) {
-        denied.insert(call, vec![]);
+        looked_at.remove(&call);
+        actions.insert(call, Action::Deny);
     }
+    actions.extend(ABSENT.iter().map(|(_, call)| (*call, Action::Absent)));
     let errno = SeccompAction::Errno(libc::EPERM as u32);
-    let deny = SeccompFilter::new(denied, SeccompAction::Allow, errno, arch)?;
-    let deny: BpfProgram = deny.try_into()?;
-    Ok(vec![pack(&[first_look(), deny].concat())])
+    let list: BpfProgram = SeccompFilter::new(looked_at, SeccompAction::Allow, errno, arch)?.try_into()?;
+    Ok(vec![pack(&[first_look(&actions), list].concat())])
 }
 
-/// What stands before the list that the library compiles: absent calls, and x32 numbers, which have the same architecture word as
-/// x86-64 and other meanings. Foreign architectures pass on to the list, which begins by ending them.
-fn first_look() -> BpfProgram {
+/// What is done about a call, by its number alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Allow,
+    Deny,
+    Absent,
+    /// Its arguments decide: go on to the list.
+    Look,
+    Kill,
+}
+
+/// What stands before the list of calls whose arguments decide: a search by halves for the call's number, because the kernel
+/// tries a filter on every number there is when it installs one. Foreign architectures pass on to the list, which begins by
+/// ending them.
+fn first_look(actions: &BTreeMap<i64, Action>) -> BpfProgram {
+    let mut spans = vec![(0, Action::Allow)];
+    for (call, action) in actions {
+        let call = *call as u32;
+        spans.extend([(call, *action), (call + 1, Action::Allow)]);
+    }
+    // x32 numbers have the same architecture word as x86-64, and other meanings.
     const X32_BIT: u32 = 0x4000_0000;
-    let ins = |code: u32, jt: usize, jf: usize, k: u32| seccompiler::sock_filter {
-        code: code as u16,
-        jt: jt as u8,
-        jf: jf as u8,
-        k,
-    };
-    let load = |offset| ins(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, offset);
-    let equal = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
-    let ret = |action| ins(libc::BPF_RET | libc::BPF_K, 0, 0, action);
-    let calls = ABSENT.len();
+    spans.push((X32_BIT, Action::Kill));
+    // Of two that begin at one number the later counts, and neighbours that say the same are one.
+    let mut merged: Vec<(u32, Action)> = Vec::new();
+    for span in spans {
+        merged.pop_if(|last| last.0 == span.0);
+        if merged.last().is_none_or(|last| last.1 != span.1) {
+            merged.push(span);
+        }
+    }
+    let search = search(&merged);
+    let length = search.len();
     let mut program = vec![
         load(ARCH_OFFSET),
-        // Over everything up to the list: two instructions before the calls, and after them the jump and two returns.
-        ins(equal, 0, 2 + calls + 3, ARCH),
+        instruction(JUMP_IF_EQUAL, (1, 0), ARCH),
+        // Over everything up to the list.
+        instruction(JUMP, (0, 0), length as u32 + 1),
         load(0),
-        ins(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, calls + 1, 0, X32_BIT),
     ];
-    for (index, (_, call)) in ABSENT.iter().enumerate() {
-        // Past the calls that follow, the jump and the first return.
-        program.push(ins(equal, calls - index - 1 + 2, 0, *call as u32));
-    }
-    program.push(ins(libc::BPF_JMP | libc::BPF_JA, 0, 0, 2));
-    program.push(ret(libc::SECCOMP_RET_KILL_PROCESS));
-    program.push(ret(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32));
+    program.extend(search.into_iter().enumerate().map(|(at, step)| match step {
+        Some(instruction) => instruction,
+        None => instruction(JUMP, (0, 0), (length - at - 1) as u32),
+    }));
     program
+}
+
+/// Finds the span that a number is in, by halves. `None` is a jump behind the search.
+fn search(spans: &[(u32, Action)]) -> Vec<Option<seccompiler::sock_filter>> {
+    let ends = |action| vec![Some(instruction(libc::BPF_RET | libc::BPF_K, (0, 0), action))];
+    match spans {
+        [] | [(_, Action::Allow)] => ends(libc::SECCOMP_RET_ALLOW),
+        [(_, Action::Deny)] => ends(libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+        [(_, Action::Absent)] => ends(libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        [(_, Action::Kill)] => ends(libc::SECCOMP_RET_KILL_PROCESS),
+        [(_, Action::Look)] => vec![None],
+        _ => {
+            let (below, above) = spans.split_at(spans.len() / 2);
+            let below = search(below);
+            let over = u8::try_from(below.len()).expect("half of the spans take fewer than 256 instructions");
+            let mut steps = vec![Some(instruction(JUMP_IF_AT_LEAST, (over, 0), above[0].0))];
+            steps.extend(below);
+            steps.extend(search(above));
+            steps
+        }
+    }
+}
+
+const JUMP: u32 = libc::BPF_JMP | libc::BPF_JA;
+const JUMP_IF_EQUAL: u32 = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
+const JUMP_IF_AT_LEAST: u32 = libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K;
+
+fn instruction(code: u32, (jt, jf): (u8, u8), k: u32) -> seccompiler::sock_filter {
+    seccompiler::sock_filter { code: code as u16, jt, jf, k }
+}
+
+fn load(offset: u32) -> seccompiler::sock_filter {
+    instruction(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, (0, 0), offset)
 }
 
 /// Where the kernel puts the architecture in what a filter sees.
@@ -302,6 +354,66 @@ pub(crate) fn describe(rules: Rules) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a filter says to a call without arguments, and after how many instructions.
+    fn asked(filter: &[u64], arch: u32, call: u32) -> (u32, usize) {
+        let (mut at, mut accumulator) = (0, 0);
+        for steps in 1.. {
+            let [c0, c1, jt, jf, k @ ..] = filter[at].to_ne_bytes();
+            let (code, k) = (u32::from(u16::from_ne_bytes([c0, c1])), u32::from_ne_bytes(k));
+            let jump = |holds: bool| usize::from(if holds { jt } else { jf });
+            at += 1 + match code & 0xf7 {
+                0x20 => {
+                    accumulator = [call, arch].get(k as usize / 4).copied().unwrap_or_default();
+                    0
+                }
+                0x05 => k as usize,
+                0x15 => jump(accumulator == k),
+                0x25 => jump(accumulator > k),
+                0x35 => jump(accumulator >= k),
+                0x45 => jump(accumulator & k != 0),
+                0x54 => {
+                    accumulator &= k;
+                    0
+                }
+                0x06 => return (k, steps),
+                other => panic!("an instruction that no filter of ours has: {other:#x}"),
+            };
+        }
+        unreachable!("filters only jump forward")
+    }
+
+    #[test]
+    fn a_filter_says_what_the_table_says_and_soon() {
+        const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+        const DENY: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+        const ABSENCE: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+        for bits in 0..16 {
+            let set = |bit: u32| bits & bit != 0;
+            let rules = Rules { namespaces: set(1), network: set(2), cgroup: set(4), private: set(8) };
+            let filter = &filters(rules).expect("compiles")[0];
+            let named = |calls: &[(&str, libc::c_long)], call: u32| {
+                calls.iter().any(|(_, number)| *number == libc::c_long::from(call))
+            };
+            for call in (0..1024).chain([0x3fff_ffff]) {
+                let (said, steps) = asked(filter, ARCH, call);
+                if named(ABSENT, call) {
+                    assert_eq!(said, ABSENCE, "{call} with {rules:?}");
+                } else if named(&unconditional(rules), call) {
+                    assert_eq!(said, DENY, "{call} with {rules:?}");
+                } else if !conditional(rules).iter().any(|(_, number, _)| *number == libc::c_long::from(call))
+                {
+                    assert_eq!(said, ALLOW, "{call} with {rules:?}");
+                    assert!(steps < 16, "{call} takes {steps} instructions");
+                }
+            }
+            for call in [0x4000_0000, 0x4000_0001, u32::MAX] {
+                assert_eq!(asked(filter, ARCH, call).0, libc::SECCOMP_RET_KILL_PROCESS);
+            }
+            assert_eq!(asked(filter, 0x4000_0003, 1).0, libc::SECCOMP_RET_KILL_PROCESS);
+            assert_eq!(asked(filter, ARCH, libc::SYS_personality as u32).0, ALLOW);
+        }
+    }
 
     #[test]
     fn every_combination_compiles_within_the_kernels_size() {

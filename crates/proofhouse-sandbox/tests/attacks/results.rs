@@ -53,14 +53,50 @@ fn a_program_goes_from_one_box_to_many() {
 }
 
 #[test]
+fn a_shared_program_is_one_file_that_no_box_can_change() {
+    for tier in [Tier::Strong, Tier::Confined] {
+        let lab = lab(tier);
+        let made = lab.run(&shell("cp /bin/sh tool").collect("tool", 10 << 20));
+        let tool = lab.program(made.collected[0].result.as_ref().unwrap().clone());
+        let attack = "echo x > \"$0\" || rm \"$0\" || chmod 644 \"$0\" || echo held";
+        for _ in 0..2 {
+            let spec = tool.run(["-c".into(), attack.into()]).binds(programs());
+            let spec = spec.env("PATH", Arg::text("/usr/bin:/bin"));
+            let outcome = lab.run(&spec);
+            assert_eq!(outcome.stdout.text(), "held\n", "{tier}: {}", outcome.stderr.text());
+        }
+        assert_eq!(entries(&lab), 1, "{tier}: the program is there once");
+        drop(tool);
+        assert_eq!(entries(&lab), 0, "{tier}");
+    }
+}
+
+#[test]
+fn without_a_place_to_share_it_every_box_gets_a_copy_of_a_program() {
+    let lab = lab(Tier::Strong);
+    std::fs::remove_dir(lab.dir.path()).unwrap();
+    let made = lab.run(&shell("cp /bin/echo tool").collect("tool", 10 << 20));
+    let tool = lab.program(made.collected[0].result.as_ref().unwrap().clone());
+    for word in ["one", "two"] {
+        let outcome = lab.run(&tool.run([word.into()]).binds(programs()));
+        assert_eq!(outcome.stdout.text(), format!("{word}\n"));
+    }
+}
+
+/// How many things are in the scratch directory.
+fn entries(lab: &crate::lab::Lab) -> usize {
+    #[expect(clippy::disallowed_methods, reason = "only their number is asked")]
+    let entries = std::fs::read_dir(lab.dir.path()).unwrap().count();
+    entries
+}
+
+#[test]
 fn work_directories_are_gone_afterwards_whatever_was_done_to_them() {
     let nasty =
         "mkdir -p a/b/c; chmod 000 a; d=deep; for i in $(seq 300); do mkdir $d && cd $d; done; exit 0";
     for tier in [Tier::Confined, Tier::Limited] {
         let lab = lab(tier);
         assert_eq!(lab.run(&shell(nasty)).status, Status::Ok);
-        #[expect(clippy::disallowed_methods, reason = "an empty directory has no order")]
-        let left = std::fs::read_dir(lab.dir.path()).unwrap().count();
-        assert_eq!(left, 0, "{tier}");
+        assert_eq!(entries(&lab), 0, "{tier}");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofhouse_sandbox::{Found, Status};
+use proofhouse_sandbox::{Program, Status};
 
 use super::assemble::{Assembled, Reading, assemble};
 use super::checks::LIST;
@@ -48,8 +48,8 @@ pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)]) -> V
             break;
         }
         match compile(rust, bench, &members, share) {
-            Compiled::Program(found, told) => {
-                test(rust, bench, &members, &found, &told, &mut verdicts);
+            Compiled::Program(program, told) => {
+                test(rust, bench, &members, &program, &told, &mut verdicts);
                 break;
             }
             Compiled::Named(named) if !named.is_empty() => alone.extend(named),
@@ -77,7 +77,7 @@ fn eligible(frame: &Frame, completion: &str) -> Option<Assembled> {
 }
 
 enum Compiled {
-    Program(Found, Vec<Told>),
+    Program(Program, Vec<Told>),
     /// These members, by their places, have errors of their own.
     Named(BTreeSet<usize>),
     Unclear,
@@ -100,7 +100,7 @@ fn compile(rust: &Rust, bench: &Bench, members: &[Member<'_>], share: bool) -> C
                     diagnostics::read_member(&stderr, number, &|at| member.assembled.is_own(at))
                 })
                 .collect();
-            Compiled::Program(found, told)
+            Compiled::Program(bench.sandbox().program(found), told)
         }
         (Status::Exit(1), _) => match diagnostics::members_in_error(&stderr) {
             Some(numbers) if !numbers.is_empty() => {
@@ -172,7 +172,7 @@ fn test(
     rust: &Rust,
     bench: &Bench,
     members: &[Member<'_>],
-    found: &Found,
+    program: &Program,
     told: &[Told],
     verdicts: &mut [Option<Judged>],
 ) {
@@ -190,7 +190,7 @@ fn test(
         let judged = if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
             super::judge::lint_failure(judged)
         } else {
-            run.test(judged, &member.frame.checks.names, found, Some(number))
+            run.test(judged, &member.frame.checks.names, program.run([number.to_string().into()]))
         };
         let certain = match judged.error_type {
             None | Some(ErrorType::AssertionFailure | ErrorType::LintFailure) => true,

@@ -3,7 +3,7 @@
 use std::io;
 
 use proofhouse_sandbox::recipes::{self, Toolchain};
-use proofhouse_sandbox::{Arg, Found, Outcome, Spec, Status};
+use proofhouse_sandbox::{Arg, Outcome, Program, Spec, Status};
 
 use super::assemble::{Assembled, assemble};
 use super::diagnostics::{self, Told};
@@ -23,7 +23,7 @@ const MAX_REPORT_BYTES: u64 = 4 << 20;
 
 /// A compiled program, or why there is none.
 enum Compiled {
-    Program(Found),
+    Program(Program),
     Stopped(ErrorType, String),
 }
 
@@ -43,19 +43,19 @@ pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str)
     }
     let files = program::files(frame, &assembled, screened.at_root);
     let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
-    let found = match run.compile(&mut judged, screened.has_unsafe) {
-        Compiled::Program(found) => found,
+    let program = match run.compile(&mut judged, screened.has_unsafe) {
+        Compiled::Program(program) => program,
         Compiled::Stopped(error_type, error) => return ended(judged, error_type, error),
     };
     if screened.unreadable {
         let error = "the compiler reads what the harness cannot: the answer is not judged";
         return ended(judged, ErrorType::ExtractionFailed, error.to_owned());
     }
-    judged.binary_size_bytes = Some(found.length);
+    judged.binary_size_bytes = Some(program.length());
     if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
         return lint_failure(judged);
     }
-    run.test(judged, &frame.checks.names, &found, None)
+    run.test(judged, &frame.checks.names, program.run([]))
 }
 
 /// The verdict of a completion that compiles but that the linter does not accept.
@@ -164,7 +164,7 @@ impl Run<'_> {
                 judged.clippy_ok = Some(told.lints.is_empty());
                 judged.diagnostics.lints = told.lints;
             }
-            return Compiled::Program(found);
+            return Compiled::Program(self.bench.sandbox().program(found));
         }
         let (error_type, error) = self.why_not(&outcome, &told);
         if !error_type.is_infra() {
@@ -210,21 +210,11 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the tests: of the whole program, or of one member of a batch.
-    pub(super) fn test(
-        &self,
-        mut judged: Judged,
-        names: &[String],
-        program: &Found,
-        member: Option<usize>,
-    ) -> Judged {
+    /// Runs the tests of a program: this is its call.
+    pub(super) fn test(&self, mut judged: Judged, names: &[String], call: Spec) -> Judged {
         let secret = self.bench.secret();
-        let argv = [Arg::work("program")].into_iter().chain(member.map(|number| number.to_string().into()));
-        let spec = Spec::new(argv)
-            .binds(recipes::libraries())
-            .program_from("program", program.fd.clone())
-            .stdin(secret.as_bytes())
-            .collect("report", MAX_REPORT_BYTES);
+        let spec =
+            call.binds(recipes::libraries()).stdin(secret.as_bytes()).collect("report", MAX_REPORT_BYTES);
         let mut outcome = self.bench.test(spec);
         judged.stderr = output::of_stream(&outcome.stderr);
         judged.stderr.text =
@@ -298,9 +288,10 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
     match (&outcome.status, found) {
         (Status::Ok, Some(found)) => {
-            let judged = run.test(Judged::default(), &frame.checks.names, &found, None);
+            let program = bench.sandbox().program(found);
+            let judged = run.test(Judged::default(), &frame.checks.names, program.run([]));
             match judged.error {
-                None => Ok(found.length),
+                None => Ok(program.length()),
                 Some(error) => Err(format!("a program that is known to be good fails: {error}")),
             }
         }
