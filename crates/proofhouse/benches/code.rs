@@ -82,7 +82,7 @@ fn main() {
     std::fs::create_dir_all(&root).expect("the target directory can be written");
     let (rounds, many) = if measured { (3, 200) } else { (1, 4) };
     per_completion(&root, rounds, many);
-    jobs(&root, many);
+    jobs(&root, 2 * many);
     cached(&root, if measured { 100_000 } else { 100 });
     std::fs::remove_dir_all(&root).expect("the bench wrote it");
 }
