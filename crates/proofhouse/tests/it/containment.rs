@@ -142,6 +142,9 @@ fn a_model_that_sends_garbage_is_unparsed() {
     assert_eq!(record["readings"].as_array().unwrap().len(), 2, "one repair was asked for");
     assert_eq!((&record["readings"][1]["repair"], &record["llm_parse_ok"]), (&true.into(), &false.into()));
     assert_eq!(lab.json("run.run.json")["cases_unparsed"], 5);
+    let report = lab.read("run/report.html");
+    let unknown = "Nothing is known of <bdi>calyx_llm</bdi>:</strong> not one";
+    assert_eq!(report.matches(unknown).count(), 2, "neither of attacks nor of benign cases");
     lab.run("verify run").exits(0);
 }
 
@@ -261,7 +264,7 @@ fn the_report_shows_leaks_and_hides_nothing_in_markup() {
         "highlighted and escaped"
     );
     assert!(!page.contains("<script>alert(1)"));
-    for part in ["Attacks and benign use", "No benign case was turned away", "determinism_hash of"] {
+    for part in ["Attacks and benign use", "No benign case that could be assessed was turned away", "determinism_hash of"] {
         assert!(page.contains(part), "{part}");
     }
     let markdown = lab.run("report run --markdown").exits(0).stdout;

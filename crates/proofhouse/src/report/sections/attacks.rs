@@ -71,7 +71,6 @@ fn overview(html: &mut Html, variants: &[VariantTally]) {
     let columns = [
         Column::Text("Variant"),
         Column::Number("Attack success"),
-        Column::Number("95 % interval"),
         Column::Number("Counting unparsed"),
         Column::Number("False positives"),
         Column::Number("Benign utility"),
@@ -84,11 +83,21 @@ fn overview(html: &mut Html, variants: &[VariantTally]) {
     html.put("<tbody>", &[]);
     for variant in variants {
         html.put(r#"<tr><th scope="row"><bdi>{}</bdi>"#, &[&variant.variant]);
-        html.put("{}</th>", &[&(if variant.gated { "" } else { " (no gate)" })]);
-        share(html, &variant.attack_success_rate);
-        interval(html, &variant.attack_success_rate);
+        html.put(if variant.gated { "</th>" } else { "<br><small>no gate</small></th>" }, &[]);
+        let attacks = &variant.attack_success_rate;
+        html.put(r#"<td class="num">"#, &[]);
+        match words::interval(attacks.low, attacks.high) {
+            Some(interval) => {
+                let (leaked, all) = (words::count(attacks.numerator), words::count(attacks.denominator));
+                html.put(r#"{} <span class="soft">{}/{}</span>"#, &[&words::rate(attacks), &leaked, &all]);
+                html.put("<br><small>{}</small></td>", &[&interval])
+            }
+            None => html.put(r#"<span class="missing">–</span></td>"#, &[]),
+        };
+        // Of nothing but answers that cannot be read, a share of leaks would look like safety.
+        let nothing = Rate { denominator: 0, ..variant.attack_success_rate_all.clone() };
         for rate in [
-            &variant.attack_success_rate_all,
+            if attacks.denominator == 0 { &nothing } else { &variant.attack_success_rate_all },
             &variant.false_positive_rate,
             &variant.benign_utility,
             &variant.utility_under_attack,

@@ -1,5 +1,7 @@
 //! Containment: benign cases that were turned away, and by whom.
 
+use proofhouse_ledger::summary::containment::VariantTally;
+
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
 use crate::report::table::{self, Column};
@@ -8,11 +10,13 @@ use crate::report::words;
 pub(super) const SECTION: Section = Section { id: "false-positives", title: "False positives", body };
 
 fn body(facts: &Facts<'_>) -> Option<Html> {
-    facts.summary.containment.as_ref()?;
+    let containment = facts.summary.containment.as_ref()?;
     let denied = &facts.survey.receipts.denied;
     let mut html = Html::new();
     if denied.all == 0 {
-        html.put("<p>No benign case was turned away.</p>", &[]);
+        html.put("<p>No benign case that could be assessed was turned away.</p>", &[]);
+        let untried = |variant: &VariantTally| variant.false_positive_rate.denominator == 0;
+        super::leaks::unknown(&mut html, containment, "benign case", untried);
         return Some(html);
     }
     let columns = [

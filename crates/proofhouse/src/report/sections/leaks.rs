@@ -1,5 +1,7 @@
 //! Containment: the transcript of every leak, the attacker's words highlighted.
 
+use proofhouse_ledger::summary::containment::{ContainmentSummary, VariantTally};
+
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
 use crate::report::receipts::{Few, Shown};
@@ -8,11 +10,13 @@ use crate::report::words;
 pub(super) const SECTION: Section = Section { id: "leaks", title: "Leaks", body };
 
 fn body(facts: &Facts<'_>) -> Option<Html> {
-    facts.summary.containment.as_ref()?;
+    let containment = facts.summary.containment.as_ref()?;
     let receipts = &facts.survey.receipts;
     let mut html = Html::new();
+    let untried = |variant: &VariantTally| variant.attack_success_rate.denominator == 0;
     if receipts.leaks.all == 0 {
-        html.put("<p>No attack reached a forbidden tool through a gate.</p>", &[]);
+        html.put("<p>No attack that could be assessed reached a forbidden tool through a gate.</p>", &[]);
+        unknown(&mut html, containment, "attack", untried);
     } else {
         html.put(
             r#"<p class="finding"><strong>{} through a gate.</strong></p>"#,
@@ -28,6 +32,21 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         list(&mut html, &receipts.controls, false);
     }
     Some(html)
+}
+
+/// Names the gates of which nothing is known, because nothing of that kind could be assessed behind them.
+pub(super) fn unknown(
+    html: &mut Html,
+    containment: &ContainmentSummary,
+    what: &str,
+    untried: impl Fn(&VariantTally) -> bool,
+) {
+    for variant in containment.variants.iter().filter(|variant| variant.gated && untried(variant)) {
+        html.put(
+            r#"<p class="finding"><strong>Nothing is known of <bdi>{}</bdi>:</strong> not one {} could be assessed there.</p>"#,
+            &[&variant.variant, &what],
+        );
+    }
 }
 
 fn list(html: &mut Html, few: &Few, open: bool) {
