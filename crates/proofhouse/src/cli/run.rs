@@ -236,6 +236,7 @@ impl Inputs {
             target: self.target.clone(),
             policy: self.policy.map(PolicyName::from),
             lane: self.lane.map(LaneArg::lane),
+            environment: env::for_targets(),
         }
     }
 }

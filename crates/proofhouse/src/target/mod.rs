@@ -27,6 +27,7 @@ mod scripted;
 
 mod chat;
 mod endpoint;
+mod keys;
 mod pipe;
 mod place;
 mod price;
@@ -45,6 +46,7 @@ pub use chat::{Call, Chat, Message, Tool};
 pub use command::Command;
 pub use gemini::Gemini;
 pub use http::Http;
+pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
 pub(crate) use pipe::{Pipe, Silence};
@@ -188,7 +190,8 @@ impl TargetConfig {
             (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(&settings, purse)?,
             _ => None,
         };
-        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, timeout: opening.timeout })
+        let keys = Keys::live(&opening.environment, &settings.to_string());
+        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, keys, timeout: opening.timeout })
     }
 }
 
@@ -257,6 +260,8 @@ pub struct Target {
     system: System,
     tape: Option<Arc<Tape>>,
     account: Option<Account>,
+    /// What no reply may hold.
+    keys: Keys,
     timeout: Duration,
 }
 
@@ -281,18 +286,19 @@ impl Target {
         }
     }
 
-    /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline.
+    /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline, and a key that
+    /// comes back is taken out before anybody sees the reply.
     pub async fn chat(&self, chat: &Chat) -> Reply {
         let Some(tape) = &self.tape else {
-            let reply = self.ask(chat).await;
+            let reply = self.keys.redact_reply(self.ask(chat).await);
             self.charge(&reply);
             return reply;
         };
         let mark = tape.mark(&self.slot, &self.settings, chat);
         if tape.mode() == Mode::Replay {
-            return tape.play(&mark);
+            return self.keys.redact_reply(tape.play(&mark));
         }
-        let reply = self.ask(chat).await;
+        let reply = self.keys.redact_reply(self.ask(chat).await);
         self.charge(&reply);
         match tape.keep(&mark, &reply) {
             Ok(()) => reply,

@@ -71,7 +71,7 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
     );
     assert_eq!(record["usage"], json!({"input_tokens": 11, "output_tokens": 3}));
     let failed = lab.records("live").into_iter().find(|record| record["case_id"] == "c3").unwrap();
-    assert_eq!(failed["error"], "HTTP 400: no 3 for [secret]");
+    assert_eq!(failed["error"], "HTTP 400: no 3 for [redacted]");
     for (path, bytes) in lab.snapshot() {
         assert!(!String::from_utf8_lossy(&bytes).contains(CANARY), "the key is in {}", path.display());
     }
@@ -83,6 +83,84 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
     assert_eq!(miss["error_type"], "replay_miss");
     assert!(miss["error"].as_str().unwrap().contains(".0 of slot `model`"), "{miss}");
     lab.run("run net.yaml --run-dir none --replay nowhere").exits(2).says("`--record nowhere` makes it");
+}
+
+/// An endpoint that gives the key back in every way that it can.
+fn echoing(seen: &Seen, _: usize) -> Act {
+    let escaped = CANARY.replace('-', "\\u002d");
+    let json = |body: String| Act::Whole(200, vec![("content-type", "application/json".to_owned())], body);
+    let asked = seen.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+    match asked.rsplit(' ').next().unwrap() {
+        "0" => Act::Json(200, completion(&format!("{CANARY} and {escaped}"))),
+        "1" => json(completion("HERE").to_string().replace("HERE", &escaped)),
+        "2" => json(format!("{{\"choices\": {} {escaped}", CANARY)),
+        "3" => Act::Whole(
+            302,
+            vec![("location", format!("http://h/?key={}", CANARY.replace('-', "%2D")))],
+            String::new(),
+        ),
+        "4" => Act::Json(401, json!({"error": {"message": format!("{}{CANARY}", "x".repeat(290))}})),
+        "5" => Act::Whole(200, vec![("content-type", format!("text/{CANARY}"))], "no".to_owned()),
+        "6" => {
+            let mut body = completion("");
+            let arguments = format!("{{\"key\": \"{escaped}\", \"{CANARY}\": 1}}");
+            let call = json!({"id": CANARY, "type": "function", "function": {"name": CANARY, "arguments": arguments}});
+            body["choices"][0]["message"] =
+                json!({"role": "assistant", "content": null, "tool_calls": [call]});
+            body["model"] = json!(CANARY);
+            body["system_fingerprint"] = json!(CANARY);
+            body["choices"][0]["finish_reason"] = json!(CANARY);
+            Act::Json(200, body)
+        }
+        _ => Act::Json(500, json!({"error": seen.head})),
+    }
+}
+
+#[test]
+fn a_key_that_comes_back_is_kept_nowhere() {
+    let server = Server::start(echoing);
+    let lab = suite(&server, 8, "");
+    lab.write("net.yaml", lab.read("net.yaml").replace("backoff_ms: 20", "backoff_ms: 1, max_attempts: 2"));
+    let outcome = run(&lab, "run net.yaml --run-dir live --record tape");
+    let doctor = run(&lab, "doctor net.yaml");
+    assert!(server.seen().iter().all(|seen| seen.head.contains(CANARY)), "the key was never sent");
+    let said = format!("{}{}{}{}", outcome.stdout, outcome.stderr, doctor.stdout, doctor.stderr);
+    let mut kept: Vec<(String, String)> = lab
+        .snapshot()
+        .into_iter()
+        .map(|(path, bytes)| (path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()))
+        .collect();
+    kept.push(("the terminal".to_owned(), said));
+    for (place, text) in &kept {
+        for part in [CANARY, &CANARY[..12], "002dkey", "002Dkey", "key-0123", "2Dkey"] {
+            assert!(!text.contains(part), "{part} is in {place}");
+        }
+    }
+    let records = lab.records("live");
+    let of = |case: &str| records.iter().find(|record| record["case_id"] == case).unwrap();
+    assert_eq!(of("c0")["output"], "[redacted] and [redacted]");
+    assert_eq!(of("c1")["output"], "[redacted]");
+    assert_eq!(of("c6")["output"]["tool_calls"][0]["name"], "[redacted]");
+    assert_eq!(of("c7")["error_type"], "http_500");
+    drop(server);
+    run(&lab, "run net.yaml --run-dir again --replay tape");
+    assert_eq!(lab.run_files("again"), lab.run_files("live"));
+}
+
+#[test]
+fn a_key_in_use_is_refused_wherever_a_suite_says_it() {
+    let server = Server::saying("x");
+    let lab = suite(&server, 2, "");
+    lab.write("cases.jsonl", lab.read("cases.jsonl").replace("question 1", &format!("question {CANARY}")));
+    let before = lab.snapshot();
+    for command in ["check net.yaml", "plan net.yaml", "run net.yaml --run-dir live", "doctor net.yaml"] {
+        let outcome =
+            run(&lab, command).exits(3).says("the value of `CANARY_KEY` stands here").says("cases.jsonl:2:");
+        assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains(CANARY), "{}", outcome.stderr);
+    }
+    assert_eq!(lab.snapshot(), before, "a refusal changes no byte");
+    // Where it is no key it is text.
+    lab.run("check net.yaml").exits(0);
 }
 
 #[test]

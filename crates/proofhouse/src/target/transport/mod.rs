@@ -3,6 +3,7 @@
 //! Nothing here knows what a model is. A caller hands over a request and a way to read an answer; every attempt is
 //! accounted for, and whatever happens ends in a named outcome within the trial's deadline.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -13,9 +14,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::reply::{Attempt, Outcome, Reply};
-use super::secret::Secret;
 use super::usage::Usage;
-use super::{At, Complaint, Environment};
+use super::{At, Complaint, Environment, Keys};
 use client::{Bounds, Broken, Client};
 use gate::{Gate, Permit};
 use pace::{Booking, Pace};
@@ -168,7 +168,7 @@ pub(super) struct Line {
     client: Client,
     gate: Gate,
     pace: Pace,
-    secrets: Vec<Secret>,
+    keys: Keys,
     timeout: Duration,
 }
 
@@ -178,7 +178,7 @@ impl Line {
         settings: &Transport,
         to: &Uri,
         environment: &Environment,
-        secrets: Vec<Secret>,
+        keys: Keys,
         timeout: Duration,
     ) -> Result<Self, String> {
         let most = settings.max_in_flight.map_or(10_000, |most| most as usize);
@@ -190,7 +190,7 @@ impl Line {
                 settings.tokens_per_minute.map(u64::from),
             ),
             settings: settings.clone(),
-            secrets,
+            keys,
             timeout,
         })
     }
@@ -212,14 +212,10 @@ impl Line {
         }
     }
 
-    fn scrub(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.secrets.iter().fold(bytes, |bytes, secret| secret.scrub(bytes))
-    }
-
     /// Takes keys out of what a fault says.
     fn scrubbed(&self, fault: Fault) -> Fault {
         let Outcome::Failed { error_type, error } = fault.outcome else { return fault };
-        let error = String::from_utf8_lossy(&self.scrub(error.into_bytes())).into_owned();
+        let error = self.keys.redact(&error).into_owned();
         Fault { outcome: Outcome::Failed { error_type, error }, ..fault }
     }
 }
@@ -337,7 +333,10 @@ impl<'a> Course<'a> {
         permit: &Permit,
         read: &impl Fn(&Answer) -> Reading,
     ) -> Result<Reply, Fault> {
-        answer.body = self.line.scrub(answer.body);
+        // Before anything is read of it: a message is cut to length, and half a key would not be found.
+        if let Cow::Owned(without) = self.line.keys.redact_bytes(&answer.body) {
+            answer.body = without;
+        }
         let gate = &self.line.gate;
         match read(&answer) {
             Reading::Said(reply, usage) => {
