@@ -729,6 +729,89 @@ fn a_plugin_in_python_answers_dies_and_comes_back() {
     }
 }
 
+/// A plugin that leaves a process behind which holds its streams open, and says its number.
+const ORPHANS: &str = r#"
+import json, os, subprocess, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    text = asked["chat"]["messages"][-1]["content"]
+    child = subprocess.Popen(["sleep", "600"], start_new_session=text.startswith("away"))
+    open(text, "w").write(str(child.pid))
+    if text.endswith("answered"): print(json.dumps({"id": asked["id"], "reply": {"output": "last"}}), flush=True)
+    sys.stderr.write("gone"); sys.stderr.flush()
+    os._exit(3)
+"#;
+
+#[test]
+fn a_plugin_that_dies_is_known_to_be_dead_whoever_holds_its_streams() {
+    let dir = tempfile::tempdir().unwrap();
+    let base_dir = Utf8Path::from_path(dir.path()).unwrap().to_owned();
+    std::fs::write(base_dir.join("orphans.py"), ORPHANS).unwrap();
+    let path = variable("PATH");
+    let environment = Environment::new(move |name| (name == "PATH").then(|| path.clone()).flatten());
+    let opening = Opening { base_dir: base_dir.clone(), environment, ..opening(60_000) };
+    let target = target("plugin: {command: [python3, orphans.py]}", &opening);
+    for (text, expected) in [
+        ("near", "failed (Some(\"plugin_died\"), Some(\"the program ended: gone\"))"),
+        ("near answered", "answered (None, None)"),
+        // One that left the group lives on, but nobody waits for it.
+        ("away", "failed (Some(\"plugin_died\"), Some(\"the program ended: gone\"))"),
+    ] {
+        let start = Instant::now();
+        let reply = ask(&target, &Chat::ask(text, 0, 0));
+        assert_eq!(format!("{} {:?}", reply.outcome.name(), reply.outcome.explained()), expected, "{text}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{text}: {:?}", start.elapsed());
+        let orphan: i32 = std::fs::read_to_string(base_dir.join(text)).unwrap().parse().unwrap();
+        match text {
+            "away" => end_process(orphan),
+            _ => assert!(ends_soon(orphan), "the process that `{text}` left is still there"),
+        }
+    }
+}
+
+#[test]
+fn what_a_plugin_started_ends_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let base_dir = Utf8Path::from_path(dir.path()).unwrap().to_owned();
+    let script = PLUGIN.replace("for line", "import subprocess\nchild = subprocess.Popen(['sleep', '600'])\nopen('child', 'w').write(str(child.pid))\nfor line");
+    std::fs::write(base_dir.join("answer.py"), script).unwrap();
+    let path = variable("PATH");
+    let environment = Environment::new(move |name| (name == "PATH").then(|| path.clone()).flatten());
+    let target = target(
+        "plugin: {command: [python3, answer.py]}",
+        &Opening { base_dir: base_dir.clone(), environment, ..opening(20_000) },
+    );
+    assert_eq!(ask(&target, &Chat::ask("hi", 0, 0)).output, Some("HI -".into()));
+    let child: i32 = std::fs::read_to_string(base_dir.join("child")).unwrap().parse().unwrap();
+    assert!(!is_over(child), "it was never there");
+    drop(target);
+    assert!(ends_soon(child));
+}
+
+/// Whether a process has ended, reaped or not.
+pub fn is_over(pid: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(state) => state.rsplit(") ").next().is_some_and(|state| state.starts_with('Z')),
+        Err(_) => rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err(),
+    }
+}
+
+pub fn ends_soon(pid: i32) -> bool {
+    (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        is_over(pid)
+    })
+}
+
+fn end_process(pid: i32) {
+    assert!(!is_over(pid), "it was never there");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+}
+
 #[test]
 fn a_plugin_that_is_not_there_says_so() {
     let target = target("plugin: {command: [no-such-program-here]}", &opening(500));
