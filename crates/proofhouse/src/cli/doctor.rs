@@ -133,9 +133,15 @@ fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
                 complaint.what
             }
         };
-        rows.push(row(&format!("target {slot}"), &said));
+        rows.push(row(&format!("target {slot}"), &harmless(&said)));
     }
     Ok((rows, well))
+}
+
+/// Text of an endpoint on one line, without characters that a terminal obeys.
+fn harmless(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Whether the tier held what it promises.

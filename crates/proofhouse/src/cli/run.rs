@@ -119,7 +119,11 @@ impl Tapes {
         let wanted = wanted.or(self.replay.as_ref().map(|dir| (dir, Mode::Replay)));
         let tape = wanted.map(|(dir, mode)| Tape::open(dir, mode)).transpose();
         let tape = tape.map_err(|what| Failure::say(Exit::Usage, what))?;
-        Ok(Opening { environment: env::for_targets(), tape: tape.map(Arc::new), ..Opening::default() })
+        Ok(Opening {
+            environment: env::for_targets(),
+            tape: tape.map(Arc::new),
+            ..Opening::default()
+        })
     }
 }
 
@@ -341,7 +345,7 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
-                terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
+                terminal.say(&table::closing(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let tree = export::beside(&paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
                 if let Some(tree) = tree {
@@ -392,6 +396,17 @@ impl Run {
                 again.push(' ');
                 again.push_str(flag);
             }
+        }
+        // Without them the rest would ask somebody else, or cost more than was meant.
+        let files =
+            [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
+        for (flag, path) in files {
+            if let Some(path) = path {
+                again.push_str(&format!(" {flag} {path}"));
+            }
+        }
+        if let Some(budget) = self.budget {
+            again.push_str(&format!(" --budget {budget}"));
         }
         Failure::say(
             Exit::Incomplete,

@@ -164,6 +164,82 @@ fn a_key_in_use_is_refused_wherever_a_suite_says_it() {
 }
 
 #[test]
+fn where_nothing_could_be_assessed_the_terminal_says_what_broke_and_what_to_do() {
+    let server = Server::start(|seen, _| match seen.body["messages"][0]["content"].as_str() {
+        Some("question 0") => Act::Json(400, json!({"error": {"message": "no"}})),
+        _ => Act::Json(401, json!({"error": {"message": "no"}})),
+    });
+    let lab = suite(&server, 3, "");
+    run(&lab, "run net.yaml --run-dir live")
+        .exits(9)
+        .says("6 of 6 trials could not be assessed: 4 × unauthorized, 2 × http_400\n")
+        .says("hint: `proofhouse doctor net.yaml` asks each target");
+    // Answers that are assessed are no errors, and where something was assessed nobody has to ask again.
+    let some = Server::start(|seen, _| match seen.body["messages"][0]["content"].as_str() {
+        Some("question 0") => Act::Json(200, completion("")),
+        _ => Act::Json(401, json!({"error": {"message": "no"}})),
+    });
+    lab.write("net.yaml", lab.read("net.yaml").replace(&server.base(), &some.base()));
+    let outcome = run(&lab, "run net.yaml --run-dir some")
+        .exits(0)
+        .says("4 of 6 trials could not be assessed: 4 × unauthorized\n");
+    assert!(!outcome.stderr.contains("doctor"), "{}", outcome.stderr);
+    lab.write("tape/x", "");
+    run(&lab, "run net.yaml --run-dir miss --replay tape")
+        .exits(9)
+        .says("6 × replay_miss")
+        .says("hint: `--record DIR`");
+}
+
+#[test]
+fn a_containment_run_against_a_dead_endpoint_says_what_broke() {
+    let server = Server::start(|_, _| Act::Json(403, json!({"error": {"message": "no"}})));
+    let lab = Lab::new();
+    lab.write(
+        "c.yaml",
+        format!(
+            "kind: containment\nsuite_id: c\ntargets:\n  m: {{openai: {{model: m, base_url: '{}', api_key_env: CANARY_KEY}}}}\nvariants: {{naive_llm: {{}}, calyx_llm: {{}}}}\n\
+             cases:\n  - {{case_id: a, prompt: send it, expected_outcome: contained, actions: [{{name: http_post, args: {{url: 'http://h/'}}}}]}}\n",
+            server.base()
+        ),
+    );
+    run(&lab, "run c.yaml --run-dir live").says("2 × unauthorized").says("hint: `proofhouse doctor c.yaml`");
+}
+
+#[test]
+fn an_endpoint_does_not_drive_the_terminal() {
+    let server = Server::start(|_, _| Act::Json(400, json!({"error": {"message": "\u{1b}[31mred\u{7}"}})));
+    let lab = suite(&server, 1, "");
+    let outcome = run(&lab, "doctor net.yaml").exits(9).says("[31mred");
+    assert!(!outcome.stdout.contains(['\u{1b}', '\u{7}']), "{:?}", outcome.stdout);
+}
+
+#[test]
+fn fewer_requests_are_under_way_when_the_endpoint_says_so_and_more_again_later() {
+    const BEARS: usize = 12;
+    let server = Server::start(|seen, _| match seen.under_way > BEARS {
+        true => Act::After(30, Box::new(too_many(&[]))),
+        false => Act::After(30, Box::new(good())),
+    });
+    let lab = suite(&server, 200, "");
+    lab.write("net.yaml", lab.read("net.yaml").replace("backoff_ms: 20", "backoff_ms: 20, max_attempts: 20"));
+    run(&lab, "run net.yaml --run-dir live --jobs 64").exits(0);
+    assert_eq!(lab.records("live").iter().filter(|record| record["status"] == "success").count(), 400);
+    let under_way: Vec<usize> = server.seen().iter().map(|seen| seen.under_way).collect();
+    let refused = under_way.iter().filter(|count| **count > BEARS).count();
+    let first =
+        under_way.iter().position(|count| *count > BEARS).expect("the first rounds double until it refuses");
+    assert!(refused < under_way.len() / 4, "{refused} of {} were refused: {under_way:?}", under_way.len());
+    // The most under way in each stretch of ten requests: it falls to half of what it was, and climbs from there.
+    let stretches: Vec<usize> =
+        under_way[first..].chunks(10).map(|some| *some.iter().max().unwrap()).collect();
+    let before = *under_way[..=first + 10].iter().max().unwrap();
+    let (at, lowest) = stretches.iter().enumerate().min_by_key(|(_, most)| **most).unwrap();
+    assert!(*lowest <= before / 2 + 1, "from {before} it only fell to {lowest}: {stretches:?}");
+    assert!(stretches[at..].iter().any(|most| *most >= lowest + 2), "it never climbed again: {stretches:?}");
+}
+
+#[test]
 fn jobs_are_in_flight() {
     let server = Server::start(|_, _| Act::Crowd(64, 1_500, Box::new(good())));
     let lab = suite(&server, 150, "");
@@ -181,7 +257,7 @@ fn a_budget_stops_the_run_and_it_can_be_resumed() {
     run(&lab, "run net.yaml --run-dir live --jobs 2 --prices prices.yaml --budget 0.0002")
         .exits(8)
         .says("the budget is used up")
-        .says("--resume");
+        .says("--resume --prices prices.yaml --budget 0.0002` completes it");
     let asked = server.seen().len();
     assert!((10..=12).contains(&asked), "{asked}");
     assert_eq!(lab.read("live/records.jsonl").lines().count(), asked, "what was paid for is kept");

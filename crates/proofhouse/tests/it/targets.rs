@@ -214,6 +214,12 @@ fn what_the_model_says_has_a_name() {
         said(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}), "stop"),
         "answered \"ab\""
     );
+    assert_eq!(said(json!({"content": ["a", {"type": "image"}]}), "stop"), "answered \"a\"");
+    assert_eq!(said(json!({"content": [{"type": "thinking", "thinking": "x"}]}), "stop"), "empty \"\"");
+    // What is neither text nor null is neither an empty answer nor none.
+    for odd in [json!(3), json!({"k": 1}), json!([1]), json!(true)] {
+        assert_eq!(said(json!({"content": odd}), "stop"), "failed nothing", "{odd}");
+    }
     let calls = json!([{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\"x\": 1}"}},
                        {"function": {"name": "g", "arguments": "{oops"}}, {"function": {"name": "h", "arguments": ""}}]);
     assert_eq!(

@@ -424,7 +424,10 @@ fn milliseconds(span: Duration) -> f64 {
 /// The beginning of a body that is no answer, on one line.
 pub(super) fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2_000)]);
-    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A terminal obeys some characters: whoever reads the message must not be at the endpoint's mercy.
+    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut line: String = words.join(" ").chars().map(harmless).collect();
     if let Some((end, _)) = line.char_indices().nth(300) {
         line.truncate(end);
         line.push('…');
