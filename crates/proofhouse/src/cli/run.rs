@@ -21,7 +21,7 @@ use crate::containment::Lane;
 use crate::robustness::PolicyName;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
-use crate::target::{Mode, Opening, Prices, Purse, Tape};
+use crate::target::{Endpoints, Mode, Opening, Prices, Purse, Tape};
 use crate::{export, report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -110,6 +110,10 @@ pub(super) struct Tapes {
     /// Take every reply of an endpoint from this directory, without a network; what is not there is an error.
     #[arg(long, value_name = "DIR")]
     replay: Option<Utf8PathBuf>,
+
+    /// One for the whole command: lanes and rewriters draw on the same allowances.
+    #[arg(skip)]
+    endpoints: Endpoints,
 }
 
 impl Tapes {
@@ -122,6 +126,7 @@ impl Tapes {
         Ok(Opening {
             environment: env::for_targets(),
             tape: tape.map(Arc::new),
+            endpoints: self.endpoints.clone(),
             ..Opening::default()
         })
     }

@@ -87,12 +87,13 @@ impl Remote {
             headers.insert(header, value);
             keys.add(variable, Some(secret));
         }
-        if let Some(key) = place.key(&base, opening)? {
+        let key = place.key(&base, opening)?;
+        if let Some(key) = &key {
             let (header, prefix) = key_header;
             headers.insert(header, key.header(prefix).ok_or_else(|| unusable(&["api_key_env"]))?);
-            keys.add("the key", Some(key));
+            keys.add("the key", Some(key.clone()));
         }
-        let line = Line::new(place.transport, &uri, &opening.environment, keys, opening.timeout)
+        let line = Line::new(place.transport, &uri, key.as_ref(), keys, opening)
             .map_err(|what| complaint(&["base_url"], what, "install the `ca-certificates` package"))?;
         Ok(Remote { line, uri, headers, dialect, max_tokens: 0 })
     }

@@ -58,7 +58,7 @@ pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub use tape::{Mode, Tape};
 pub use template::{Template, TemplateError};
-pub use transport::Transport;
+pub use transport::{Endpoints, Transport};
 
 macro_rules! family {
     ($($(#[doc = $doc:literal])+ $variant:ident($settings:ty) = $name:literal,)+) => {
@@ -237,6 +237,8 @@ pub struct Opening {
     pub tape: Option<Arc<Tape>>,
     /// What requests are paid from.
     pub purse: Option<Arc<Purse>>,
+    /// What slots of one endpoint have in common.
+    pub endpoints: Endpoints,
 }
 
 impl Default for Opening {
@@ -248,6 +250,7 @@ impl Default for Opening {
             base_dir: Utf8PathBuf::new(),
             tape: None,
             purse: None,
+            endpoints: Endpoints::default(),
         }
     }
 }

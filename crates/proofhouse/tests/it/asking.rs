@@ -240,6 +240,24 @@ fn fewer_requests_are_under_way_when_the_endpoint_says_so_and_more_again_later()
 }
 
 #[test]
+fn slots_of_one_endpoint_share_its_places() {
+    let server = Server::start(|_, _| Act::After(20, Box::new(good())));
+    let lab = suite(&server, 12, "");
+    let slot = |name: &str, most: u32| {
+        format!(
+            "  {name}: {{openai: {{model: {name}, base_url: '{}', api_key_env: CANARY_KEY, transport: {{max_in_flight: {most}}}}}}}\n",
+            server.base()
+        )
+    };
+    let yaml = lab.read("net.yaml");
+    let head = yaml.split("  model:").next().unwrap();
+    lab.write("net.yaml", format!("{head}{}{}", slot("a", 3), slot("b", 5)));
+    run(&lab, "run net.yaml --run-dir live --jobs 32").exits(0);
+    assert_eq!(server.peak(), 3, "the smaller number holds for both");
+    assert_eq!(server.seen().len(), 48);
+}
+
+#[test]
 fn jobs_are_in_flight() {
     let server = Server::start(|_, _| Act::Crowd(64, 1_500, Box::new(good())));
     let lab = suite(&server, 150, "");

@@ -14,24 +14,30 @@ use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::reply::{Attempt, Outcome, Reply};
+use super::secret::Secret;
 use super::usage::Usage;
-use super::{At, Complaint, Environment, Keys};
+use super::{At, Complaint, Keys, Opening};
 use client::{Bounds, Broken, Client};
-use gate::{Gate, Permit};
-use pace::{Booking, Pace};
+use gate::Permit;
+use pace::Booking;
 
 mod client;
 mod dial;
 mod gate;
 mod headers;
 mod pace;
+mod share;
 
 pub(super) use client::Answer;
+pub use share::Endpoints;
+use share::Share;
 
 /// The longest that is waited between two attempts where the endpoint does not say.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// How requests travel: attempts, deadlines, allowances. None of it changes what is asked.
+/// How requests travel: attempts, deadlines, allowances. None of it changes what is asked. Slots of one endpoint (scheme,
+/// host, port and key) share `max_in_flight`, `requests_per_minute`, `tokens_per_minute` and its own pace, as their provider
+/// counts them together: the smallest number that any of them names holds for all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transport {
@@ -166,32 +172,27 @@ impl Fault {
 pub(super) struct Line {
     settings: Transport,
     client: Client,
-    gate: Gate,
-    pace: Pace,
+    /// What it has in common with other slots of the endpoint.
+    share: Share,
     keys: Keys,
     timeout: Duration,
 }
 
 impl Line {
-    /// Makes a line ready; `timeout` is how long one trial may take.
+    /// Makes a line ready; `key` is what the endpoint knows us by.
     pub(super) fn new(
         settings: &Transport,
         to: &Uri,
-        environment: &Environment,
+        key: Option<&Secret>,
         keys: Keys,
-        timeout: Duration,
+        opening: &Opening,
     ) -> Result<Self, String> {
-        let most = settings.max_in_flight.map_or(10_000, |most| most as usize);
         Ok(Line {
-            client: Client::new(to, environment)?,
-            gate: Gate::new(most),
-            pace: Pace::new(
-                settings.requests_per_minute.map(u64::from),
-                settings.tokens_per_minute.map(u64::from),
-            ),
+            client: Client::new(to, &opening.environment)?,
+            share: opening.endpoints.join(to, key, settings),
             settings: settings.clone(),
             keys,
-            timeout,
+            timeout: opening.timeout,
         })
     }
 
@@ -274,8 +275,8 @@ impl<'a> Course<'a> {
     /// Waits for a place and for the allowance; none when the trial's deadline comes first.
     async fn enter(&mut self) -> Option<(Permit, Option<Booking>)> {
         let ready = async {
-            let permit = self.line.gate.enter().await;
-            (permit, self.line.pace.wait(self.ask.tokens).await)
+            let permit = self.line.share.gate.enter().await;
+            (permit, self.line.share.pace.wait(self.ask.tokens).await)
         };
         match self.deadline {
             Some(deadline) => timeout_at(deadline, ready).await.ok(),
@@ -306,7 +307,10 @@ impl<'a> Course<'a> {
             Ok(answer) => self.take(answer, permit, read),
             Err(broken) => Err(fault_of(broken)),
         };
-        self.line.pace.settle(*booking, if sent.is_some() { self.usage.last_tokens().max(1) } else { 0 });
+        self.line
+            .share
+            .pace
+            .settle(*booking, if sent.is_some() { self.usage.last_tokens().max(1) } else { 0 });
         self.attempts.push(Attempt {
             result: read.as_ref().map_or_else(Fault::result, |_| "answered".to_owned()),
             http_status,
@@ -337,7 +341,7 @@ impl<'a> Course<'a> {
         if let Cow::Owned(without) = self.line.keys.redact_bytes(&answer.body) {
             answer.body = without;
         }
-        let gate = &self.line.gate;
+        let gate = &self.line.share.gate;
         match read(&answer) {
             Reading::Said(reply, usage) => {
                 gate.answered(permit);
