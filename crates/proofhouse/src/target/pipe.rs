@@ -314,11 +314,28 @@ fn read_lines(stdout: ChildStdout, pending: &Pending) -> Option<Silence> {
     }
 }
 
+/// The id in a line that is no JSON, as `{"id": 3, "verdict": {"score": NaN}}`.
+fn id_in(line: &[u8]) -> Option<u64> {
+    let from = memchr::memmem::find(line, b"\"id\"")? + 4;
+    let rest = line[from..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
 impl Pending {
     fn deliver(&self, line: &[u8]) -> Result<(), String> {
         let shown = || super::transport::excerpt(&self.keys.redact_bytes(line));
-        let answer = json::parse(line, Strictness::Lenient)
-            .map_err(|error| format!("it said something that is not JSON ({error}): {}", shown()))?;
+        let answer = match json::parse(line, Strictness::Lenient) {
+            Ok(answer) => answer,
+            Err(error) => {
+                let why = format!("it said something that is not JSON ({error}): {}", shown());
+                // Whoever it was meant for has no answer; the others still wait for theirs.
+                let asked = id_in(line).and_then(|id| locked(&self.asked).waiting.remove(&id));
+                let Some(asked) = asked else { return Err(why) };
+                let _ = asked.send(Err(Silence::Garbled(why)));
+                return Ok(());
+            }
+        };
         let id = answer
             .get("id")
             .and_then(Json::as_f64)

@@ -686,6 +686,7 @@ for line in sys.stdin:
     if text == "die": sys.exit("I am dead")
     if text == "hang": continue
     if text == "garble": print("what?", flush=True); continue
+    if text == "nan": print('{"id": %d, "reply": {"output": NaN}}' % asked["id"], flush=True); continue
     if text == "fail": print(json.dumps({"id": asked["id"], "error": "no luck"}), flush=True); continue
     reply = {"output": text.upper() + " " + os.environ.get("MODE", "-") + os.environ.get("CANARY_KEY", ""), "usage": {"input_tokens": 1}}
     if text == "call": reply = {"output": None, "tool_calls": [{"name": "f", "args": {"x": 1}}]}
@@ -727,6 +728,11 @@ fn a_plugin_in_python_answers_dies_and_comes_back() {
     assert_eq!(say("die"), "failed null (Some(\"plugin_died\"), Some(\"the program ended: I am dead\"))");
     assert_eq!(say("back"), "answered \"BACK test\" (None, None)");
     assert!(say("garble").contains("plugin_garbled"));
+    // A line that is broken for one is an answer that one lacks; the others get theirs.
+    let (nan, well) = (Chat::ask("nan", 0, 0), Chat::ask("whole", 0, 0));
+    let (broken, whole) = runtime().block_on(async { tokio::join!(target.chat(&nan), target.chat(&well)) });
+    assert_eq!(broken.outcome.explained().0, Some("plugin_garbled"));
+    assert_eq!(whole.output, Some("WHOLE test".into()));
     assert!(say("hang").starts_with("timed_out"));
     assert_eq!(say("still"), "answered \"STILL test\" (None, None)");
     let replies = flood(target, 50);
