@@ -101,7 +101,8 @@ impl Doctor {
 
 /// A row for each target of a suite, and whether all of them answered. No key is ever part of a reply or a complaint.
 fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
-    let loaded = suite::load(path, &Overrides::default())?;
+    let overrides = Overrides { environment: env::for_targets(), ..Overrides::default() };
+    let loaded = suite::load(path, &overrides)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let opening = Opening {
         environment: env::for_targets(),
@@ -132,9 +133,15 @@ fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
                 complaint.what
             }
         };
-        rows.push(row(&format!("target {slot}"), &said));
+        rows.push(row(&format!("target {slot}"), &harmless(&said)));
     }
     Ok((rows, well))
+}
+
+/// Text of an endpoint on one line, without characters that a terminal obeys.
+fn harmless(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Whether the tier held what it promises.

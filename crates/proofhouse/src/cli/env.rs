@@ -34,10 +34,12 @@ pub fn passed(name: &str) -> Option<String> {
 
 /// What targets may ask for: the keys, addresses and proxies that their settings name.
 pub fn for_targets() -> Environment {
-    Environment::new(|name| {
+    let look = |name: &str| {
         #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
         std::env::var(name).ok()
-    })
+    };
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    Environment::new(look).with_names(names.collect())
 }
 
 fn is_set(name: &str) -> bool {

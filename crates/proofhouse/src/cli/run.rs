@@ -21,7 +21,7 @@ use crate::containment::Lane;
 use crate::robustness::PolicyName;
 use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
 use crate::suite::{self, CodeOverrides, Loaded, Overrides};
-use crate::target::{Mode, Opening, Prices, Purse, Tape};
+use crate::target::{Endpoints, Mode, Opening, Prices, Purse, Tape};
 use crate::{export, report, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -110,6 +110,10 @@ pub(super) struct Tapes {
     /// Take every reply of an endpoint from this directory, without a network; what is not there is an error.
     #[arg(long, value_name = "DIR")]
     replay: Option<Utf8PathBuf>,
+
+    /// One for the whole command: lanes and rewriters draw on the same allowances.
+    #[arg(skip)]
+    endpoints: Endpoints,
 }
 
 impl Tapes {
@@ -119,7 +123,12 @@ impl Tapes {
         let wanted = wanted.or(self.replay.as_ref().map(|dir| (dir, Mode::Replay)));
         let tape = wanted.map(|(dir, mode)| Tape::open(dir, mode)).transpose();
         let tape = tape.map_err(|what| Failure::say(Exit::Usage, what))?;
-        Ok(Opening { environment: env::for_targets(), tape: tape.map(Arc::new), ..Opening::default() })
+        Ok(Opening {
+            environment: env::for_targets(),
+            tape: tape.map(Arc::new),
+            endpoints: self.endpoints.clone(),
+            ..Opening::default()
+        })
     }
 }
 
@@ -236,6 +245,7 @@ impl Inputs {
             target: self.target.clone(),
             policy: self.policy.map(PolicyName::from),
             lane: self.lane.map(LaneArg::lane),
+            environment: env::for_targets(),
         }
     }
 }
@@ -340,7 +350,7 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
-                terminal.say(&table::closing(&summary, &paths, self.skip_report, &executed));
+                terminal.say(&table::closing(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let tree = export::beside(&paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
                 if let Some(tree) = tree {
@@ -391,6 +401,17 @@ impl Run {
                 again.push(' ');
                 again.push_str(flag);
             }
+        }
+        // Without them the rest would ask somebody else, or cost more than was meant.
+        let files =
+            [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
+        for (flag, path) in files {
+            if let Some(path) = path {
+                again.push_str(&format!(" {flag} {path}"));
+            }
+        }
+        if let Some(budget) = self.budget {
+            again.push_str(&format!(" --budget {budget}"));
         }
         Failure::say(
             Exit::Incomplete,

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
+use camino::Utf8Path;
 use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
 
@@ -12,7 +14,13 @@ use crate::report::{self, words};
 use crate::run::Executed;
 
 /// Everything that `run` says when it is done.
-pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, executed: &Executed) -> String {
+pub(super) fn closing(
+    summary: &Summary,
+    suite: &Utf8Path,
+    paths: &RunPaths,
+    skip_report: bool,
+    executed: &Executed,
+) -> String {
     let mut text = format!("{} run {}: {} trials", summary.suite_id, summary.run_id, summary.trials);
     if executed.reused > 0 {
         let _ = write!(text, " ({} executed now, {} kept)", executed.executed, executed.reused);
@@ -44,6 +52,9 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
     } else {
         let _ = writeln!(text, "report: {}", paths.report());
         let _ = write!(text, "next:   proofhouse verify {}", paths.dir);
+    }
+    if let Some(remedy) = remedy(summary, suite) {
+        let _ = write!(text, "\n\nhint: {remedy}");
     }
     text
 }
@@ -213,20 +224,51 @@ fn facts(summary: &Summary) -> Vec<String> {
     }
     let unassessed = summary.trials - spared - summary.assessed;
     if unassessed > 0 {
-        let why: Vec<String> = summary
-            .counts
-            .iter()
-            .filter(|(status, count)| {
-                *status != "success" && **count > 0 && (spared == 0 || *status != "not_run")
-            })
-            .map(|(status, count)| format!("{count} {status}"))
-            .collect();
-        let unparsed = summary.error_types.get("unparsed").map(|count| format!("{count} unparsed"));
-        let why: Vec<String> = why.into_iter().chain(unparsed).collect();
-        let why = if why.is_empty() { "judges could not judge".to_owned() } else { why.join(", ") };
+        let why = reasons(summary, unassessed, spared);
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }
     facts
+}
+
+/// How answers end that are answers all the same: judges look at them.
+const ANSWERS: [&str; 5] = ["empty", "null", "length", "refused", "filtered"];
+
+/// What kept trials from being assessed, by type of error where those say it, most frequent first.
+fn reasons(summary: &Summary, unassessed: u64, spared: u64) -> String {
+    let broke = |(status, count): &(&String, &u64)| {
+        status.as_str() != "success" && **count > 0 && (spared == 0 || status.as_str() != "not_run")
+    };
+    let statuses: Vec<_> = summary.counts.iter().filter(broke).collect();
+    let mut types: Vec<_> =
+        summary.error_types.iter().filter(|(name, _)| !ANSWERS.contains(&name.as_str())).collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let explained: u64 = types.iter().map(|(_, count)| **count).sum();
+    let fits = summary.code.is_none() && explained <= unassessed;
+    let mut why: Vec<String> = match explained > 0 && fits {
+        true => types.iter().map(|(name, count)| format!("{count} × {name}")).collect(),
+        false => statuses.iter().map(|(status, count)| format!("{count} {status}")).collect(),
+    };
+    if why.is_empty() {
+        return "judges could not judge".to_owned();
+    }
+    if explained > 0 && fits && explained < unassessed {
+        why.push(format!("{} × judges could not judge", unassessed - explained));
+    }
+    why.join(", ")
+}
+
+/// What to do where nothing at all could be assessed; a tape that lacks answers is not the endpoint's fault.
+fn remedy(summary: &Summary, suite: &Utf8Path) -> Option<String> {
+    let asks = matches!(summary.kind, Kind::Probe | Kind::Containment);
+    let by_tape =
+        ["replay_miss", "cassette_damaged"].iter().any(|name| summary.error_types.contains_key(*name));
+    match (asks && summary.assessed == 0 && !summary.error_types.is_empty(), by_tape) {
+        (false, _) => None,
+        (true, true) => Some("`--record DIR` asks the endpoints and keeps what they say".to_owned()),
+        (true, false) => Some(format!(
+            "`proofhouse doctor {suite}` asks each target one short question and says what comes of it"
+        )),
+    }
 }
 
 /// Why completions of a slot did not pass, most frequent first.

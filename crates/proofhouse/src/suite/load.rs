@@ -8,18 +8,20 @@ use proofhouse_ledger::{Digest, Json, canonical};
 use super::check::kind_of;
 use super::de::{self, Reading};
 use super::file::{Fields, Format};
+use super::keys;
 use super::kinds::{self, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
 use crate::containment::Lane;
 use crate::robustness::PolicyName;
+use crate::target::{Environment, Keys};
 
 /// The largest suite file, in bytes.
 const MAX_SUITE_BYTES: u64 = 64 << 20;
 
 /// What the command line says against the suite; it wins.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// Another seed.
     pub seed: Option<u64>,
@@ -41,6 +43,8 @@ pub struct Overrides {
     pub lane: Option<Lane>,
     /// The run whose answers are judged again, in place of asking targets.
     pub derived_from: Option<Json>,
+    /// Where keys come from: none of them may stand in the suite or its data.
+    pub environment: Environment,
 }
 
 /// What the command line says against a code suite.
@@ -102,12 +106,38 @@ pub struct Loaded {
 /// All problems that are independent of each other, in the order of the files.
 pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> {
     let bytes = read_file(path)?;
+    let keys = Arc::new(keys_in_use(&bytes, overrides));
+    read(path, overrides, bytes, &keys).map_err(|problems| problems.without(&keys))
+}
+
+/// The keys that no text of the suite may hold, among them those that it names itself.
+fn keys_in_use(bytes: &[u8], overrides: &Overrides) -> Keys {
+    let mut settings = String::from_utf8_lossy(bytes).into_owned();
+    // A file that cannot be read is reported where it is used.
+    if let Some(Ok(targets)) = overrides.target.as_ref().map(std::fs::read_to_string) {
+        settings.push('\n');
+        settings.push_str(&targets);
+    }
+    Keys::live(&overrides.environment, &settings)
+}
+
+fn read(
+    path: &Utf8Path,
+    overrides: &Overrides,
+    bytes: Vec<u8>,
+    keys: &Arc<Keys>,
+) -> Result<Loaded, Problems> {
     let suite_sha256 = Digest::of(&bytes);
     let source = Arc::new(Source::new(path.as_str().to_owned(), bytes)?);
     let tree = Tree::parse(source).map_err(Problems::new)?;
+    // Alone and first: other messages would quote what stands there.
+    let found = keys::in_tree(&tree, keys);
+    if !found.is_empty() {
+        return Err(Problems::new(found));
+    }
     let kind = kind_of(&tree)?;
     let lenient = !strict_serialization(&tree, overrides);
-    let loading = Loading { path, tree: &tree, overrides, lenient };
+    let loading = Loading { path, tree: &tree, overrides, lenient, keys };
     let Read { suite, datasets, case_count, warnings } = kinds::read(kind, &loading)?;
     let content: Reading<Json> = de::read(&tree, lenient);
     let Some(content) = content.value.filter(|_| content.problems.is_empty()) else {

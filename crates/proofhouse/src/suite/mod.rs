@@ -12,6 +12,7 @@ mod dataset;
 mod de;
 mod file;
 mod identity;
+mod keys;
 mod kinds;
 mod load;
 mod model;

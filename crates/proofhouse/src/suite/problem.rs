@@ -7,6 +7,8 @@ use std::fmt;
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::target::Keys;
+
 /// How many problems of one kind of source are reported before the rest is only counted.
 pub(crate) const MAX_REPORTED: usize = 20;
 
@@ -316,6 +318,11 @@ impl Problems {
         let uncounted = list.len() > MAX_REPORTED;
         list.truncate(MAX_REPORTED);
         Problems { list, uncounted }
+    }
+
+    /// The same without any character of a key.
+    pub(crate) fn without(self, keys: &Keys) -> Self {
+        Problems { list: self.list.into_iter().map(|problem| problem.without(keys)).collect(), ..self }
     }
 
     /// The class of the first problem.

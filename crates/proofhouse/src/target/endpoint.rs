@@ -15,7 +15,7 @@ use super::place::{Place, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
 use super::transport::{Answer, Ask, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
-use super::{Call, Chat, Complaint, Opening};
+use super::{Call, Chat, Complaint, Keys, Opening};
 
 /// How one maker's endpoint is spoken to.
 pub(super) trait Dialect: Debug + Send + Sync {
@@ -76,7 +76,7 @@ impl Remote {
             let (name, value) = pair.ok_or_else(|| unusable(&["headers", name]))?;
             headers.insert(name, value);
         }
-        let mut secrets = Vec::new();
+        let mut keys = Keys::live(&opening.environment, "");
         for (name, variable) in place.headers_env {
             let secret = opening.environment.secret(variable).ok_or_else(|| {
                 let what = format!("`{variable}` is not set in the environment");
@@ -85,14 +85,15 @@ impl Remote {
             let pair = HeaderName::try_from(name).ok().zip(secret.header(""));
             let (header, value) = pair.ok_or_else(|| unusable(&["headers_env", name]))?;
             headers.insert(header, value);
-            secrets.push(secret);
+            keys.add(variable, Some(secret));
         }
-        if let Some(key) = place.key(&base, opening)? {
+        let key = place.key(&base, opening)?;
+        if let Some(key) = &key {
             let (header, prefix) = key_header;
             headers.insert(header, key.header(prefix).ok_or_else(|| unusable(&["api_key_env"]))?);
-            secrets.push(key);
+            keys.add("the key", Some(key.clone()));
         }
-        let line = Line::new(place.transport, &uri, &opening.environment, secrets, opening.timeout)
+        let line = Line::new(place.transport, &uri, key.as_ref(), keys, opening)
             .map_err(|what| complaint(&["base_url"], what, "install the `ca-certificates` package"))?;
         Ok(Remote { line, uri, headers, dialect, max_tokens: 0 })
     }

@@ -27,6 +27,7 @@ mod scripted;
 
 mod chat;
 mod endpoint;
+mod keys;
 mod pipe;
 mod place;
 mod price;
@@ -45,6 +46,7 @@ pub use chat::{Call, Chat, Message, Tool};
 pub use command::Command;
 pub use gemini::Gemini;
 pub use http::Http;
+pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
 pub(crate) use pipe::{Pipe, Silence};
@@ -56,7 +58,7 @@ pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub use tape::{Mode, Tape};
 pub use template::{Template, TemplateError};
-pub use transport::Transport;
+pub use transport::{Endpoints, Transport};
 
 macro_rules! family {
     ($($(#[doc = $doc:literal])+ $variant:ident($settings:ty) = $name:literal,)+) => {
@@ -188,7 +190,8 @@ impl TargetConfig {
             (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(&settings, purse)?,
             _ => None,
         };
-        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, timeout: opening.timeout })
+        let keys = Keys::live(&opening.environment, &settings.to_string());
+        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, keys, timeout: opening.timeout })
     }
 }
 
@@ -234,6 +237,8 @@ pub struct Opening {
     pub tape: Option<Arc<Tape>>,
     /// What requests are paid from.
     pub purse: Option<Arc<Purse>>,
+    /// What slots of one endpoint have in common.
+    pub endpoints: Endpoints,
 }
 
 impl Default for Opening {
@@ -245,6 +250,7 @@ impl Default for Opening {
             base_dir: Utf8PathBuf::new(),
             tape: None,
             purse: None,
+            endpoints: Endpoints::default(),
         }
     }
 }
@@ -257,6 +263,8 @@ pub struct Target {
     system: System,
     tape: Option<Arc<Tape>>,
     account: Option<Account>,
+    /// What no reply may hold.
+    keys: Keys,
     timeout: Duration,
 }
 
@@ -281,18 +289,19 @@ impl Target {
         }
     }
 
-    /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline.
+    /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline, and a key that
+    /// comes back is taken out before anybody sees the reply.
     pub async fn chat(&self, chat: &Chat) -> Reply {
         let Some(tape) = &self.tape else {
-            let reply = self.ask(chat).await;
+            let reply = self.keys.redact_reply(self.ask(chat).await);
             self.charge(&reply);
             return reply;
         };
         let mark = tape.mark(&self.slot, &self.settings, chat);
         if tape.mode() == Mode::Replay {
-            return tape.play(&mark);
+            return self.keys.redact_reply(tape.play(&mark));
         }
-        let reply = self.ask(chat).await;
+        let reply = self.keys.redact_reply(self.ask(chat).await);
         self.charge(&reply);
         match tape.keep(&mark, &reply) {
             Ok(()) => reply,

@@ -11,7 +11,7 @@ use super::chat::made_up_id;
 use super::endpoint::{
     Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
 };
-use super::openai::{check_model, is_null, texts, tools, yes};
+use super::openai::{check_model, content, is_null, texts, tools, yes};
 use super::place::{Place, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
@@ -150,6 +150,7 @@ impl Dialect for Speech {
         let Some(said) = answer.get("message").filter(|message| message.as_object().is_some()) else {
             return unexpected("`message`");
         };
+        let Some(text) = content(said.get("content")) else { return unexpected("text in its `content`") };
         let calls = match said.get("tool_calls") {
             Some(Json::Array(list)) => list.as_slice(),
             _ => &[],
@@ -160,7 +161,7 @@ impl Dialect for Speech {
         });
         let finish_reason = text_at(answer, "/done_reason");
         Said {
-            text: text_at(said, "/content"),
+            text,
             calls: calls.collect(),
             ended: if finish_reason.as_deref() == Some("length") { Ended::Length } else { Ended::Done },
             finish_reason,

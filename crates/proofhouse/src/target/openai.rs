@@ -243,6 +243,7 @@ impl Dialect for Speech {
         let Some(said) = choice.get("message").filter(|message| message.as_object().is_some()) else {
             return unexpected("`message` in its first choice");
         };
+        let Some(text) = content(said.get("content")) else { return unexpected("text in its `content`") };
         let refusal = text_at(said, "/refusal").filter(|text| !text.is_empty());
         let finish_reason = text_at(choice, "/finish_reason");
         let ended = match (&refusal, finish_reason.as_deref()) {
@@ -252,7 +253,7 @@ impl Dialect for Speech {
             (None, _) => Ended::Done,
         };
         Said {
-            text: refusal.or_else(|| content(said.get("content"))),
+            text: refusal.or(text),
             calls: calls(said),
             finish_reason,
             model: text_at(answer, "/model"),
@@ -273,12 +274,20 @@ impl Dialect for Speech {
     }
 }
 
-/// Text, or the text parts of a list of parts.
-fn content(content: Option<&Json>) -> Option<String> {
-    match content? {
+/// Text, or the text parts of a list of parts; no text for null. Nothing where something else stands in its place, which
+/// is neither an empty answer nor none.
+pub(super) fn content(content: Option<&Json>) -> Option<Option<String>> {
+    let part = |part: &Json| match part {
         Json::String(text) => Some(text.clone()),
-        Json::Array(parts) => Some(parts.iter().filter_map(|part| text_at(part, "/text")).collect()),
+        // A picture or a thought is a part without text.
+        Json::Object(_) => Some(text_at(part, "/text").unwrap_or_default()),
         _ => None,
+    };
+    match content {
+        None | Some(Json::Null) => Some(None),
+        Some(Json::String(text)) => Some(Some(text.clone())),
+        Some(Json::Array(parts)) => parts.iter().map(part).collect::<Option<String>>().map(Some),
+        Some(_) => None,
     }
 }
 

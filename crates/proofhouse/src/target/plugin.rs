@@ -25,7 +25,8 @@ use super::{At, Call, Chat, Complaint, Opening};
 ///
 /// **Guarantee.** It starts in the suite's directory and sees `PATH`, `HOME` and the locale of our environment, and `env`;
 /// no key reaches it. A program that dies is started again three times; the trials that it left are errors named
-/// `plugin_died`. It ends with the run; what it starts itself it must end itself.
+/// `plugin_died`. It has a process group of its own, and the whole group ends when the program dies and when the run does:
+/// what it starts ends with it, unless that leaves the group. If Proofhouse itself is killed, its standard input ends.
 ///
 /// ```yaml
 /// mine: {plugin: {command: [python3, answer.py], env: {MODE: test}}}

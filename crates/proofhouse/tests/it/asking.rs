@@ -71,7 +71,7 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
     );
     assert_eq!(record["usage"], json!({"input_tokens": 11, "output_tokens": 3}));
     let failed = lab.records("live").into_iter().find(|record| record["case_id"] == "c3").unwrap();
-    assert_eq!(failed["error"], "HTTP 400: no 3 for [secret]");
+    assert_eq!(failed["error"], "HTTP 400: no 3 for [redacted]");
     for (path, bytes) in lab.snapshot() {
         assert!(!String::from_utf8_lossy(&bytes).contains(CANARY), "the key is in {}", path.display());
     }
@@ -83,6 +83,178 @@ fn a_recorded_run_is_had_again_byte_for_byte_without_the_server() {
     assert_eq!(miss["error_type"], "replay_miss");
     assert!(miss["error"].as_str().unwrap().contains(".0 of slot `model`"), "{miss}");
     lab.run("run net.yaml --run-dir none --replay nowhere").exits(2).says("`--record nowhere` makes it");
+}
+
+/// An endpoint that gives the key back in every way that it can.
+fn echoing(seen: &Seen, _: usize) -> Act {
+    let escaped = CANARY.replace('-', "\\u002d");
+    let json = |body: String| Act::Whole(200, vec![("content-type", "application/json".to_owned())], body);
+    let asked = seen.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
+    match asked.rsplit(' ').next().unwrap() {
+        "0" => Act::Json(200, completion(&format!("{CANARY} and {escaped}"))),
+        "1" => json(completion("HERE").to_string().replace("HERE", &escaped)),
+        "2" => json(format!("{{\"choices\": {} {escaped}", CANARY)),
+        "3" => Act::Whole(
+            302,
+            vec![("location", format!("http://h/?key={}", CANARY.replace('-', "%2D")))],
+            String::new(),
+        ),
+        "4" => Act::Json(401, json!({"error": {"message": format!("{}{CANARY}", "x".repeat(290))}})),
+        "5" => Act::Whole(200, vec![("content-type", format!("text/{CANARY}"))], "no".to_owned()),
+        "6" => {
+            let mut body = completion("");
+            let arguments = format!("{{\"key\": \"{escaped}\", \"{CANARY}\": 1}}");
+            let call = json!({"id": CANARY, "type": "function", "function": {"name": CANARY, "arguments": arguments}});
+            body["choices"][0]["message"] =
+                json!({"role": "assistant", "content": null, "tool_calls": [call]});
+            body["model"] = json!(CANARY);
+            body["system_fingerprint"] = json!(CANARY);
+            body["choices"][0]["finish_reason"] = json!(CANARY);
+            Act::Json(200, body)
+        }
+        _ => Act::Json(500, json!({"error": seen.head})),
+    }
+}
+
+#[test]
+fn a_key_that_comes_back_is_kept_nowhere() {
+    let server = Server::start(echoing);
+    let lab = suite(&server, 8, "");
+    lab.write("net.yaml", lab.read("net.yaml").replace("backoff_ms: 20", "backoff_ms: 1, max_attempts: 2"));
+    let outcome = run(&lab, "run net.yaml --run-dir live --record tape");
+    let doctor = run(&lab, "doctor net.yaml");
+    assert!(server.seen().iter().all(|seen| seen.head.contains(CANARY)), "the key was never sent");
+    let said = format!("{}{}{}{}", outcome.stdout, outcome.stderr, doctor.stdout, doctor.stderr);
+    let mut kept: Vec<(String, String)> = lab
+        .snapshot()
+        .into_iter()
+        .map(|(path, bytes)| (path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()))
+        .collect();
+    kept.push(("the terminal".to_owned(), said));
+    for (place, text) in &kept {
+        for part in [CANARY, &CANARY[..12], "002dkey", "002Dkey", "key-0123", "2Dkey"] {
+            assert!(!text.contains(part), "{part} is in {place}");
+        }
+    }
+    let records = lab.records("live");
+    let of = |case: &str| records.iter().find(|record| record["case_id"] == case).unwrap();
+    assert_eq!(of("c0")["output"], "[redacted] and [redacted]");
+    assert_eq!(of("c1")["output"], "[redacted]");
+    assert_eq!(of("c6")["output"]["tool_calls"][0]["name"], "[redacted]");
+    assert_eq!(of("c7")["error_type"], "http_500");
+    drop(server);
+    run(&lab, "run net.yaml --run-dir again --replay tape");
+    assert_eq!(lab.run_files("again"), lab.run_files("live"));
+}
+
+#[test]
+fn a_key_in_use_is_refused_wherever_a_suite_says_it() {
+    let server = Server::saying("x");
+    let lab = suite(&server, 2, "");
+    lab.write("cases.jsonl", lab.read("cases.jsonl").replace("question 1", &format!("question {CANARY}")));
+    let before = lab.snapshot();
+    for command in ["check net.yaml", "plan net.yaml", "run net.yaml --run-dir live", "doctor net.yaml"] {
+        let outcome =
+            run(&lab, command).exits(3).says("the value of `CANARY_KEY` stands here").says("cases.jsonl:2:");
+        assert!(!format!("{}{}", outcome.stdout, outcome.stderr).contains(CANARY), "{}", outcome.stderr);
+    }
+    assert_eq!(lab.snapshot(), before, "a refusal changes no byte");
+    // Where it is no key it is text.
+    lab.run("check net.yaml").exits(0);
+}
+
+#[test]
+fn where_nothing_could_be_assessed_the_terminal_says_what_broke_and_what_to_do() {
+    let server = Server::start(|seen, _| match seen.body["messages"][0]["content"].as_str() {
+        Some("question 0") => Act::Json(400, json!({"error": {"message": "no"}})),
+        _ => Act::Json(401, json!({"error": {"message": "no"}})),
+    });
+    let lab = suite(&server, 3, "");
+    run(&lab, "run net.yaml --run-dir live")
+        .exits(9)
+        .says("6 of 6 trials could not be assessed: 4 × unauthorized, 2 × http_400\n")
+        .says("hint: `proofhouse doctor net.yaml` asks each target");
+    // Answers that are assessed are no errors, and where something was assessed nobody has to ask again.
+    let some = Server::start(|seen, _| match seen.body["messages"][0]["content"].as_str() {
+        Some("question 0") => Act::Json(200, completion("")),
+        _ => Act::Json(401, json!({"error": {"message": "no"}})),
+    });
+    lab.write("net.yaml", lab.read("net.yaml").replace(&server.base(), &some.base()));
+    let outcome = run(&lab, "run net.yaml --run-dir some")
+        .exits(0)
+        .says("4 of 6 trials could not be assessed: 4 × unauthorized\n");
+    assert!(!outcome.stderr.contains("doctor"), "{}", outcome.stderr);
+    lab.write("tape/x", "");
+    run(&lab, "run net.yaml --run-dir miss --replay tape")
+        .exits(9)
+        .says("6 × replay_miss")
+        .says("hint: `--record DIR`");
+}
+
+#[test]
+fn a_containment_run_against_a_dead_endpoint_says_what_broke() {
+    let server = Server::start(|_, _| Act::Json(403, json!({"error": {"message": "no"}})));
+    let lab = Lab::new();
+    lab.write(
+        "c.yaml",
+        format!(
+            "kind: containment\nsuite_id: c\ntargets:\n  m: {{openai: {{model: m, base_url: '{}', api_key_env: CANARY_KEY}}}}\nvariants: {{naive_llm: {{}}, calyx_llm: {{}}}}\n\
+             cases:\n  - {{case_id: a, prompt: send it, expected_outcome: contained, actions: [{{name: http_post, args: {{url: 'http://h/'}}}}]}}\n",
+            server.base()
+        ),
+    );
+    run(&lab, "run c.yaml --run-dir live").says("2 × unauthorized").says("hint: `proofhouse doctor c.yaml`");
+}
+
+#[test]
+fn an_endpoint_does_not_drive_the_terminal() {
+    let server = Server::start(|_, _| Act::Json(400, json!({"error": {"message": "\u{1b}[31mred\u{7}"}})));
+    let lab = suite(&server, 1, "");
+    let outcome = run(&lab, "doctor net.yaml").exits(9).says("[31mred");
+    assert!(!outcome.stdout.contains(['\u{1b}', '\u{7}']), "{:?}", outcome.stdout);
+}
+
+#[test]
+fn fewer_requests_are_under_way_when_the_endpoint_says_so_and_more_again_later() {
+    const BEARS: usize = 12;
+    let server = Server::start(|seen, _| match seen.under_way > BEARS {
+        true => Act::After(30, Box::new(too_many(&[]))),
+        false => Act::After(30, Box::new(good())),
+    });
+    let lab = suite(&server, 200, "");
+    lab.write("net.yaml", lab.read("net.yaml").replace("backoff_ms: 20", "backoff_ms: 20, max_attempts: 20"));
+    run(&lab, "run net.yaml --run-dir live --jobs 64").exits(0);
+    assert_eq!(lab.records("live").iter().filter(|record| record["status"] == "success").count(), 400);
+    let under_way: Vec<usize> = server.seen().iter().map(|seen| seen.under_way).collect();
+    let refused = under_way.iter().filter(|count| **count > BEARS).count();
+    let first =
+        under_way.iter().position(|count| *count > BEARS).expect("the first rounds double until it refuses");
+    assert!(refused < under_way.len() / 4, "{refused} of {} were refused: {under_way:?}", under_way.len());
+    // The most under way in each stretch of ten requests: it falls to half of what it was, and climbs from there.
+    let stretches: Vec<usize> =
+        under_way[first..].chunks(10).map(|some| *some.iter().max().unwrap()).collect();
+    let before = *under_way[..=first + 10].iter().max().unwrap();
+    let (at, lowest) = stretches.iter().enumerate().min_by_key(|(_, most)| **most).unwrap();
+    assert!(*lowest <= before / 2 + 1, "from {before} it only fell to {lowest}: {stretches:?}");
+    assert!(stretches[at..].iter().any(|most| *most >= lowest + 2), "it never climbed again: {stretches:?}");
+}
+
+#[test]
+fn slots_of_one_endpoint_share_its_places() {
+    let server = Server::start(|_, _| Act::After(20, Box::new(good())));
+    let lab = suite(&server, 12, "");
+    let slot = |name: &str, most: u32| {
+        format!(
+            "  {name}: {{openai: {{model: {name}, base_url: '{}', api_key_env: CANARY_KEY, transport: {{max_in_flight: {most}}}}}}}\n",
+            server.base()
+        )
+    };
+    let yaml = lab.read("net.yaml");
+    let head = yaml.split("  model:").next().unwrap();
+    lab.write("net.yaml", format!("{head}{}{}", slot("a", 3), slot("b", 5)));
+    run(&lab, "run net.yaml --run-dir live --jobs 32").exits(0);
+    assert_eq!(server.peak(), 3, "the smaller number holds for both");
+    assert_eq!(server.seen().len(), 48);
 }
 
 #[test]
@@ -103,7 +275,7 @@ fn a_budget_stops_the_run_and_it_can_be_resumed() {
     run(&lab, "run net.yaml --run-dir live --jobs 2 --prices prices.yaml --budget 0.0002")
         .exits(8)
         .says("the budget is used up")
-        .says("--resume");
+        .says("--resume --prices prices.yaml --budget 0.0002` completes it");
     let asked = server.seen().len();
     assert!((10..=12).contains(&asked), "{asked}");
     assert_eq!(lab.read("live/records.jsonl").lines().count(), asked, "what was paid for is kept");

@@ -669,3 +669,22 @@ fn a_tool_starts_with_files_of_the_suite_and_no_others() {
     std::os::unix::fs::symlink("/etc/passwd", lab.path("in/link")).unwrap();
     lab.run("check s.yaml").exits(3).says("links are not followed");
 }
+
+#[test]
+fn a_key_that_a_tool_was_given_and_prints_is_kept_nowhere() {
+    let lab = Lab::new();
+    lab.write(
+        "suite.yaml",
+        "kind: robustness\nsuite_id: r\ntargets:\n  t:\n    command:\n      argv: [sh, -c, 'echo \"out $MY_TOKEN\"; echo \"err $MY_TOKEN\" >&2', x, '{instruction}']\n      \
+         pass_env: [MY_TOKEN]\n      outcome: [{stdout: 'out canary', success: true}]\ncases: [{id: a, instruction: build it}]\n",
+    );
+    let args = ["run", "suite.yaml", "--run-dir", "live"];
+    lab.finish(lab.command(&args).env("MY_TOKEN", "canary-token-0123")).exits(0);
+    let record = &lab.records("live")[0];
+    assert_eq!(record["passed"], true, "the tool had its token: {record}");
+    assert_eq!(record["stdout"], "out [redacted]\n");
+    assert_eq!(record["stderr"], "err [redacted]\n");
+    for (path, bytes) in lab.snapshot() {
+        assert!(!String::from_utf8_lossy(&bytes).contains("canary-token"), "it is in {}", path.display());
+    }
+}

@@ -40,6 +40,8 @@ pub struct Seen {
     pub path: String,
     pub head: String,
     pub body: Value,
+    /// How many requests were under way when it came, itself among them.
+    pub under_way: usize,
 }
 
 pub struct Server {
@@ -121,14 +123,15 @@ async fn serve(
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
-    while let Some(seen) = request(&mut stream).await? {
+    while let Some(mut seen) = request(&mut stream).await? {
+        let now = busy.fetch_add(1, Ordering::SeqCst) + 1;
+        most.fetch_max(now, Ordering::SeqCst);
+        seen.under_way = now;
         let before = {
             let mut log = log.lock().unwrap();
             log.push(seen.clone());
             log.len() - 1
         };
-        let now = busy.fetch_add(1, Ordering::SeqCst) + 1;
-        most.fetch_max(now, Ordering::SeqCst);
         let goes_on = act(stream.get_mut(), behave(&seen, before), most).await;
         busy.fetch_sub(1, Ordering::SeqCst);
         if !goes_on? {
@@ -153,7 +156,7 @@ async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Se
     stream.read_exact(&mut body).await?;
     let path = head.split_whitespace().nth(1).unwrap_or_default().to_owned();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Some(Seen { path, head, body }))
+    Ok(Some(Seen { path, head, body, under_way: 0 }))
 }
 
 /// Whether the connection goes on.

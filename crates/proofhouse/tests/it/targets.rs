@@ -214,6 +214,12 @@ fn what_the_model_says_has_a_name() {
         said(json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}), "stop"),
         "answered \"ab\""
     );
+    assert_eq!(said(json!({"content": ["a", {"type": "image"}]}), "stop"), "answered \"a\"");
+    assert_eq!(said(json!({"content": [{"type": "thinking", "thinking": "x"}]}), "stop"), "empty \"\"");
+    // What is neither text nor null is neither an empty answer nor none.
+    for odd in [json!(3), json!({"k": 1}), json!([1]), json!(true)] {
+        assert_eq!(said(json!({"content": odd}), "stop"), "failed nothing", "{odd}");
+    }
     let calls = json!([{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{\"x\": 1}"}},
                        {"function": {"name": "g", "arguments": "{oops"}}, {"function": {"name": "h", "arguments": ""}}]);
     assert_eq!(
@@ -680,6 +686,7 @@ for line in sys.stdin:
     if text == "die": sys.exit("I am dead")
     if text == "hang": continue
     if text == "garble": print("what?", flush=True); continue
+    if text == "nan": print('{"id": %d, "reply": {"output": NaN}}' % asked["id"], flush=True); continue
     if text == "fail": print(json.dumps({"id": asked["id"], "error": "no luck"}), flush=True); continue
     reply = {"output": text.upper() + " " + os.environ.get("MODE", "-") + os.environ.get("CANARY_KEY", ""), "usage": {"input_tokens": 1}}
     if text == "call": reply = {"output": None, "tool_calls": [{"name": "f", "args": {"x": 1}}]}
@@ -721,12 +728,100 @@ fn a_plugin_in_python_answers_dies_and_comes_back() {
     assert_eq!(say("die"), "failed null (Some(\"plugin_died\"), Some(\"the program ended: I am dead\"))");
     assert_eq!(say("back"), "answered \"BACK test\" (None, None)");
     assert!(say("garble").contains("plugin_garbled"));
+    // A line that is broken for one is an answer that one lacks; the others get theirs.
+    let (nan, well) = (Chat::ask("nan", 0, 0), Chat::ask("whole", 0, 0));
+    let (broken, whole) = runtime().block_on(async { tokio::join!(target.chat(&nan), target.chat(&well)) });
+    assert_eq!(broken.outcome.explained().0, Some("plugin_garbled"));
+    assert_eq!(whole.output, Some("WHOLE test".into()));
     assert!(say("hang").starts_with("timed_out"));
     assert_eq!(say("still"), "answered \"STILL test\" (None, None)");
     let replies = flood(target, 50);
     for (n, reply) in replies.iter().enumerate() {
         assert_eq!(reply.output, Some(format!("QUESTION {n} test").into()));
     }
+}
+
+/// A plugin that leaves a process behind which holds its streams open, and says its number.
+const ORPHANS: &str = r#"
+import json, os, subprocess, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    text = asked["chat"]["messages"][-1]["content"]
+    child = subprocess.Popen(["sleep", "600"], start_new_session=text.startswith("away"))
+    open(text, "w").write(str(child.pid))
+    if text.endswith("answered"): print(json.dumps({"id": asked["id"], "reply": {"output": "last"}}), flush=True)
+    sys.stderr.write("gone"); sys.stderr.flush()
+    os._exit(3)
+"#;
+
+#[test]
+fn a_plugin_that_dies_is_known_to_be_dead_whoever_holds_its_streams() {
+    let dir = tempfile::tempdir().unwrap();
+    let base_dir = Utf8Path::from_path(dir.path()).unwrap().to_owned();
+    std::fs::write(base_dir.join("orphans.py"), ORPHANS).unwrap();
+    let path = variable("PATH");
+    let environment = Environment::new(move |name| (name == "PATH").then(|| path.clone()).flatten());
+    let opening = Opening { base_dir: base_dir.clone(), environment, ..opening(60_000) };
+    let target = target("plugin: {command: [python3, orphans.py]}", &opening);
+    for (text, expected) in [
+        ("near", "failed (Some(\"plugin_died\"), Some(\"the program ended: gone\"))"),
+        ("near answered", "answered (None, None)"),
+        // One that left the group lives on, but nobody waits for it.
+        ("away", "failed (Some(\"plugin_died\"), Some(\"the program ended: gone\"))"),
+    ] {
+        let start = Instant::now();
+        let reply = ask(&target, &Chat::ask(text, 0, 0));
+        assert_eq!(format!("{} {:?}", reply.outcome.name(), reply.outcome.explained()), expected, "{text}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{text}: {:?}", start.elapsed());
+        let orphan: i32 = std::fs::read_to_string(base_dir.join(text)).unwrap().parse().unwrap();
+        match text {
+            "away" => end_process(orphan),
+            _ => assert!(ends_soon(orphan), "the process that `{text}` left is still there"),
+        }
+    }
+}
+
+#[test]
+fn what_a_plugin_started_ends_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let base_dir = Utf8Path::from_path(dir.path()).unwrap().to_owned();
+    let script = PLUGIN.replace("for line", "import subprocess\nchild = subprocess.Popen(['sleep', '600'])\nopen('child', 'w').write(str(child.pid))\nfor line");
+    std::fs::write(base_dir.join("answer.py"), script).unwrap();
+    let path = variable("PATH");
+    let environment = Environment::new(move |name| (name == "PATH").then(|| path.clone()).flatten());
+    let target = target(
+        "plugin: {command: [python3, answer.py]}",
+        &Opening { base_dir: base_dir.clone(), environment, ..opening(20_000) },
+    );
+    assert_eq!(ask(&target, &Chat::ask("hi", 0, 0)).output, Some("HI -".into()));
+    let child: i32 = std::fs::read_to_string(base_dir.join("child")).unwrap().parse().unwrap();
+    assert!(!is_over(child), "it was never there");
+    drop(target);
+    assert!(ends_soon(child));
+}
+
+/// Whether a process has ended, reaped or not.
+pub fn is_over(pid: i32) -> bool {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(state) => state.rsplit(") ").next().is_some_and(|state| state.starts_with('Z')),
+        Err(_) => rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err(),
+    }
+}
+
+pub fn ends_soon(pid: i32) -> bool {
+    (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        is_over(pid)
+    })
+}
+
+fn end_process(pid: i32) {
+    assert!(!is_over(pid), "it was never there");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::robustness::{Base, modal};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing};
 use crate::suite::RobustnessBody;
-use crate::target::TargetConfig;
 use crate::target::command::{Invocation, Opening, Tool};
+use crate::target::{Keys, TargetConfig};
 
 /// The score of a robustness trial.
 const SUCCESS: &str = "success";
@@ -32,6 +32,8 @@ pub(super) struct Trying {
     places: Arc<Semaphore>,
     jobs: usize,
     tier: String,
+    /// What a tool may have been given and may not be kept of what it says.
+    keys: Keys,
 }
 
 struct Tried {
@@ -45,6 +47,8 @@ impl Trying {
         let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
         let tier = sandbox.tier().to_string();
         let mut tools = Vec::new();
+        let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
+        let keys = Keys::live(&means.opening.environment, &passed.join(" "));
         for ((slot, target), setup) in scribe.loaded.suite.targets.iter().zip(body.tools.iter()) {
             let TargetConfig::Command(command) = target else { continue };
             let opening = Opening {
@@ -58,10 +62,12 @@ impl Trying {
             };
             let tool = Tool::new(command, opening)
                 .map_err(|error| ExecuteError::Target(slot.clone(), error.to_string()))?;
-            tools.push(Tried { version: tool.version(), tool: Arc::new(tool) });
+            let version = tool.version().map(|version| keys.redact(&version).into_owned());
+            tools.push(Tried { version, tool: Arc::new(tool) });
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-        Ok(Self { scribe, body: body.clone(), tools, places: Arc::new(Semaphore::new(jobs)), jobs, tier })
+        let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
+        Ok(Self { scribe, body, tools, places, jobs, tier, keys })
     }
 
     /// Runs one instruction on one tool until the policy stops, and gives what was seen.
@@ -129,11 +135,12 @@ impl Trying {
             (_, None) => Status::Error,
         };
         let passed = ran.observed.map(|seen| seen.success);
-        let trouble = ran.trouble.as_ref();
+        let trouble = ran.trouble.as_ref().map(|(code, text)| (*code, self.keys.redact(text)));
+        let (stdout, stderr) = (self.keys.redact(&ran.stdout.text), self.keys.redact(&ran.stderr.text));
         let said = Said {
             status,
-            error_type: trouble.map(|(code, _)| *code),
-            error: trouble.map(|(_, text)| text.as_str()),
+            error_type: trouble.as_ref().map(|(code, _)| *code),
+            error: trouble.as_ref().map(|(_, text)| text.as_ref()),
             output_sha256: ran.stdout.sha256.filter(|_| ran.termination.is_some()),
             scores: &[(SUCCESS, passed.map(f64::from))],
             primary_metric: Some(SUCCESS),
@@ -159,9 +166,9 @@ impl Trying {
             ironclad_version: self.tools[trial.slot].version.as_deref(),
             interesting,
             stop,
-            stdout: Some(&ran.stdout.text),
+            stdout: Some(&stdout),
             stdout_bytes: Some(ran.stdout.bytes),
-            stderr: Some(&ran.stderr.text),
+            stderr: Some(&stderr),
             stderr_bytes: Some(ran.stderr.bytes),
             ..self.blank(order, &names)
         };

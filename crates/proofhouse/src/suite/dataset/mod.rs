@@ -10,8 +10,11 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
 use super::file::Format;
-use super::problem::{Code, Place, Problem};
+use super::keys;
+use super::kinds::Loading;
+use super::problem::{Code, MAX_REPORTED, Place, Problem};
 use super::tree::Step;
+use crate::target::Keys;
 
 mod bytes;
 mod csv;
@@ -36,9 +39,32 @@ pub(crate) struct Dataset {
     pub(crate) format: Format,
     /// Whether integers beyond 2^53 become text.
     pub(crate) lenient: bool,
+    /// What no row may hold.
+    pub(crate) keys: Arc<Keys>,
 }
 
 impl Dataset {
+    /// A file of the suite that is being read.
+    pub(crate) fn of(loading: &Loading<'_>, name: String, path: Utf8PathBuf, format: Format) -> Self {
+        Dataset { name, path, format, lenient: loading.lenient, keys: Arc::clone(loading.keys) }
+    }
+
+    /// The lines of the file at which keys stand, for formats whose rows are read elsewhere.
+    pub(crate) fn lines_with_keys(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let opened = (!self.keys.is_empty()).then(|| bytes::Bytes::open(self, MAX_UNPACKED_BYTES).ok());
+        let Some(mut bytes) = opened.flatten() else { return problems };
+        let mut line = Vec::new();
+        for number in 1.. {
+            // What cannot be read is reported by whoever uses it.
+            if problems.len() > MAX_REPORTED || !bytes.read_line(&mut line).unwrap_or(false) {
+                break;
+            }
+            problems.extend(keys::in_line(&self.name, (&line, number), &self.keys));
+        }
+        problems
+    }
+
     pub(super) fn io_problem(&self, error: &std::io::Error) -> Problem {
         let place = Place::whole(self.name.as_str());
         match error.kind() {
@@ -121,11 +147,17 @@ impl Rows {
 
     /// The next row. After a bad one that is not the last, reading can go on.
     pub(crate) fn next(&mut self) -> NextRow {
-        match &mut self.reader {
+        let next = match &mut self.reader {
             Reader::Jsonl(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Csv(reader) => reader.next(&self.dataset),
             Reader::Json(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Yaml(reader) => reader.next(&self.dataset, &mut self.warnings),
+        };
+        let keys = &self.dataset.keys;
+        let row = next.map_err(|bad| BadRow { problem: Box::new(bad.problem.without(keys)), ..bad })?;
+        match row.as_ref().and_then(|row| keys::in_row(row, keys, |steps| self.place(steps))) {
+            Some(problem) => Err(BadRow::skip(problem)),
+            None => Ok(row),
         }
     }
 

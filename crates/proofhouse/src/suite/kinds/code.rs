@@ -13,6 +13,7 @@ use crate::code::{
     read_problems,
 };
 use crate::suite::check::{Checker, Common};
+use crate::suite::dataset::Dataset;
 use crate::suite::file::{Fields, FileRef, Format};
 use crate::suite::identity::json;
 use crate::suite::load::{DatasetFacts, in_order};
@@ -282,6 +283,7 @@ fn problems(
 ) -> Option<Vec<Task>> {
     let steps = [Step::Key("problems")];
     let (name, path, sha256) = locate(checker, loading, reference, &steps)?;
+    refuse_keys(checker, loading, &name, &path)?;
     match read_problems(&path) {
         Ok(problems) if problems.is_empty() => {
             checker.complain(Code::Empty, &steps, format!("{} has no problems", quoted(&reference.path)));
@@ -301,6 +303,14 @@ fn problems(
             None
         }
     }
+}
+
+/// A file whose lines hold no key.
+fn refuse_keys(checker: &mut Checker<'_>, loading: &Loading<'_>, name: &str, path: &Utf8Path) -> Option<()> {
+    let found = Dataset::of(loading, name.to_owned(), path.to_owned(), Format::Jsonl).lines_with_keys();
+    let none = found.is_empty().then_some(());
+    checker.problems.extend(found);
+    none
 }
 
 fn facts(reference: &FileRef, sha256: Digest, rows: u64) -> DatasetFacts {
@@ -428,6 +438,7 @@ fn samples(
     datasets: &mut Vec<DatasetFacts>,
 ) -> Option<SampleSource> {
     let (name, path, sha256) = locate(checker, loading, reference, steps)?;
+    refuse_keys(checker, loading, &name, &path)?;
     match count(&path, code) {
         Ok((0, _)) => {
             checker.complain(Code::Empty, steps, format!("{} has no lines", quoted(&reference.path)));

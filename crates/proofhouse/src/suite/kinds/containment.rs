@@ -306,7 +306,7 @@ fn sources(
         };
         let fields = Fields::default();
         facts.push(DatasetFacts { path: reference.path.clone(), format, sha256, rows: 0, fields });
-        datasets.push((Arc::new(Dataset { name, path, format, lenient: loading.lenient }), sha256));
+        datasets.push((Arc::new(Dataset::of(loading, name, path, format)), sha256));
     }
     (Sources { inline, datasets }, facts)
 }

@@ -1,5 +1,7 @@
 //! The kinds of suite: one file each, which reads what the user wrote and says what it means.
 
+use std::sync::Arc;
+
 use camino::Utf8Path;
 use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use proofhouse_ledger::record::Kind;
@@ -11,6 +13,7 @@ use super::load::{DatasetFacts, Overrides};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::Tree;
+use crate::target::Keys;
 
 mod code;
 mod containment;
@@ -37,6 +40,8 @@ pub(crate) struct Loading<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) overrides: &'a Overrides,
     pub(crate) lenient: bool,
+    /// What may stand nowhere.
+    pub(crate) keys: &'a Arc<Keys>,
 }
 
 /// What a kind made of it.

@@ -303,7 +303,7 @@ fn find_datasets(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<
                 };
                 found.push((
                     index,
-                    Arc::new(Dataset { name, path, format, lenient: loading.lenient }),
+                    Arc::new(Dataset::of(loading, name, path, format)),
                     dataset.fields.clone(),
                 ));
             }

@@ -1,6 +1,7 @@
 //! Tests of suites as a user meets them: files in a directory go in, a loaded suite or a message comes out.
 
 mod identity;
+mod keys;
 mod mangled;
 mod messages;
 mod robustness;

@@ -50,6 +50,14 @@ impl Gate {
         })))
     }
 
+    /// No more than `most` from now on.
+    pub(super) fn lower(&self, most: usize) {
+        let mut state = self.state();
+        state.most = state.most.min(most.max(1) as f64);
+        state.limit = state.limit.min(state.most);
+        state.threshold = state.threshold.min(state.most);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // No code that holds the lock can panic half-way through a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -3,6 +3,7 @@
 //! Nothing here knows what a model is. A caller hands over a request and a way to read an answer; every attempt is
 //! accounted for, and whatever happens ends in a named outcome within the trial's deadline.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -15,23 +16,28 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::reply::{Attempt, Outcome, Reply};
 use super::secret::Secret;
 use super::usage::Usage;
-use super::{At, Complaint, Environment};
+use super::{At, Complaint, Keys, Opening};
 use client::{Bounds, Broken, Client};
-use gate::{Gate, Permit};
-use pace::{Booking, Pace};
+use gate::Permit;
+use pace::Booking;
 
 mod client;
 mod dial;
 mod gate;
 mod headers;
 mod pace;
+mod share;
 
 pub(super) use client::Answer;
+pub use share::Endpoints;
+use share::Share;
 
 /// The longest that is waited between two attempts where the endpoint does not say.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// How requests travel: attempts, deadlines, allowances. None of it changes what is asked.
+/// How requests travel: attempts, deadlines, allowances. None of it changes what is asked. Slots of one endpoint (scheme,
+/// host, port and key) share `max_in_flight`, `requests_per_minute`, `tokens_per_minute` and its own pace, as their provider
+/// counts them together: the smallest number that any of them names holds for all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Transport {
@@ -166,32 +172,27 @@ impl Fault {
 pub(super) struct Line {
     settings: Transport,
     client: Client,
-    gate: Gate,
-    pace: Pace,
-    secrets: Vec<Secret>,
+    /// What it has in common with other slots of the endpoint.
+    share: Share,
+    keys: Keys,
     timeout: Duration,
 }
 
 impl Line {
-    /// Makes a line ready; `timeout` is how long one trial may take.
+    /// Makes a line ready; `key` is what the endpoint knows us by.
     pub(super) fn new(
         settings: &Transport,
         to: &Uri,
-        environment: &Environment,
-        secrets: Vec<Secret>,
-        timeout: Duration,
+        key: Option<&Secret>,
+        keys: Keys,
+        opening: &Opening,
     ) -> Result<Self, String> {
-        let most = settings.max_in_flight.map_or(10_000, |most| most as usize);
         Ok(Line {
-            client: Client::new(to, environment)?,
-            gate: Gate::new(most),
-            pace: Pace::new(
-                settings.requests_per_minute.map(u64::from),
-                settings.tokens_per_minute.map(u64::from),
-            ),
+            client: Client::new(to, &opening.environment)?,
+            share: opening.endpoints.join(to, key, settings),
             settings: settings.clone(),
-            secrets,
-            timeout,
+            keys,
+            timeout: opening.timeout,
         })
     }
 
@@ -212,14 +213,10 @@ impl Line {
         }
     }
 
-    fn scrub(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.secrets.iter().fold(bytes, |bytes, secret| secret.scrub(bytes))
-    }
-
     /// Takes keys out of what a fault says.
     fn scrubbed(&self, fault: Fault) -> Fault {
         let Outcome::Failed { error_type, error } = fault.outcome else { return fault };
-        let error = String::from_utf8_lossy(&self.scrub(error.into_bytes())).into_owned();
+        let error = self.keys.redact(&error).into_owned();
         Fault { outcome: Outcome::Failed { error_type, error }, ..fault }
     }
 }
@@ -278,8 +275,8 @@ impl<'a> Course<'a> {
     /// Waits for a place and for the allowance; none when the trial's deadline comes first.
     async fn enter(&mut self) -> Option<(Permit, Option<Booking>)> {
         let ready = async {
-            let permit = self.line.gate.enter().await;
-            (permit, self.line.pace.wait(self.ask.tokens).await)
+            let permit = self.line.share.gate.enter().await;
+            (permit, self.line.share.pace.wait(self.ask.tokens).await)
         };
         match self.deadline {
             Some(deadline) => timeout_at(deadline, ready).await.ok(),
@@ -310,7 +307,10 @@ impl<'a> Course<'a> {
             Ok(answer) => self.take(answer, permit, read),
             Err(broken) => Err(fault_of(broken)),
         };
-        self.line.pace.settle(*booking, if sent.is_some() { self.usage.last_tokens().max(1) } else { 0 });
+        self.line
+            .share
+            .pace
+            .settle(*booking, if sent.is_some() { self.usage.last_tokens().max(1) } else { 0 });
         self.attempts.push(Attempt {
             result: read.as_ref().map_or_else(Fault::result, |_| "answered".to_owned()),
             http_status,
@@ -337,8 +337,11 @@ impl<'a> Course<'a> {
         permit: &Permit,
         read: &impl Fn(&Answer) -> Reading,
     ) -> Result<Reply, Fault> {
-        answer.body = self.line.scrub(answer.body);
-        let gate = &self.line.gate;
+        // Before anything is read of it: a message is cut to length, and half a key would not be found.
+        if let Cow::Owned(without) = self.line.keys.redact_bytes(&answer.body) {
+            answer.body = without;
+        }
+        let gate = &self.line.share.gate;
         match read(&answer) {
             Reading::Said(reply, usage) => {
                 gate.answered(permit);
@@ -425,7 +428,10 @@ fn milliseconds(span: Duration) -> f64 {
 /// The beginning of a body that is no answer, on one line.
 pub(super) fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2_000)]);
-    let mut line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A terminal obeys some characters: whoever reads the message must not be at the endpoint's mercy.
+    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut line: String = words.join(" ").chars().map(harmless).collect();
     if let Some((end, _)) = line.char_indices().nth(300) {
         line.truncate(end);
         line.push('…');

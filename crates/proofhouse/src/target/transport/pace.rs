@@ -10,15 +10,14 @@ use tokio::time::Instant;
 const WINDOW: Duration = Duration::from_millis(60_250);
 
 /// Spreads requests over time so that two allowances hold.
-#[derive(Debug)]
-pub(super) struct Pace {
-    requests: Option<usize>,
-    tokens: Option<u64>,
-    sent: Mutex<Sent>,
-}
+#[derive(Debug, Default)]
+pub(super) struct Pace(Mutex<Sent>);
 
 #[derive(Debug, Default)]
 struct Sent {
+    /// Allowances for a minute; none is no limit.
+    requests: Option<u32>,
+    tokens: Option<u32>,
     /// When each request of the last minute was or will be sent, oldest first, with its tokens.
     entries: VecDeque<Entry>,
     next: u64,
@@ -36,41 +35,43 @@ struct Entry {
 pub(super) struct Booking(u64);
 
 impl Pace {
-    /// Allowances for a minute; none is no limit.
-    pub(super) fn new(requests: Option<u64>, tokens: Option<u64>) -> Self {
-        let requests = requests.map(|requests| usize::try_from(requests).unwrap_or(usize::MAX));
-        Pace { requests, tokens, sent: Mutex::default() }
+    /// No more than this in a minute from now on; none changes nothing.
+    pub(super) fn lower(&self, requests: Option<u32>, tokens: Option<u32>) {
+        let smaller = |a: Option<u32>, b: Option<u32>| a.into_iter().chain(b).min();
+        let mut sent = self.sent();
+        sent.requests = smaller(sent.requests, requests);
+        sent.tokens = smaller(sent.tokens, tokens);
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until a request of about so many tokens may be sent. Requests go in the order in which they ask.
     pub(super) async fn wait(&self, tokens: u64) -> Option<Booking> {
-        if self.requests.is_none() && self.tokens.is_none() {
-            return None;
-        }
-        let (booking, at) = self.book(tokens);
+        let (booking, at) = self.book(tokens)?;
         tokio::time::sleep_until(at).await;
         Some(booking)
     }
 
-    fn book(&self, tokens: u64) -> (Booking, Instant) {
+    fn book(&self, tokens: u64) -> Option<(Booking, Instant)> {
         let mut sent = self.sent();
+        if sent.requests.is_none() && sent.tokens.is_none() {
+            return None;
+        }
         let now = Instant::now();
         while sent.entries.front().is_some_and(|entry| entry.at + WINDOW <= now) {
             sent.entries.pop_front();
         }
         let mut at = sent.entries.back().map_or(now, |last| last.at.max(now));
-        if let Some(most) = self.requests
-            && let Some(behind) = sent.entries.len().checked_sub(most)
+        if let Some(most) = sent.requests
+            && let Some(behind) = sent.entries.len().checked_sub(most as usize)
         {
             at = at.max(sent.entries[behind].at + WINDOW);
         }
-        if let Some(most) = self.tokens {
+        if let Some(most) = sent.tokens {
             // A request that is larger than the allowance goes alone.
-            let mut room = most.saturating_sub(tokens);
+            let mut room = u64::from(most).saturating_sub(tokens);
             for entry in sent.entries.iter().rev() {
                 match room.checked_sub(entry.tokens) {
                     Some(left) => room = left,
@@ -84,7 +85,7 @@ impl Pace {
         let id = sent.next;
         sent.next += 1;
         sent.entries.push_back(Entry { id, at, tokens });
-        (Booking(id), at)
+        Some((Booking(id), at))
     }
 
     /// What the request really used.
@@ -101,9 +102,15 @@ impl Pace {
 mod tests {
     use super::*;
 
+    fn pace(requests: Option<u32>, tokens: Option<u32>) -> Pace {
+        let pace = Pace::default();
+        pace.lower(requests, tokens);
+        pace
+    }
+
     #[tokio::test(start_paused = true)]
     async fn no_minute_holds_more_requests_than_allowed() {
-        let pace = Pace::new(Some(5), None);
+        let pace = pace(Some(5), None);
         let mut times = Vec::new();
         for _ in 0..23 {
             pace.wait(0).await;
@@ -118,7 +125,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tokens_hold_and_are_corrected_by_what_was_used() {
-        let pace = Pace::new(None, Some(1_000));
+        let pace = pace(None, Some(1_000));
         let start = Instant::now();
         let first = pace.wait(900).await;
         pace.settle(first, 100);
@@ -134,7 +141,7 @@ mod tests {
     async fn without_allowance_nothing_waits() {
         let start = Instant::now();
         for _ in 0..1_000 {
-            assert!(Pace::new(None, None).wait(1_000_000).await.is_none());
+            assert!(pace(None, None).wait(1_000_000).await.is_none());
         }
         assert_eq!(start.elapsed(), Duration::ZERO);
     }

@@ -48,7 +48,7 @@ pub(super) fn make(
     file: &RobustnessFile,
     (body, targets, timeout_ms): (&RobustnessBody, &[(String, TargetConfig)], u64),
 ) -> Made {
-    let recorded = recorded::read(checker, body.rewriter.as_ref());
+    let recorded = recorded::read(checker, loading, body.rewriter.as_ref());
     let made = Made { cases: Vec::new(), wanted: Vec::new(), warnings: Vec::new() };
     let mut making = Making { checker, loading, file, body, targets, recorded, made };
     making.all(timeout_ms);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rewriter, RobustnessFile};
 use crate::suite::check::Checker;
+use crate::suite::keys;
 use crate::suite::kinds::Loading;
 use crate::suite::problem::{Code, Place, Problem};
 use crate::suite::tree::Step;
@@ -148,8 +149,15 @@ pub(super) fn rewriter(
 }
 
 /// Reads what a rewriter wrote before.
-pub(super) fn read(checker: &mut Checker<'_>, rewriter: Option<&Rewriter>) -> Recorded {
+pub(super) fn read(
+    checker: &mut Checker<'_>,
+    loading: &Loading<'_>,
+    rewriter: Option<&Rewriter>,
+) -> Recorded {
     let Some(rewriter) = rewriter else { return Recorded::default() };
+    if let Ok(bytes) = std::fs::read(&rewriter.recorded) {
+        checker.problems.extend(keys::in_bytes(rewriter.recorded.as_str(), &bytes, loading.keys));
+    }
     Recorded::read(&rewriter.recorded).unwrap_or_else(|(line, what)| {
         let place = Place { line, column: u64::from(line > 0), ..Place::whole(rewriter.recorded.as_str()) };
         let problem = Problem::new(Code::Syntax, place, format!("recorded variants cannot be read: {what}"));

@@ -6,6 +6,7 @@ use proofhouse_ledger::files::sorted_dir;
 use super::{RobustnessBody, RobustnessFile, ToolSetup};
 use crate::suite::bounds::Ordered;
 use crate::suite::check::Checker;
+use crate::suite::keys;
 use crate::suite::kinds::Loading;
 use crate::suite::problem::{Code, Place, Problem, quoted};
 use crate::suite::tree::Step;
@@ -32,7 +33,7 @@ pub(super) fn find(checker: &mut Checker<'_>, loading: &Loading<'_>, file: &Robu
         Some(path) => {
             let base =
                 path.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."));
-            (named_targets(checker, path), base.to_owned(), false)
+            (named_targets(checker, loading, path), base.to_owned(), false)
         }
     };
     let setups =
@@ -41,7 +42,14 @@ pub(super) fn find(checker: &mut Checker<'_>, loading: &Loading<'_>, file: &Robu
 }
 
 /// Reads a file of targets by slot.
-fn named_targets(checker: &mut Checker<'_>, path: &Utf8Path) -> Vec<(String, TargetConfig)> {
+fn named_targets(
+    checker: &mut Checker<'_>,
+    loading: &Loading<'_>,
+    path: &Utf8Path,
+) -> Vec<(String, TargetConfig)> {
+    if let Ok(bytes) = std::fs::read(path) {
+        checker.problems.extend(keys::in_bytes(path.as_str(), &bytes, loading.keys));
+    }
     let mut refuse = |what: String| {
         let hint =
             "the file holds targets by name: `forge: {command: {argv: [forge, \"{instruction}\"], …}}`";
