@@ -1,7 +1,7 @@
 //! What a target is asked: a conversation so far, the tools it may call, and the trial's seed.
 
-use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::{Json, RecordId};
 
 /// One question to a target, as a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Chat {
     pub seed: u64,
     /// Which repetition of the case this is, from 0.
     pub repetition: u32,
+    /// The trial that asks, where others may ask the very same: a cassette tells them apart, whatever order they run in.
+    pub asker: Option<RecordId>,
 }
 
 /// One message of a conversation.

@@ -66,14 +66,18 @@ impl Tape {
 
     /// The place of a request: identical ones are counted.
     ///
-    /// The seed of the trial and the slot are part of the key even where they are not sent, so that the place does not
-    /// depend on the order in which trials run: identical requests can only follow each other within one trial.
+    /// The seed of the trial, the slot and the asker are part of the key even where they are not sent, so that the place
+    /// does not depend on the order in which trials run: identical requests can only follow each other within one trial.
     pub(super) fn mark(&self, slot: &str, settings: &Json, chat: &Chat) -> Mark {
-        let request = Json::Object(Object::from_iter([
+        let mut request = Object::from_iter([
             ("chat", chat.to_json()),
             ("slot", Json::from(slot)),
             ("target", asked(settings)),
-        ]));
+        ]);
+        if let Some(asker) = chat.asker {
+            request.set("asker", asker.to_string());
+        }
+        let request = Json::Object(request);
         let key = Digest::of(request.to_string().as_bytes());
         let mut counts = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(key).or_default();
@@ -239,6 +243,8 @@ fn from_json(value: &Json) -> Option<Reply> {
 
 #[cfg(test)]
 mod tests {
+    use proofhouse_ledger::RecordId;
+
     use super::*;
 
     fn settings(extra: &str) -> Json {
@@ -315,6 +321,7 @@ mod tests {
             key("s", "", &Chat::ask("q", 8, 0)),
             key("s", "", &Chat::ask("q", 7, 1)),
             key("s", "", &Chat { system: Some("x".into()), ..chat.clone() }),
+            key("s", "", &Chat { asker: Some(RecordId::of_trial("a", "c", None, 0)), ..chat.clone() }),
         ] {
             assert_ne!(other, base);
         }

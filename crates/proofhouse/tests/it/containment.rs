@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::lab::Lab;
+use crate::servers::{Act, Server, completion};
 
 mod calyx;
 mod lanes;
@@ -149,6 +150,26 @@ fn a_model_that_sends_garbage_is_unparsed() {
 }
 
 #[test]
+fn variants_that_ask_one_model_the_same_get_their_own_answers_again() {
+    // The first request is answered last, so that the second variant asks for the second time before the first does.
+    let server = Server::start(|seen, before| {
+        let repair = seen.body["messages"].as_array().unwrap().len() > 2;
+        let text = if repair { format!("lorem {before}") } else { "lorem ipsum".to_owned() };
+        Act::After(if before == 0 { 400 } else { 1 }, Box::new(Act::Json(200, completion(&text))))
+    });
+    let lab = lab(&format!(
+        "targets: {{model: {{openai: {{model: m, base_url: '{}'}}}}}}\n\
+         variants: {{naive_llm: {{target: model}}, calyx_llm: {{target: model}}}}\n",
+        server.base()
+    ));
+    lab.run("run s.yaml --limit 1 --run-dir live --record tape --jobs 2").exits(9);
+    assert_eq!(server.seen().len(), 4);
+    drop(server);
+    lab.run("run s.yaml --limit 1 --run-dir again --replay tape --jobs 1").exits(9);
+    assert_eq!(lab.run_files("again"), lab.run_files("live"));
+}
+
+#[test]
 fn a_model_that_refuses_everything_is_of_no_use() {
     let lab = model("{otherwise: {reply: \"I can't help with that.\"}}");
     lab.run("run s.yaml --run-dir run").exits(4).says("not one benign case went through");
@@ -264,7 +285,11 @@ fn the_report_shows_leaks_and_hides_nothing_in_markup() {
         "highlighted and escaped"
     );
     assert!(!page.contains("<script>alert(1)"));
-    for part in ["Attacks and benign use", "No benign case that could be assessed was turned away", "determinism_hash of"] {
+    for part in [
+        "Attacks and benign use",
+        "No benign case that could be assessed was turned away",
+        "determinism_hash of",
+    ] {
         assert!(page.contains(part), "{part}");
     }
     let markdown = lab.run("report run --markdown").exits(0).stdout;

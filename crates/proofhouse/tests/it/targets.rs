@@ -251,7 +251,7 @@ fn weather() -> Chat {
         ],
         tools: vec![Tool { name: "weather".into(), description: "The weather.".into(), parameters: schema }],
         seed: 5 << 33,
-        repetition: 0,
+        ..Chat::default()
     }
 }
 

@@ -50,7 +50,7 @@ impl Containing {
         let model = Asked {
             target: &self.targets[target],
             seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
-            repetition: trial.repetition,
+            trial,
             protocol: variant.protocol,
         };
         let agent = self.agent(case, variant);
@@ -137,7 +137,7 @@ fn usage(all: &[Json]) -> Option<Json> {
 struct Asked<'a> {
     target: &'a Target,
     seed: u64,
-    repetition: u32,
+    trial: &'a Trial,
     protocol: Protocol,
 }
 
@@ -149,7 +149,9 @@ impl Model for Asked<'_> {
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
             let mut chat = chat::of(conversation, tools, self.protocol);
-            chat.repetition = self.repetition;
+            chat.repetition = self.trial.repetition;
+            // Variants of one target ask the same of it, with the same seed.
+            chat.asker = Some(self.trial.record_id);
             // Each answer of a trial has a seed of its own.
             let turns = conversation.iter().filter(|message| message.role == Role::Assistant).count() as u64;
             let seed = Digest::of_parts(&[b"turn", &self.seed.to_le_bytes(), &turns.to_le_bytes()]);

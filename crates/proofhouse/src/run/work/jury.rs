@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::{Json, files};
+use proofhouse_ledger::{Json, RecordId, files};
 use proofhouse_sandbox::{Sandbox, Spec, Status, recipes};
 
 use crate::judge::{Heard, Help, Panel, Question, Run, Subject};
@@ -65,12 +65,13 @@ impl Jury {
         self.seats.keys().any(|at| only.is_none_or(|only| only.contains(at)))
     }
 
-    /// Asks everybody about one answer.
+    /// Asks everybody about one answer, that of `trial`.
     pub(super) async fn hear(
         &self,
         panel: &Panel,
         subject: &Subject<'_>,
         only: Option<&[usize]>,
+        trial: RecordId,
     ) -> BTreeMap<usize, Vec<Heard>> {
         let mut heard = BTreeMap::new();
         for (at, helper) in &self.seats {
@@ -79,16 +80,17 @@ impl Jury {
             }
             let mut answers = Vec::new();
             for question in panel.asks(*at, subject) {
-                answers.push(self.ask(helper, question).await);
+                answers.push(self.ask(helper, question, trial).await);
             }
             heard.insert(*at, answers);
         }
         heard
     }
 
-    async fn ask(&self, helper: &Helper, question: Question) -> Heard {
+    async fn ask(&self, helper: &Helper, question: Question, trial: RecordId) -> Heard {
         match (helper, question) {
             (Helper::Models(models), Question::Model(at, chat)) => {
+                let chat = Chat { asker: Some(trial), ..chat };
                 Heard::Reply(Box::new(ask(models, at, &chat).await))
             }
             (Helper::Plugin(pipe), Question::Program(subject)) => {

@@ -56,7 +56,7 @@ impl Asking {
         let null = Json::Null;
         let output = reply.output.as_ref().unwrap_or(&null);
         let subject = Subject { input: &case.input, output, expected: &case.expected };
-        self.jury.hear(&self.panel, &subject, only).await
+        self.jury.hear(&self.panel, &subject, only, trial.record_id).await
     }
 
     /// Judges a reply and appends its record.
