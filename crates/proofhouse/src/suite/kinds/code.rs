@@ -7,9 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
+use super::wordings::{self, Wording, Wordings};
 use super::{Loading, Read};
 use crate::code::{
-    Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, is_crate_name, is_crate_version,
+    Budgets, Clippy, Problem as Task, ProblemError, Prose, Sample, Samples, is_crate_name, is_crate_version,
     read_problems,
 };
 use crate::suite::check::{Checker, Common};
@@ -47,6 +48,8 @@ pub struct CodeBody {
     pub prompt: String,
     /// The same, parsed.
     pub prompt_template: Template,
+    /// Other wordings of what models are asked.
+    pub wordings: Wordings,
     /// The k of pass@k, ascending.
     pub k: Vec<u64>,
     /// Whether completions are linted.
@@ -88,7 +91,8 @@ impl CodeBody {
     /// Trials in the plan.
     pub fn trial_count(&self, targets: usize) -> u64 {
         let lines: u64 = self.samples.iter().map(|source| source.planned).sum();
-        lines + self.problems.len() as u64 * targets as u64 * u64::from(self.samples_per_task)
+        let questions = self.problems.len() as u64 * self.wordings.per_case();
+        lines + questions * targets as u64 * u64::from(self.samples_per_task)
     }
 
     /// Every setting that took effect, for the run's identity.
@@ -119,6 +123,9 @@ impl CodeBody {
         let tasks = (!self.all_tasks)
             .then(|| self.problems.iter().map(|problem| problem.task_id.as_str()).collect::<Vec<_>>());
         settings.set("tasks", json(&tasks));
+        if self.wordings.per_case() > 1 {
+            settings.set("vary", self.wordings.settings());
+        }
     }
 }
 
@@ -129,7 +136,10 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     checker.common(&common);
     loading.check_overrides(&mut checker);
     check_slots(&mut checker, &file);
+    check_wordings(&mut checker, &file);
     let template = super::probe::template(&mut checker, &file.prompt);
+    let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
+    let wordings = wordings::read(&mut checker, &file.vary, own_seed);
     let mut datasets = Vec::new();
     let problems = problems(&mut checker, loading, &file.problems, &mut datasets);
     let chosen = problems.map(|problems| choose(&mut checker, loading, &file, problems));
@@ -146,6 +156,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         samples_per_task: u32::try_from(file.samples_per_task.0).expect("the type holds at most 10000"),
         prompt: file.prompt.clone(),
         prompt_template,
+        wordings,
         k: ks(&mut checker, loading, &file),
         clippy: if file.language == LanguageName::Rust { file.clippy } else { Clippy::Off },
         edition: file.edition,
@@ -394,20 +405,49 @@ fn budgets(file: &LimitsFile) -> Budgets {
 
 /// A prompt that names a field which problems do not have would fail for every task alike.
 fn check_prompt(checker: &mut Checker<'_>, code: &CodeBody) {
-    if let Some(name) = code.problems.iter().find_map(|problem| code.ask(problem).err()) {
+    let filled = |problem: &Task| code.ask(problem, &problem.prompt);
+    if let Some(name) = code.problems.iter().find_map(|problem| filled(problem).err()) {
         let what = format!("the prompt needs `{{{name}}}`, which problems do not have");
         checker.complain(Code::Template, &[Step::Key("prompt")], what).hint =
             Some("problems have `prompt`, `task_id`, `entry_point` and `declaration`".to_owned());
     }
 }
 
+/// Wordings are of what models are asked, by way of the tasks' prompts.
+fn check_wordings(checker: &mut Checker<'_>, file: &CodeFile) {
+    if file.vary.is_empty() {
+        return;
+    }
+    if file.targets.0.is_empty() {
+        let what = "`vary` rewords what models are asked, and the suite asks none";
+        checker.complain_of_key(Code::BadValue, &[Step::Key("vary")], what).hint =
+            Some("name a model below `targets:`, or take `vary` out: lines of samples files are judged as they are".to_owned());
+    }
+    if Template::parse(&file.prompt).is_ok_and(|template| !template.fields().any(|name| name == "prompt")) {
+        let what = "`vary` rewords the tasks' `{prompt}`, which is not part of what models are asked";
+        checker.complain(Code::BadValue, &[Step::Key("prompt")], what).hint =
+            Some("put `{prompt}` into the suite's `prompt`, or take `vary` out".to_owned());
+    }
+}
+
 impl CodeBody {
-    /// What a model is asked for this task; the name of a field that the problem does not have otherwise.
-    pub fn ask(&self, problem: &Task) -> Result<String, String> {
+    /// Every other wording of a task's prompt, in plan order: its prose is reworded, its code and its examples stay.
+    pub fn reworded(&self, problem: &Task) -> Vec<Wording> {
+        let entry = problem.entry_point.as_deref();
+        let prose = match self.language {
+            LanguageName::Rust => Prose::in_rust(&problem.prompt, entry),
+            LanguageName::Python => Prose::in_python(&problem.prompt, entry),
+        };
+        self.wordings.of(&problem.task_id, &prose)
+    }
+
+    /// What a model is asked for this task with this wording of its prompt; the name of a field that the problem does
+    /// not have otherwise.
+    pub fn ask(&self, problem: &Task, prompt: &str) -> Result<String, String> {
         let mut text = String::new();
         let rendered = self.prompt_template.render(&mut text, |name, out| {
             let value = match name {
-                "prompt" => Some(problem.prompt.as_str()),
+                "prompt" => Some(prompt),
                 "task_id" => Some(problem.task_id.as_str()),
                 "entry_point" => problem.entry_point.as_deref(),
                 "declaration" => problem.declaration.as_deref(),
