@@ -29,6 +29,9 @@ pub(super) fn closing(summary: &Summary, paths: &RunPaths, skip_report: bool, ex
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
+        for row in words::robust(slot) {
+            let _ = writeln!(text, "{row}");
+        }
     }
     let facts = facts(summary);
     if !facts.is_empty() {

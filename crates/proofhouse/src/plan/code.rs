@@ -152,3 +152,6 @@ impl Iterator for Source<'_> {
         Some(Ok(trial(self.suite, (self.slot, repetition), &line)))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -206,7 +206,7 @@ mod tests {
         let noise = row(0);
         assert_eq!((noise.0, noise.1, noise.2), (Some("noise"), 2, 3));
         near(&noise.3, &[(1, 5.0 / 12.0, 0.5, Some(1.0 / 6.0)), (2, 0.5, 11.0 / 18.0, Some(2.0 / 11.0))]);
-        // rc = 2, 3, 0: RP@1 = (1/2 + 3/4)/3, RP@2 = (5/6 + 1)/3: what is gained is a negative loss.
+        // rc = 2, 3, 0: RP@1 = (1/2 + 3/4)/3, RP@2 = (5/6 + 1)/3.
         let swap = row(1);
         assert_eq!((swap.0, swap.1), (Some("swap"), 1));
         near(&swap.3, &[(1, 5.0 / 12.0, 0.5, Some(1.0 / 6.0)), (2, 11.0 / 18.0, 11.0 / 18.0, Some(0.0))]);

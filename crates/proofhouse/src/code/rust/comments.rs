@@ -29,7 +29,14 @@ pub(in crate::code) fn of_function(
             let next = code_tokens(&lexed).find(|token| *token > open).map(|token| lexed.tokens[token].from);
             regions.push(lexed.tokens[open].to..next.unwrap_or(prompt.len()).min(prompt.len()));
         }
-        regions.extend((0..at).rev().map(|earlier| before(&lexed, &items, earlier)));
+        let mut earlier = at;
+        while earlier > 0 {
+            // Each line of the file's own doc comment is an item to itself.
+            let run = items[..earlier].iter().rev().take_while(|item| item.kind == Kind::Inner).count();
+            let region = before(&lexed, &items, earlier - run.max(1));
+            regions.push(if run > 0 { region.start..items[earlier - 1].to } else { region });
+            earlier -= run.max(1);
+        }
         let lines = regions.into_iter().map(|region| lines(prompt, &lexed, region)).collect();
         Some((lines, *closing))
     })

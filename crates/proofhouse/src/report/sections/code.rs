@@ -19,6 +19,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         html.put("<h3><bdi>{}</bdi></h3>", &[&slot.slot]);
         account(&mut html, slot);
         pass_at_k(&mut html, slot);
+        robust(&mut html, slot);
         phases(&mut html, slot);
         measured(&mut html, slot);
         codes(&mut html, "Compiler errors", slot.compile_error_codes.iter());
@@ -90,6 +91,70 @@ fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
     }
     for omitted in &slot.omitted_k {
         html.put("<p class=\"note\">pass@{} is left out: {}.</p>", &[&omitted.k, &omitted.reason]);
+    }
+}
+
+fn robust(html: &mut Html, slot: &CodeSlot) {
+    if slot.robust.is_empty() {
+        return;
+    }
+    let columns = [
+        Column::Text("Right in every one of"),
+        Column::Text("Measure"),
+        Column::Number("As it stands"),
+        Column::Number("Robust"),
+        Column::Number("95 % interval"),
+        Column::Number("Lost"),
+        Column::Number("Tasks"),
+    ];
+    table::open(html, "rates robust", "Robust pass@k, unbiased, mean over tasks", &columns);
+    html.put("<tbody>", &[]);
+    for row in &slot.robust {
+        for at in &row.at_k {
+            let interval = words::interval(Some(at.low), Some(at.high)).unwrap_or_default();
+            let lost = at.drop.map_or_else(|| "–".to_owned(), |drop| format!("{:.1}\u{a0}%", 100.0 * drop));
+            html.put(
+                r#"<tr><th scope="row">{}</th><td data-label="Measure">robust pass@{}</td>"#,
+                &[&words::wordings(row), &at.k],
+            );
+            html.put(
+                r#"<td class="num" data-label="As it stands">{}</td><td class="num" data-label="Robust">{}</td>"#,
+                &[&words::percent(at.pass_at_k), &words::percent(at.value)],
+            );
+            html.put(
+                r#"<td class="num" data-label="95 % interval">{}</td><td class="num" data-label="Lost">{}</td><td class="num" data-label="Tasks">{}</td></tr>"#,
+                &[&interval, &lost, &words::count(row.tasks)],
+            );
+        }
+    }
+    html.put("</tbody>", &[]);
+    table::close(html);
+    html.put(
+        "<p class=\"note\">A completion is robustly right if it passes in the worst of the wordings, that is in all of them; \
+         “all” has the task's own among them. “Lost” is the share of pass@k, on the same tasks as they stand, that is lost so. \
+         Everything else here is of the tasks as they stand.</p>",
+        &[],
+    );
+    for row in &slot.robust {
+        let left_out = row.tasks_without_wording + row.tasks_without_verdict;
+        if left_out > 0 {
+            html.put(
+                "<p class=\"note\">{}: {} left out, {} for a wording that the generator cannot make, {} for a completion \
+                 without a verdict.</p>",
+                &[
+                    &words::wordings(row),
+                    &words::plural(left_out, "task", "tasks"),
+                    &words::count(row.tasks_without_wording),
+                    &words::count(row.tasks_without_verdict),
+                ],
+            );
+        }
+        for omitted in &row.omitted_k {
+            html.put(
+                "<p class=\"note\">{}: robust pass@{} is left out: {}.</p>",
+                &[&words::wordings(row), &omitted.k, &omitted.reason],
+            );
+        }
     }
 }
 
