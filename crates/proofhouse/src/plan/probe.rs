@@ -45,30 +45,27 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// The next wording of this case, or the first of the next one.
+    /// The next wording of this case, or the next case as it stands.
     fn wording(&mut self) -> Option<Result<Planned, Problems>> {
-        loop {
-            if let Some((case, left)) = &mut self.case
-                && let Some((variant_id, made)) = left.next()
-            {
-                let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
-                let item = match made {
-                    Ok(input) => Item::Probe(Arc::new(Case { input, ..Case::clone(case) })),
-                    Err(reason) => Item::Missing(Arc::new(Item::Probe(Arc::clone(case))), Arc::from(reason)),
-                };
-                return Some(Ok((Some(variant_id), item, fingerprint)));
-            }
-            match self.cases.next()? {
-                Ok(case) => {
-                    let wordings = self.wordings.of(&case.id, &case);
-                    let own = Arc::new(case);
-                    self.case = Some((Arc::clone(&own), wordings.into_iter()));
-                    let fingerprint = Digest::of(own.input.as_bytes());
-                    return Some(Ok((None, Item::Probe(own), fingerprint)));
-                }
-                Err(problems) => return Some(Err(problems)),
-            }
+        if let Some((case, left)) = &mut self.case
+            && let Some((variant_id, made)) = left.next()
+        {
+            let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
+            let item = match made {
+                Ok(input) => Item::Probe(Arc::new(Case { input, ..Case::clone(case) })),
+                Err(reason) => Item::Missing(Arc::new(Item::Probe(Arc::clone(case))), Arc::from(reason)),
+            };
+            return Some(Ok((Some(variant_id), item, fingerprint)));
         }
+        let case = match self.cases.next()? {
+            Ok(case) => case,
+            Err(problems) => return Some(Err(problems)),
+        };
+        let wordings = self.wordings.of(&case.id, &case);
+        let fingerprint = Digest::of(case.input.as_bytes());
+        let own = Arc::new(case);
+        self.case = Some((Arc::clone(&own), wordings.into_iter()));
+        Some(Ok((None, Item::Probe(own), fingerprint)))
     }
 }
 

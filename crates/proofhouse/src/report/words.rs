@@ -160,10 +160,18 @@ pub(crate) fn pass_at_k(slot: &CodeSlot) -> String {
     said.chain(left_out(&slot.omitted_k)).collect::<Vec<_>>().join("; ")
 }
 
-fn left_out(omitted: &[OmittedK]) -> Option<String> {
+fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<String> {
+    let omitted: Vec<&OmittedK> = omitted.into_iter().collect();
     let reason = &omitted.first()?.reason;
     let ks: Vec<String> = omitted.iter().map(|omitted| omitted.k.to_string()).collect();
     Some(format!("pass@{} left out: {reason}", ks.join(",")))
+}
+
+/// What cannot be said of robust pass@k, where pass@k itself can.
+pub(super) fn robust_left_out(slot: &CodeSlot, row: &Robust) -> Option<String> {
+    let said = |k: u64| slot.pass_at_k.iter().any(|point| point.k == k);
+    let text = left_out(row.omitted_k.iter().filter(|omitted| said(omitted.k)))?;
+    Some(format!("robust {text}"))
 }
 
 /// Robust pass@k of one slot, a line for each row.
@@ -174,7 +182,7 @@ pub(crate) fn robust(slot: &CodeSlot) -> impl Iterator<Item = String> {
             let lost = at.drop.map_or(String::new(), |drop| format!(", {}", loss(drop)));
             format!("robust pass@{} {} ({interval}{lost})", at.k, percent(at.value))
         });
-        let said: Vec<String> = said.chain(left_out(&row.omitted_k)).collect();
+        let said: Vec<String> = said.chain(robust_left_out(slot, row)).collect();
         format!("{}, {}: {}; {}", slot.slot, wordings(row), said.join("; "), tasks(row))
     })
 }
@@ -193,7 +201,7 @@ pub(super) fn loss(drop: f64) -> String {
 }
 
 /// The tasks of a row of robust pass@k, and why others are left out.
-fn tasks(row: &Robust) -> String {
+pub(super) fn tasks(row: &Robust) -> String {
     let mut text = format!("over {}", plural(row.tasks, "task", "tasks"));
     for (count, why) in
         [(row.tasks_without_wording, "without a wording"), (row.tasks_without_verdict, "without a verdict")]

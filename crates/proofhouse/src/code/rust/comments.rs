@@ -69,7 +69,7 @@ fn lines(prompt: &str, lexed: &Lexed<'_>, region: Range<usize>) -> Vec<Raw> {
     let stops = code_tokens(lexed).map(|token| lexed.tokens[token].from..lexed.tokens[token].to);
     let stops = stops.filter(|token| region.start <= token.start && token.end <= region.end);
     // Between two tokens there is nothing but white space and comments.
-    for stop in stops.chain([region.end..region.end]) {
+    for stop in stops.chain(std::iter::once(region.end..region.end)) {
         while let Some(comment) = next_comment(&prompt[at..stop.start]) {
             let comment = at + comment.start..at + comment.end;
             at = comment.end;
@@ -114,9 +114,10 @@ fn block_end(text: &str) -> Option<usize> {
 fn of_comment(prompt: &str, comment: Range<usize>) -> Vec<Raw> {
     let text = &prompt[comment.clone()];
     let indentation = indentation(prompt, comment.start);
-    if text.starts_with("/*") {
-        let inner = text[2..].trim_end_matches('/').trim_end_matches('*').trim_start_matches(['*', '!']);
-        let from = comment.start + 2 + text[2..].find(|c| !matches!(c, '*' | '!')).unwrap_or(0);
+    if let Some(inner) = text.strip_prefix("/*") {
+        let marks = inner.len() - inner.trim_start_matches(['*', '!']).len();
+        let inner = inner[marks..].trim_end_matches('/').trim_end_matches('*');
+        let from = comment.start + 2 + marks;
         let mut lines = of_block(prompt, from..from + inner.len(), indentation);
         // A line that is broken off the first one looks like the second.
         if let [first, second, ..] = &mut lines[..] {

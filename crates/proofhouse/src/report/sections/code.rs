@@ -136,24 +136,11 @@ fn robust(html: &mut Html, slot: &CodeSlot) {
         &[],
     );
     for row in &slot.robust {
-        let left_out = row.tasks_without_wording + row.tasks_without_verdict;
-        if left_out > 0 {
-            html.put(
-                "<p class=\"note\">{}: {} left out, {} for a wording that the generator cannot make, {} for a completion \
-                 without a verdict.</p>",
-                &[
-                    &words::wordings(row),
-                    &words::plural(left_out, "task", "tasks"),
-                    &words::count(row.tasks_without_wording),
-                    &words::count(row.tasks_without_verdict),
-                ],
-            );
-        }
-        for omitted in &row.omitted_k {
-            html.put(
-                "<p class=\"note\">{}: robust pass@{} is left out: {}.</p>",
-                &[&words::wordings(row), &omitted.k, &omitted.reason],
-            );
+        let left_out = words::robust_left_out(slot, row);
+        if left_out.is_some() || row.tasks_without_wording + row.tasks_without_verdict > 0 {
+            let mut text = format!("{}: {}", words::wordings(row), words::tasks(row));
+            left_out.iter().for_each(|reason| text.push_str(&format!("; {reason}")));
+            html.put("<p class=\"note\">{}.</p>", &[&text]);
         }
     }
 }

@@ -7,10 +7,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
-use super::wordings::{self, Wording, Wordings};
+use super::wordings::{self, Wordings};
 use super::{Loading, Read};
 use crate::code::{
-    Budgets, Clippy, Problem as Task, ProblemError, Prose, Sample, Samples, is_crate_name, is_crate_version,
+    Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, is_crate_name, is_crate_version,
     read_problems,
 };
 use crate::suite::check::{Checker, Common};
@@ -23,6 +23,7 @@ use crate::suite::problem::{Code, Place, Problem, Problems, did_you_mean, quoted
 use crate::suite::tree::Step;
 use crate::target::Template;
 
+mod asking;
 mod file;
 
 pub(crate) use file::CodeFile;
@@ -136,7 +137,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     checker.common(&common);
     loading.check_overrides(&mut checker);
     check_slots(&mut checker, &file);
-    check_wordings(&mut checker, &file);
+    asking::check_wordings(&mut checker, &file);
     let template = super::probe::template(&mut checker, &file.prompt);
     let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
     let wordings = wordings::read(&mut checker, &file.vary, own_seed);
@@ -164,7 +165,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         budgets: budgets(&file.limits),
         measure: file.measure || loading.overrides.code.measure,
     };
-    check_prompt(&mut checker, &code);
+    asking::check_prompt(&mut checker, &code);
     for (slot, reference) in &file.samples.0 {
         let steps = [Step::Key("samples"), Step::Key(slot)];
         let source = samples(&mut checker, loading, (reference, &steps), &code, &mut datasets);
@@ -401,63 +402,6 @@ fn budgets(file: &LimitsFile) -> Budgets {
         limits.memory_bytes = written.memory_mib.map_or(limits.memory_bytes, |mib| mib.0 << 20);
     }
     budgets
-}
-
-/// A prompt that names a field which problems do not have would fail for every task alike.
-fn check_prompt(checker: &mut Checker<'_>, code: &CodeBody) {
-    let filled = |problem: &Task| code.ask(problem, &problem.prompt);
-    if let Some(name) = code.problems.iter().find_map(|problem| filled(problem).err()) {
-        let what = format!("the prompt needs `{{{name}}}`, which problems do not have");
-        checker.complain(Code::Template, &[Step::Key("prompt")], what).hint =
-            Some("problems have `prompt`, `task_id`, `entry_point` and `declaration`".to_owned());
-    }
-}
-
-/// Wordings are of what models are asked, by way of the tasks' prompts.
-fn check_wordings(checker: &mut Checker<'_>, file: &CodeFile) {
-    if file.vary.is_empty() {
-        return;
-    }
-    if file.targets.0.is_empty() {
-        let what = "`vary` rewords what models are asked, and the suite asks none";
-        checker.complain_of_key(Code::BadValue, &[Step::Key("vary")], what).hint =
-            Some("name a model below `targets:`, or take `vary` out: lines of samples files are judged as they are".to_owned());
-    }
-    if Template::parse(&file.prompt).is_ok_and(|template| !template.fields().any(|name| name == "prompt")) {
-        let what = "`vary` rewords the tasks' `{prompt}`, which is not part of what models are asked";
-        checker.complain(Code::BadValue, &[Step::Key("prompt")], what).hint =
-            Some("put `{prompt}` into the suite's `prompt`, or take `vary` out".to_owned());
-    }
-}
-
-impl CodeBody {
-    /// Every other wording of a task's prompt, in plan order: its prose is reworded, its code and its examples stay.
-    pub fn reworded(&self, problem: &Task) -> Vec<Wording> {
-        let entry = problem.entry_point.as_deref();
-        let prose = match self.language {
-            LanguageName::Rust => Prose::in_rust(&problem.prompt, entry),
-            LanguageName::Python => Prose::in_python(&problem.prompt, entry),
-        };
-        self.wordings.of(&problem.task_id, &prose)
-    }
-
-    /// What a model is asked for this task with this wording of its prompt; the name of a field that the problem does
-    /// not have otherwise.
-    pub fn ask(&self, problem: &Task, prompt: &str) -> Result<String, String> {
-        let mut text = String::new();
-        let rendered = self.prompt_template.render(&mut text, |name, out| {
-            let value = match name {
-                "prompt" => Some(prompt),
-                "task_id" => Some(problem.task_id.as_str()),
-                "entry_point" => problem.entry_point.as_deref(),
-                "declaration" => problem.declaration.as_deref(),
-                _ => None,
-            };
-            out.push_str(value.unwrap_or_default());
-            value.is_some()
-        });
-        rendered.map(|()| text).map_err(str::to_owned)
-    }
 }
 
 fn samples(

@@ -53,7 +53,7 @@ impl Wordable for Prose<'_> {
 }
 
 /// How many times as many variants are made as are wanted, where some cannot be used.
-const MAX_SPARE: u32 = 8;
+const MAX_SPARE: u32 = 64;
 
 impl Wordings {
     /// How many wordings every case has, its own included.

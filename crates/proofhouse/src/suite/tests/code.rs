@@ -93,3 +93,18 @@ fn only_prose_is_reworded_and_every_wording_keeps_its_place() {
         .collect();
     assert_eq!(lacks, ["no_prose"; 3]);
 }
+
+/// A literal that ends with its line takes no line breaks: the generator's next variants do without.
+#[test]
+fn what_would_break_the_code_is_replaced_or_missing() {
+    let vary = "language: python\nvary:\n  - {generator: whitespace_noise, count: 3}\n  - {generator: add_scope_detail, count: 1, params: {additions: ['It''s \\ quick.']}}\n";
+    let problem = r#"{"task_id":"one","prompt":"def one(a):\n    'Adds one to the number that it gets.'\n","entry_point":"one","test":"t"}"#;
+    let loaded = lab(&format!("{MODEL}{vary}")).file("p.jsonl", format!("{problem}\n")).loaded();
+    let Body::Code(code) = &loaded.suite.body else { panic!("a code suite") };
+    let wordings = code.reworded(&code.problems[0]);
+    for (id, prompt) in &wordings[..3] {
+        let prompt = prompt.as_ref().unwrap();
+        assert_eq!(prompt.lines().count(), 2, "{id}: {prompt}");
+    }
+    assert_eq!(wordings[3].1.as_ref().unwrap_err(), "breaks_the_code");
+}
