@@ -31,9 +31,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 /// Every completion is somewhere.
 fn account(html: &mut Html, slot: &CodeSlot) {
     html.put(
-        "<p>{}: {} scored, {} without a verdict because of machine, toolchain or model, {} with nothing to judge. ",
+        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} with nothing to judge. ",
         &[
             &words::plural(slot.total, "completion", "completions"),
+            &if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
             &words::count(slot.scored),
             &words::count(slot.infra),
             &words::count(slot.invalid),
@@ -114,7 +115,7 @@ fn robust(html: &mut Html, slot: &CodeSlot) {
             let interval = words::interval(Some(at.low), Some(at.high)).unwrap_or_default();
             let lost = at.drop.map_or_else(|| "–".to_owned(), |drop| format!("{:.1}\u{a0}%", 100.0 * drop));
             html.put(
-                r#"<tr><th scope="row">{}</th><td data-label="Measure">robust pass@{}</td>"#,
+                r#"<tr><th scope="row">{}</th><td data-label="Measure">robust&nbsp;pass@{}</td>"#,
                 &[&words::wordings(row), &at.k],
             );
             html.put(
