@@ -245,3 +245,25 @@ fn reworded(problem: &Problem, config: &GeneratorConfig, python: bool) -> usize 
     }
     seen.len()
 }
+
+proptest::proptest! {
+    /// Whatever a prompt holds, it is read without harm and comes back whole.
+    #[test]
+    fn any_text_is_read(pieces in proptest::collection::vec(proptest::sample::select(vec![
+        "/// Adds two words.\n", "/*", "*/", "fn f() {", "}", "\n", "\r\n", "    ", "def f(", "):", "\"\"\"", "'''", "'", "\\",
+        "Some plain words here.", ">>> f(1)\n", "# é", "//! 文", "```", "\u{feff}", "\0", "r\"", "#[a]", " * ", "Example:",
+    ]), 0..30)) {
+        let prompt = pieces.concat();
+        for prose in [Prose::in_rust(&prompt, Some("f")), Prose::in_python(&prompt, Some("f"))] {
+            let Ok(base) = prose.text() else { continue };
+            for config in generators() {
+                let Maker::Rules(rules) = config.maker() else { continue };
+                for variant in rules.variants(&Ask { base, count: 3, seed: 1, case_id: "c" }).list {
+                    if let Ok(reworded) = prose.reword(&variant.edits) {
+                        proptest::prop_assert_ne!(&reworded, &prompt);
+                    }
+                }
+            }
+        }
+    }
+}
