@@ -112,6 +112,9 @@ impl Status {
     }
 }
 
+/// The `error_type` of a trial whose wording its generator could not make; it is `skipped`.
+pub const VARIANT_SHORTFALL: &str = "variant_shortfall";
+
 /// A field's value on its way into a line.
 #[derive(Debug, Clone, Copy)]
 pub enum Field<'a> {

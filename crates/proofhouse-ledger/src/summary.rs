@@ -188,7 +188,8 @@ pub struct Code {
     pub slots: Vec<CodeSlot>,
 }
 
-/// The completions of one slot. `total` = `scored` + `infra` + `invalid`.
+/// The completions of one slot. `total` = `scored` + `infra` + `invalid`. Where the suite has `vary`, everything but
+/// `robust` is of the tasks as they stand, so that it compares with a run without.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodeSlot {
@@ -210,6 +211,9 @@ pub struct CodeSlot {
     pub pass_at_k: Vec<PassAtK>,
     /// Each k that was asked for and cannot be said.
     pub omitted_k: Vec<OmittedK>,
+    /// Robust pass@k for suites with `vary`: a row for each generator, then one for all wordings together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub robust: Vec<Robust>,
     /// Passed over total if every completion that is not scored had failed.
     pub worst: Rate,
     /// Passed over total if every completion that is not scored had passed.
@@ -252,6 +256,47 @@ pub struct PassAtK {
     pub low: f64,
     /// Upper end of the 95 % interval.
     pub high: f64,
+}
+
+/// Robust pass@k after ReCode (Wang et al. 2022): the i-th completion of a task is right if it passes in the worst of
+/// several wordings, that is in all of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Robust {
+    /// The generator of the wordings; null for all wordings together, the task's own among them.
+    pub generator: Option<String>,
+    /// In how many wordings a completion has to pass.
+    pub wordings: u64,
+    /// Tasks in the row: those of which every completion, in these wordings and in the task's own, has a verdict.
+    pub tasks: u64,
+    /// Tasks left out because a generator could not make one of the wordings.
+    pub tasks_without_wording: u64,
+    /// Other tasks left out because a completion has no verdict.
+    pub tasks_without_verdict: u64,
+    /// For each k that every task of the row has enough completions for.
+    pub at_k: Vec<RobustAtK>,
+    /// Each k that was asked for and cannot be said.
+    pub omitted_k: Vec<OmittedK>,
+}
+
+/// Robust pass@k as the mean of its unbiased estimates over the tasks of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RobustAtK {
+    /// k
+    pub k: u64,
+    /// The mean.
+    pub value: f64,
+    /// Standard error over tasks; null below two tasks.
+    pub standard_error: Option<f64>,
+    /// Lower end of the 95 % interval over tasks (Wilson's with tasks as the units).
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// pass@k of the same tasks as they stand.
+    pub pass_at_k: f64,
+    /// How much of that is lost, as a share of it; null when there is none to lose.
+    pub drop: Option<f64>,
 }
 
 /// A k that cannot be said.

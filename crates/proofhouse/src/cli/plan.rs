@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Inputs;
 use super::{Terminal, visible};
-use crate::suite::{Body, Loaded};
+use crate::suite::{Body, Loaded, Wordings};
 use crate::{plan, run, suite};
 
 /// Show what will run, and start nothing.
@@ -21,7 +21,8 @@ pub(super) struct Plan {
     #[command(flatten)]
     inputs: Inputs,
 
-    /// List every trial: index, record id, slot, case and repetition, separated by tabs.
+    /// List every trial: index, record id, slot, case and repetition, separated by tabs; then the wording, where it is not
+    /// the case's own.
     #[arg(long)]
     trials: bool,
 }
@@ -38,6 +39,17 @@ impl Plan {
         text.push_str(&format!("run id:      {}\n", run::run_id(&loaded)));
         text.push_str(&format!("plan sha256: {}\n", plan::digest(&loaded)?));
         text.push_str(&format!("trials:      {} ({})\n", plan::count(&loaded), factors(&loaded)));
+        let reworded = match &suite.body {
+            Body::Probe(probe) => probe.wordings.per_case() > 1,
+            Body::Code(code) => code.wordings.per_case() > 1,
+            Body::Robustness(_) | Body::Containment(_) => false,
+        };
+        if reworded {
+            let missing = plan::count_missing(&loaded)?;
+            text.push_str(&format!(
+                "left out:    {missing} trials of wordings that generators cannot make\n"
+            ));
+        }
         for slot in &suite.slots {
             text.push_str(&format!("target:      {} ({})\n", slot.name, slot.kind));
         }
@@ -81,10 +93,7 @@ fn factors(loaded: &Loaded) -> String {
     let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
     match &loaded.suite.body {
         Body::Probe(probe) => {
-            let wordings = match probe.wordings.per_case() {
-                1 => String::new(),
-                several => format!(" x {several} wordings"),
-            };
+            let wordings = wordings(&probe.wordings);
             format!("{cases} cases{wordings} x {targets} targets x {} repetitions", probe.repetitions)
         }
         Body::Containment(body) => {
@@ -98,7 +107,9 @@ fn factors(loaded: &Loaded) -> String {
                 parts.push(format!("{lines} lines of samples"));
             }
             if targets > 0 {
-                parts.push(format!("{cases} tasks x {targets} models x {} samples", code.samples_per_task));
+                let wordings = wordings(&code.wordings);
+                let samples = code.samples_per_task;
+                parts.push(format!("{cases} tasks{wordings} x {targets} models x {samples} samples"));
             }
             parts.join(" + ")
         }
@@ -109,13 +120,22 @@ fn factors(loaded: &Loaded) -> String {
     }
 }
 
+/// How many wordings each case is asked in, where that is more than its own.
+fn wordings(wordings: &Wordings) -> String {
+    match wordings.per_case() {
+        1 => String::new(),
+        several => format!(" x {several} wordings"),
+    }
+}
+
 fn list(loaded: &Loaded) -> Result<Exit, Failure> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for trial in plan::trials(loaded)? {
         let trial = trial?;
         let slot = &loaded.suite.slots[trial.slot].name;
         let case = visible(trial.case_id()).replace(['\n', '\t'], " ");
-        writeln!(out, "{}\t{}\t{slot}\t{case}\t{}", trial.index, trial.record_id, trial.repetition)?;
+        let wording = trial.variant_id.map_or(String::new(), |id| format!("\t{id}"));
+        writeln!(out, "{}\t{}\t{slot}\t{case}\t{}{wording}", trial.index, trial.record_id, trial.repetition)?;
     }
     out.flush()?;
     Ok(Exit::Ok)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{Kind, Status};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
@@ -517,7 +517,9 @@ pub(super) struct Done {
 
 /// The exit code of a whole run.
 fn verdict(summary: &Summary) -> Exit {
-    let infra = summary.code.as_ref().is_some_and(|code| code.slots.iter().any(|slot| slot.infra > 0));
+    // In a code run only what had nothing to judge may lack a verdict without machine, toolchain or model being behind it.
+    let skipped = summary.counts.get(Status::Skipped.as_str()).copied().unwrap_or(0);
+    let infra = summary.code.is_some() && summary.trials - summary.assessed > skipped;
     if summary.assessed == 0 || infra {
         return Exit::Infrastructure;
     }

@@ -37,6 +37,9 @@ pub(super) fn closing(
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
+        for row in words::robust(slot) {
+            let _ = writeln!(text, "{row}");
+        }
     }
     let facts = facts(summary);
     if !facts.is_empty() {

@@ -7,7 +7,8 @@ use super::{ExportError, Format, Sink, Source};
 
 pub(super) const FORMAT: Format = Format {
     name: "humaneval",
-    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields",
+    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields; \
+            of the tasks as they stand where the suite has `vary`",
     kind: Kind::Code,
     write,
 };
@@ -46,6 +47,10 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
     }
     let mut text = Vec::new();
     source.each(|line| {
+        // Readers count every line of a task as one of its completions: other wordings would not be.
+        if line.raw("variant_id").is_some_and(|variant| variant != b"null") {
+            return Ok(());
+        }
         text.clear();
         push(&mut text, line);
         let slot = line.text("slot").unwrap_or_default();

@@ -1,11 +1,11 @@
-//! The plan of a `code` suite: every line of every samples file in its order, then task, model and sample.
+//! The plan of a `code` suite: every line of every samples file in its order, then task, wording, model and sample.
 
 use std::sync::Arc;
 
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::{Item, Trial};
-use crate::code::{Sample, Samples};
+use crate::code::{Problem as Task, Sample, Samples};
 use crate::suite::{Code, CodeBody, Place, Problem, Problems, SampleSource, Suite};
 
 /// What stands for the task of a line that names none.
@@ -14,6 +14,15 @@ const NO_TASK: &str = "(no task)";
 /// The case of a line.
 pub(super) fn case_id(sample: &Sample) -> &str {
     sample.task_id.as_deref().unwrap_or(NO_TASK)
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The task.
+    pub task_id: String,
+    /// The filled prompt: what the model receives, byte for byte.
+    pub input: String,
 }
 
 /// The trials, one after the other.
@@ -30,15 +39,12 @@ pub(super) fn trials<'a>(
         ended: false,
     });
     let first = code.samples.len();
-    let asked = code.problems.iter().enumerate().flat_map(move |(at, problem)| {
-        let ask = code.ask(problem).expect("the prompt was filled for every problem when it was checked");
-        let (fingerprint, task_id) = (Digest::of(ask.as_bytes()), Arc::<str>::from(problem.task_id.as_str()));
+    // Who asks nobody needs no wordings.
+    let tasks = code.problems.iter().filter(move |_| first < suite.slots.len());
+    let asked = tasks.flat_map(move |problem| wordings(code, problem)).flat_map(move |wording| {
         (first..suite.slots.len()).flat_map(move |slot| {
-            let task_id = Arc::clone(&task_id);
-            (0..code.samples_per_task).map(move |repetition| {
-                let item = Item::Task(at, Arc::clone(&task_id));
-                Ok(trial(suite, (slot, &task_id, repetition), fingerprint, item))
-            })
+            let wording = wording.clone();
+            (0..code.samples_per_task).map(move |repetition| Ok(trial(suite, (slot, repetition), &wording)))
         })
     });
     lines.chain(asked).enumerate().map(|(index, trial)| {
@@ -49,19 +55,40 @@ pub(super) fn trials<'a>(
     })
 }
 
+/// A wording that is planned: its id, what is asked, and the digest of that.
+type Planned = (Option<Arc<str>>, Item, Digest);
+
+/// Every wording of a task in plan order, its own first.
+fn wordings(code: &CodeBody, problem: &Task) -> Vec<Planned> {
+    let planned = |variant_id, prompt: &str| {
+        let input = code.ask(problem, prompt);
+        let input = input.expect("the prompt was filled for every problem when it was checked");
+        let fingerprint = Digest::of(input.as_bytes());
+        let question = Question { task_id: problem.task_id.clone(), input };
+        (variant_id, Item::Task(Arc::new(question)), fingerprint)
+    };
+    let own = planned(None, &problem.prompt);
+    let others = code.reworded(problem).into_iter().map(|(id, prompt)| match prompt {
+        Ok(prompt) => planned(Some(id), &prompt),
+        Err(reason) => {
+            let missing = Item::Missing(Arc::new(own.1.clone()), Arc::from(reason));
+            (Some(id), missing, Digest::of(b""))
+        }
+    });
+    let others: Vec<Planned> = others.collect();
+    std::iter::once(own).chain(others).collect()
+}
+
 /// A trial whose place in the plan is filled in later.
-fn trial(
-    suite: &Suite,
-    (slot, case_id, repetition): (usize, &str, u32),
-    input_fingerprint: Digest,
-    item: Item,
-) -> Trial {
+fn trial(suite: &Suite, (slot, repetition): (usize, u32), wording: &Planned) -> Trial {
+    let (variant_id, item, input_fingerprint) = wording.clone();
+    let case_id = item.case_id();
     Trial {
         index: 0,
-        record_id: RecordId::of_trial(&suite.slots[slot].name, case_id, None, repetition),
+        record_id: RecordId::of_trial(&suite.slots[slot].name, case_id, variant_id.as_deref(), repetition),
         input_fingerprint,
         slot,
-        variant_id: None,
+        variant_id,
         repetition,
         item,
     }
@@ -121,8 +148,10 @@ impl Iterator for Source<'_> {
         let prompt = sample.task_id.as_deref().and_then(|task| self.code.problem(task));
         let fingerprint = Digest::of(prompt.map_or("", |problem| &problem.prompt).as_bytes());
         let repetition = u32::try_from(sample.completion_id).unwrap_or(u32::MAX);
-        let case_id = case_id(&sample).to_owned();
-        let item = Item::Sample(Arc::new(sample));
-        Some(Ok(trial(self.suite, (self.slot, &case_id, repetition), fingerprint, item)))
+        let line = (None, Item::Sample(Arc::new(sample)), fingerprint);
+        Some(Ok(trial(self.suite, (self.slot, repetition), &line)))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -16,6 +16,7 @@ mod containment;
 mod probe;
 mod robustness;
 
+pub use code::Question;
 pub use robustness::Order;
 
 /// One planned execution.
@@ -42,28 +43,36 @@ pub struct Trial {
 pub enum Item {
     /// A question; shared by the trials of its case.
     Probe(Arc<Case>),
-    /// A wording that its generator could not make, and why; it is recorded and never asked.
-    Missing(Arc<Case>, Arc<str>),
+    /// A wording of this item that its generator could not make, and why; it is recorded and never asked.
+    Missing(Arc<Item>, Arc<str>),
     /// A line of a samples file.
     Sample(Arc<Sample>),
-    /// A task that a model is asked for, by its place among the planned ones.
-    Task(usize, Arc<str>),
+    /// A task that a model is asked for; shared by the trials of its wording.
+    Task(Arc<Question>),
     /// An instruction for a tool; shared by its repetitions.
     Tool(Arc<Order>),
     /// An attack or its benign twin; shared by the trials of its case.
     Attack(Arc<Attack>),
 }
 
-impl Trial {
+impl Item {
     /// The case.
     pub fn case_id(&self) -> &str {
-        match &self.item {
-            Item::Probe(case) | Item::Missing(case, _) => &case.id,
+        match self {
+            Item::Probe(case) => &case.id,
+            Item::Missing(own, _) => own.case_id(),
             Item::Sample(sample) => code::case_id(sample),
-            Item::Task(_, task_id) => task_id,
+            Item::Task(question) => &question.task_id,
             Item::Tool(order) => &order.case_id,
             Item::Attack(case) => &case.case_id,
         }
+    }
+}
+
+impl Trial {
+    /// The case.
+    pub fn case_id(&self) -> &str {
+        self.item.case_id()
     }
 }
 
@@ -94,6 +103,15 @@ pub fn count(loaded: &Loaded) -> u64 {
             loaded.case_count * loaded.suite.slots.len() as u64 * u64::from(body.repetitions)
         }
     }
+}
+
+/// How many trials of the plan stand for wordings that cannot be made; reads the datasets once more.
+pub fn count_missing(loaded: &Loaded) -> Result<u64, Problems> {
+    let mut missing = 0;
+    for trial in trials(loaded)? {
+        missing += u64::from(matches!(trial?.item, Item::Missing(..)));
+    }
+    Ok(missing)
 }
 
 /// The digest over the whole plan; reads the datasets once more.

@@ -17,7 +17,7 @@ pub(super) struct Trials<'a> {
     wordings: &'a Wordings,
     repetitions: u32,
     cases: CaseStream,
-    /// The case whose turn it is as it stands, and the wordings of it that are left.
+    /// The case whose turn it is as it stands, and the other wordings of it that are left.
     case: Option<(Arc<Case>, IntoIter<Wording>)>,
     current: Option<Planned>,
     slot: usize,
@@ -45,29 +45,27 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// The next wording of this case, or the first of the next one.
+    /// The next wording of this case, or the next case as it stands.
     fn wording(&mut self) -> Option<Result<Planned, Problems>> {
-        loop {
-            if let Some((case, left)) = &mut self.case
-                && let Some((variant_id, made)) = left.next()
-            {
-                let input = made.as_ref().map_or("", |wording| &wording.input);
-                let fingerprint = Digest::of(input.as_bytes());
-                let item = match made {
-                    Ok(wording) => Item::Probe(wording),
-                    Err(reason) => Item::Missing(Arc::clone(case), Arc::from(reason)),
-                };
-                return Some(Ok((variant_id, item, fingerprint)));
-            }
-            match self.cases.next()? {
-                Ok(case) => {
-                    let wordings = self.wordings.of(case);
-                    let own = wordings.first().and_then(|(_, own)| own.clone().ok())?;
-                    self.case = Some((own, wordings.into_iter()));
-                }
-                Err(problems) => return Some(Err(problems)),
-            }
+        if let Some((case, left)) = &mut self.case
+            && let Some((variant_id, made)) = left.next()
+        {
+            let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
+            let item = match made {
+                Ok(input) => Item::Probe(Arc::new(Case { input, ..Case::clone(case) })),
+                Err(reason) => Item::Missing(Arc::new(Item::Probe(Arc::clone(case))), Arc::from(reason)),
+            };
+            return Some(Ok((Some(variant_id), item, fingerprint)));
         }
+        let case = match self.cases.next()? {
+            Ok(case) => case,
+            Err(problems) => return Some(Err(problems)),
+        };
+        let wordings = self.wordings.of(&case.id, &case);
+        let fingerprint = Digest::of(case.input.as_bytes());
+        let own = Arc::new(case);
+        self.case = Some((Arc::clone(&own), wordings.into_iter()));
+        Some(Ok((None, Item::Probe(own), fingerprint)))
     }
 }
 
@@ -83,15 +81,9 @@ impl Iterator for Trials<'_> {
         }
         let (variant_id, item, input_fingerprint) = self.current.clone()?;
         let slot = &self.suite.slots[self.slot].name;
-        let case_id = match &item {
-            Item::Probe(case) | Item::Missing(case, _) => &case.id,
-            Item::Sample(_) | Item::Task(..) | Item::Tool(_) | Item::Attack(_) => {
-                unreachable!("a probe plans questions")
-            }
-        };
         let trial = Trial {
             index: self.index,
-            record_id: RecordId::of_trial(slot, case_id, variant_id.as_deref(), self.repetition),
+            record_id: RecordId::of_trial(slot, item.case_id(), variant_id.as_deref(), self.repetition),
             input_fingerprint,
             slot: self.slot,
             variant_id,

@@ -34,6 +34,9 @@ pub(super) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&R
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         line(&mut out, format_args!("- {}: {}", escape(&slot.slot), escape(&words::pass_at_k(slot))));
+        for row in words::robust(slot) {
+            line(&mut out, format_args!("- {}", escape(&row)));
+        }
     }
     if summary.code.is_some() {
         out.push('\n');

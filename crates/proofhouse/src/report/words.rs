@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Kind, Status};
-use proofhouse_ledger::summary::{CodeSlot, Comparison, Rate, Summary};
+use proofhouse_ledger::summary::{CodeSlot, Comparison, OmittedK, Rate, Robust, Summary};
 
 /// Between a number and its unit.
 const NBSP: char = '\u{a0}';
@@ -157,12 +157,60 @@ pub(crate) fn pass_at_k(slot: &CodeSlot) -> String {
         let interval = interval(Some(point.low), Some(point.high)).unwrap_or_default();
         format!("pass@{} {} ({interval})", point.k, percent(point.value))
     });
-    let mut parts: Vec<String> = said.collect();
-    if !slot.omitted_k.is_empty() {
-        let ks: Vec<String> = slot.omitted_k.iter().map(|omitted| omitted.k.to_string()).collect();
-        parts.push(format!("pass@{} left out: {}", ks.join(","), slot.omitted_k[0].reason));
+    said.chain(left_out(&slot.omitted_k)).collect::<Vec<_>>().join("; ")
+}
+
+fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<String> {
+    let omitted: Vec<&OmittedK> = omitted.into_iter().collect();
+    let reason = &omitted.first()?.reason;
+    let ks: Vec<String> = omitted.iter().map(|omitted| omitted.k.to_string()).collect();
+    Some(format!("pass@{} left out: {reason}", ks.join(",")))
+}
+
+/// What cannot be said of robust pass@k, where pass@k itself can.
+pub(super) fn robust_left_out(slot: &CodeSlot, row: &Robust) -> Option<String> {
+    let said = |k: u64| slot.pass_at_k.iter().any(|point| point.k == k);
+    let text = left_out(row.omitted_k.iter().filter(|omitted| said(omitted.k)))?;
+    Some(format!("robust {text}"))
+}
+
+/// Robust pass@k of one slot, a line for each row.
+pub(crate) fn robust(slot: &CodeSlot) -> impl Iterator<Item = String> {
+    slot.robust.iter().map(|row| {
+        let said = row.at_k.iter().map(|at| {
+            let interval = interval(Some(at.low), Some(at.high)).unwrap_or_default();
+            let lost = at.drop.map_or(String::new(), |drop| format!(", {}", loss(drop)));
+            format!("robust pass@{} {} ({interval}{lost})", at.k, percent(at.value))
+        });
+        let said: Vec<String> = said.chain(robust_left_out(slot, row)).collect();
+        format!("{}, {}: {}; {}", slot.slot, wordings(row), said.join("; "), tasks(row))
+    })
+}
+
+/// Which wordings a row of robust pass@k is of.
+pub(super) fn wordings(row: &Robust) -> String {
+    match &row.generator {
+        Some(name) => format!("{} of {name}", plural(row.wordings, "wording", "wordings")),
+        None => format!("all {}", plural(row.wordings, "wording", "wordings")),
     }
-    parts.join("; ")
+}
+
+/// How much of pass@k is lost, or gained.
+pub(super) fn loss(drop: f64) -> String {
+    if drop < 0.0 { format!("{} gained", percent(-drop)) } else { format!("{} lost", percent(drop)) }
+}
+
+/// The tasks of a row of robust pass@k, and why others are left out.
+pub(super) fn tasks(row: &Robust) -> String {
+    let mut text = format!("over {}", plural(row.tasks, "task", "tasks"));
+    for (count, why) in
+        [(row.tasks_without_wording, "without a wording"), (row.tasks_without_verdict, "without a verdict")]
+    {
+        if count > 0 {
+            text.push_str(&format!(", {} {why} left out", self::count(count)));
+        }
+    }
+    text
 }
 
 #[cfg(test)]

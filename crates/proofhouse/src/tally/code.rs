@@ -7,6 +7,7 @@ use proofhouse_ledger::record::{Damage, Line, Status};
 use proofhouse_ledger::summary::{Code, CodeSlot, OmittedK, PassAtK, Slot};
 
 use super::heads::{rate, round};
+use super::robust::RobustTally;
 use super::stats::{ClusterMoments, Confidence, pass_at_k};
 
 /// The part of a tally that only `code` runs have.
@@ -35,6 +36,7 @@ struct SlotCounts {
     compile_error_codes: BTreeMap<String, u64>,
     lint_names: BTreeMap<String, u64>,
     missing_crates: BTreeMap<String, u64>,
+    robust: RobustTally,
 }
 
 #[derive(Default)]
@@ -89,6 +91,10 @@ impl CodeTally {
 
 impl SlotCounts {
     fn push(&mut self, line: &Line<'_>, status: Status, passed: Option<bool>) -> Result<(), Damage> {
+        self.robust.push(line, passed)?;
+        if line.raw("variant_id").is_some_and(|variant| variant != b"null") {
+            return Ok(());
+        }
         self.total += 1;
         self.invalid += u64::from(status == Status::Skipped);
         if let Some(passed) = passed {
@@ -149,6 +155,7 @@ impl SlotCounts {
             ),
             pass_at_k,
             omitted_k,
+            robust: self.robust.finish(ks),
             worst: rate(self.passed, self.total, of_slot("passed = true of all")),
             best: rate(self.passed + unscored, self.total, of_slot("passed is not false of all")),
             compile_rate: share(self.compiled, "compile_ok"),
@@ -178,27 +185,28 @@ impl SlotCounts {
                     );
                     omitted.push(OmittedK { k, reason });
                 }
-                Some(_) => said.extend(self.at(k)),
+                Some(_) => said.extend(at(k, self.tasks.values().copied())),
             }
         }
         (said, omitted)
     }
+}
 
-    fn at(&self, k: u64) -> Option<PassAtK> {
-        let mut moments = ClusterMoments::default();
-        for (scored, passed) in self.tasks.values() {
-            moments.push(pass_at_k(*scored, *passed, k)?, 1);
-        }
-        let interval = moments.rate_interval(Confidence::P95)?;
-        Some(PassAtK {
-            k,
-            tasks: moments.clusters(),
-            value: round(moments.mean()?),
-            standard_error: moments.standard_error().map(round),
-            low: round(interval.low),
-            high: round(interval.high),
-        })
+/// pass@k over tasks, given as scored and passed; none where a task has fewer than k.
+pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>) -> Option<PassAtK> {
+    let mut moments = ClusterMoments::default();
+    for (scored, passed) in tasks {
+        moments.push(pass_at_k(scored, passed, k)?, 1);
     }
+    let interval = moments.rate_interval(Confidence::P95)?;
+    Some(PassAtK {
+        k,
+        tasks: moments.clusters(),
+        value: round(moments.mean()?),
+        standard_error: moments.standard_error().map(round),
+        low: round(interval.low),
+        high: round(interval.high),
+    })
 }
 
 /// Counts each code once per record, however often it occurs there.

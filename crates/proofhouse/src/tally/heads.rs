@@ -33,14 +33,24 @@ pub struct Tally {
     pairs: BTreeMap<(usize, usize), Pairs>,
     /// The case whose trials are passing by, as raw bytes.
     case: Vec<u8>,
-    /// For runs whose cases are not neighbours: raw case → slot, repetition and verdict of its trials.
-    scattered: BTreeMap<Vec<u8>, Vec<(u32, u32, bool)>>,
+    /// For runs whose cases are not neighbours: raw case → its verdicts.
+    scattered: BTreeMap<Vec<u8>, Vec<Scattered>>,
+    /// For the same runs: raw variant → its number, in the order of the plan.
+    variants: BTreeMap<Vec<u8>, u32>,
     kind: Option<Kind>,
     /// What the kind adds.
     code: Option<CodeTally>,
     robustness: Option<RobustnessTally>,
     containment: Option<ContainmentTally>,
     config: Json,
+}
+
+/// A verdict that waits for the other trials of its case.
+struct Scattered {
+    slot: u32,
+    variant: u32,
+    repetition: u32,
+    passed: bool,
 }
 
 #[derive(Default)]
@@ -111,17 +121,34 @@ impl Tally {
             code.push(at, line, status, passed)?;
             if let Some(passed) = passed {
                 let repetition = u32::try_from(line.integer("repetition")?).unwrap_or(u32::MAX);
-                self.scattered.entry(case.to_vec()).or_default().push((at as u32, repetition, passed));
+                let variant = self.variant(line.raw("variant_id").unwrap_or(b"null"));
+                let verdict = Scattered { slot: at as u32, variant, repetition, passed };
+                self.scattered.entry(case.to_vec()).or_default().push(verdict);
             }
         }
         self.slots[at].push(line, status, passed, neighbours)
     }
 
+    /// The number of a variant: a case as it stands comes first.
+    fn variant(&mut self, raw: &[u8]) -> u32 {
+        let next = self.variants.len() as u32;
+        match self.variants.get(raw) {
+            Some(number) => *number,
+            None => *self.variants.entry(raw.to_vec()).or_insert(next),
+        }
+    }
+
     /// Closes the cases of a run in which they are not neighbours.
     fn close_scattered(&mut self) {
+        let mut names = vec![Vec::new(); self.variants.len()];
+        for (raw, number) in std::mem::take(&mut self.variants) {
+            names[number as usize] = raw;
+        }
         for verdicts in std::mem::take(&mut self.scattered).into_values() {
-            for (slot, repetition, passed) in verdicts {
-                self.slots[slot as usize].note(repetition.into(), passed);
+            for Scattered { slot, variant, repetition, passed } in verdicts {
+                let slot = &mut self.slots[slot as usize];
+                slot.wordings.push(&names[variant as usize], passed);
+                slot.note(u64::from(variant) << 32 | u64::from(repetition), passed);
             }
             self.close_case();
         }

@@ -11,6 +11,7 @@ mod code;
 pub mod containment;
 mod heads;
 mod pairs;
+mod robust;
 mod robustness;
 mod wordings;
 

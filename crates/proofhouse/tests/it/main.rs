@@ -9,6 +9,7 @@ mod asking;
 mod browser;
 mod code;
 mod code_suite;
+mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;

@@ -5,6 +5,8 @@
 //! reads the secret, starts the worker, and hands the tests a function that asks the worker; what the worker answers is
 //! read as a literal, never executed.
 
+pub(super) mod docstring;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 

@@ -4,6 +4,7 @@
 mod assemble;
 mod batch;
 mod checks;
+pub(super) mod comments;
 mod crates;
 mod diagnostics;
 mod frame;

@@ -19,6 +19,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         html.put("<h3><bdi>{}</bdi></h3>", &[&slot.slot]);
         account(&mut html, slot);
         pass_at_k(&mut html, slot);
+        robust(&mut html, slot);
         phases(&mut html, slot);
         measured(&mut html, slot);
         codes(&mut html, "Compiler errors", slot.compile_error_codes.iter());
@@ -30,9 +31,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 /// Every completion is somewhere.
 fn account(html: &mut Html, slot: &CodeSlot) {
     html.put(
-        "<p>{}: {} scored, {} without a verdict because of machine, toolchain or model, {} with nothing to judge. ",
+        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} with nothing to judge. ",
         &[
             &words::plural(slot.total, "completion", "completions"),
+            &if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
             &words::count(slot.scored),
             &words::count(slot.infra),
             &words::count(slot.invalid),
@@ -90,6 +92,57 @@ fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
     }
     for omitted in &slot.omitted_k {
         html.put("<p class=\"note\">pass@{} is left out: {}.</p>", &[&omitted.k, &omitted.reason]);
+    }
+}
+
+fn robust(html: &mut Html, slot: &CodeSlot) {
+    if slot.robust.is_empty() {
+        return;
+    }
+    let columns = [
+        Column::Text("Right in every one of"),
+        Column::Text("Measure"),
+        Column::Number("As it stands"),
+        Column::Number("Robust"),
+        Column::Number("95 % interval"),
+        Column::Number("Lost"),
+        Column::Number("Tasks"),
+    ];
+    table::open(html, "rates robust", "Robust pass@k, unbiased, mean over tasks", &columns);
+    html.put("<tbody>", &[]);
+    for row in &slot.robust {
+        for at in &row.at_k {
+            let interval = words::interval(Some(at.low), Some(at.high)).unwrap_or_default();
+            let lost = at.drop.map_or_else(|| "–".to_owned(), |drop| format!("{:.1}\u{a0}%", 100.0 * drop));
+            html.put(
+                r#"<tr><th scope="row">{}</th><td data-label="Measure">robust&nbsp;pass@{}</td>"#,
+                &[&words::wordings(row), &at.k],
+            );
+            html.put(
+                r#"<td class="num" data-label="As it stands">{}</td><td class="num" data-label="Robust">{}</td>"#,
+                &[&words::percent(at.pass_at_k), &words::percent(at.value)],
+            );
+            html.put(
+                r#"<td class="num" data-label="95 % interval">{}</td><td class="num" data-label="Lost">{}</td><td class="num" data-label="Tasks">{}</td></tr>"#,
+                &[&interval, &lost, &words::count(row.tasks)],
+            );
+        }
+    }
+    html.put("</tbody>", &[]);
+    table::close(html);
+    html.put(
+        "<p class=\"note\">A completion is robustly right if it passes in the worst of the wordings, that is in all of them; \
+         “all” has the task's own among them. “Lost” is the share of pass@k, on the same tasks as they stand, that is lost so. \
+         Everything else here is of the tasks as they stand.</p>",
+        &[],
+    );
+    for row in &slot.robust {
+        let left_out = words::robust_left_out(slot, row);
+        if left_out.is_some() || row.tasks_without_wording + row.tasks_without_verdict > 0 {
+            let mut text = format!("{}: {}", words::wordings(row), words::tasks(row));
+            left_out.iter().for_each(|reason| text.push_str(&format!("; {reason}")));
+            html.put("<p class=\"note\">{}.</p>", &[&text]);
+        }
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_ledger::json::{Object, to_json};
-use proofhouse_ledger::record::Status;
+use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_ledger::{Digest, Json};
 use tokio::task::JoinSet;
 
 use super::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
-use crate::code::{self, BATCH, Bench, Cache, Judge, Judged, Language, Python, Rust, Sample};
+use crate::code::{self, BATCH, Bench, Cache, Invalid, Judge, Judged, Language, Python, Rust, Sample};
 use crate::plan::{self, Item, Trial};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
@@ -66,26 +66,24 @@ impl Judging {
     /// What is to be judged: a line of a file as it is, or what a model says now.
     async fn answer(self: Arc<Self>, trial: Trial) -> Answer {
         let timer = Timer::start();
-        let (at, task_id) = match &trial.item {
+        let question = match &trial.item {
             Item::Sample(sample) => {
                 let sample = Arc::clone(sample);
                 return Answer { trial, sample, reply: None, timing: timer.timing() };
             }
-            Item::Task(at, task_id) => (*at, task_id.to_string()),
+            Item::Task(question) => question,
             Item::Probe(_) | Item::Missing(..) | Item::Tool(_) | Item::Attack(_) => {
-                unreachable!("the plan of a code suite holds no questions")
+                unreachable!("a code suite asks for tasks only, and a wording that is missing is not asked")
             }
         };
-        let input =
-            self.code.ask(&self.code.problems[at]).expect("the prompt was filled when it was checked");
-        let suite = &self.scribe.loaded.suite;
-        let seed = trial_seed(suite.seed, &task_id, trial.repetition);
-        let chat = Chat::ask(input, seed, trial.repetition);
+        // All wordings of a task are asked with the same seed: what differs is what is asked.
+        let seed = trial_seed(self.scribe.loaded.suite.seed, &question.task_id, trial.repetition);
+        let chat = Chat::ask(question.input.as_str(), seed, trial.repetition);
         let reply = self.targets[trial.slot - self.code.samples.len()].chat(&chat).await;
         let timing = timer.timing_of(&reply);
         let sample = Arc::new(Sample {
             index: trial.index,
-            task_id: Some(task_id),
+            task_id: Some(question.task_id.clone()),
             completion_id: trial.repetition.into(),
             completion: code::completion(reply.output.as_ref()),
         });
@@ -158,6 +156,33 @@ impl Judging {
     }
 }
 
+/// A wording that there is none of: its place in the plan has a record that says why.
+fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
+    let error = super::shortfall(reason);
+    let said = Said {
+        status: Status::Skipped,
+        error_type: Some(VARIANT_SHORTFALL),
+        error: Some(&error),
+        output_sha256: None,
+        scores: &[(PASS, None)],
+        primary_metric: Some(PASS),
+        passed: None,
+        usage: None,
+    };
+    let sample = Sample {
+        index: trial.index,
+        task_id: Some(trial.case_id().to_owned()),
+        completion_id: trial.repetition.into(),
+        completion: Err(Invalid::NoCompletion),
+    };
+    let judged = Judged::default();
+    let mut body = code::body(&sample, &judged, &[]);
+    body.was_not_judged(VARIANT_SHORTFALL);
+    let mut sheet = Sheet::default();
+    body.fields(&sample, &judged).push(&mut sheet.line, &scribe.head(trial, said, &Timer::start().timing()));
+    (sheet, Noted { status: Status::Skipped, passed: None })
+}
+
 fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, ExecuteError> {
     Ok(match code.language {
         LanguageName::Rust => {
@@ -176,6 +201,13 @@ impl Work for Judging {
 
     fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    fn at_once(&self, trial: &Trial, sheet: &mut Sheet) -> Option<Noted> {
+        let Item::Missing(_, reason) = &trial.item else { return None };
+        let (line, noted) = leave_out(&self.scribe, trial, reason);
+        *sheet = line;
+        Some(noted)
     }
 
     fn carry_out(self: Arc<Self>, group: Vec<Step>, desk: Desk) -> Carrying {

@@ -165,7 +165,7 @@ impl Model for Asked<'_> {
 fn case(trial: &Trial) -> &Case {
     match &trial.item {
         Item::Attack(case) => case,
-        Item::Probe(_) | Item::Missing(..) | Item::Sample(_) | Item::Task(..) | Item::Tool(_) => {
+        Item::Probe(_) | Item::Missing(..) | Item::Sample(_) | Item::Task(_) | Item::Tool(_) => {
             unreachable!("the plan of a containment suite holds its cases only")
         }
     }

@@ -26,6 +26,11 @@ mod jury;
 mod probe;
 mod robustness;
 
+/// What the record of a wording says that there is none of.
+fn shortfall(reason: &str) -> String {
+    format!("the generator has no such variant of this case ({reason})")
+}
+
 /// What a run may use beside its targets.
 #[derive(Default)]
 pub struct Means {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
+use proofhouse_ledger::record::{Probe as Body, Status, VARIANT_SHORTFALL, output_digest};
 
 use super::jury::Jury;
 use super::{Carrying, Desk, Means, Noted, Sheet, Step, Work};
@@ -109,11 +109,12 @@ impl Asking {
     }
 
     /// A wording that there is none of: its place in the plan has a record that says why.
-    fn leave_out(&self, sheet: &mut Sheet, trial: &Trial, case: &Case, reason: &str) -> Noted {
-        let error = format!("the generator has no such variant of this case ({reason})");
+    fn leave_out(&self, sheet: &mut Sheet, trial: &Trial, reason: &str) -> Noted {
+        let case = case(trial);
+        let error = super::shortfall(reason);
         let said = Said {
             status: Status::Skipped,
-            error_type: Some("variant_shortfall"),
+            error_type: Some(VARIANT_SHORTFALL),
             error: Some(&error),
             output_sha256: None,
             scores: &[],
@@ -141,8 +142,8 @@ impl Asking {
 
 impl Work for Asking {
     fn at_once(&self, trial: &Trial, sheet: &mut Sheet) -> Option<Noted> {
-        if let Item::Missing(case, reason) = &trial.item {
-            return Some(self.leave_out(sheet, trial, case, reason));
+        if let Item::Missing(_, reason) = &trial.item {
+            return Some(self.leave_out(sheet, trial, reason));
         }
         let timer = Timer::start();
         let case = case(trial);
@@ -178,9 +179,13 @@ impl Work for Asking {
 }
 
 fn case(trial: &Trial) -> &Case {
-    match &trial.item {
-        Item::Probe(case) | Item::Missing(case, _) => case,
-        Item::Sample(_) | Item::Task(..) | Item::Tool(_) | Item::Attack(_) => {
+    let own = match &trial.item {
+        Item::Missing(own, _) => own,
+        item => item,
+    };
+    match own {
+        Item::Probe(case) => case,
+        Item::Missing(..) | Item::Sample(_) | Item::Task(_) | Item::Tool(_) | Item::Attack(_) => {
             unreachable!("the plan of a probe suite holds questions only")
         }
     }

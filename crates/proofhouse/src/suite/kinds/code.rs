@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
+use super::wordings::{self, Wordings};
 use super::{Loading, Read};
 use crate::code::{
     Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, is_crate_name, is_crate_version,
@@ -23,6 +24,7 @@ use crate::suite::problem::{Code, Place, Problem, Problems, did_you_mean, quoted
 use crate::suite::tree::Step;
 use crate::target::Template;
 
+mod asking;
 mod file;
 
 pub(crate) use file::CodeFile;
@@ -48,6 +50,8 @@ pub struct CodeBody {
     pub prompt: String,
     /// The same, parsed.
     pub prompt_template: Template,
+    /// Other wordings of what models are asked.
+    pub wordings: Wordings,
     /// The k of pass@k, ascending.
     pub k: Vec<u64>,
     /// Whether completions are linted.
@@ -89,7 +93,8 @@ impl CodeBody {
     /// Trials in the plan.
     pub fn trial_count(&self, targets: usize) -> u64 {
         let lines: u64 = self.samples.iter().map(|source| source.planned).sum();
-        lines + self.problems.len() as u64 * targets as u64 * u64::from(self.samples_per_task)
+        let questions = self.problems.len() as u64 * self.wordings.per_case();
+        lines + questions * targets as u64 * u64::from(self.samples_per_task)
     }
 
     /// Every setting that took effect, for the run's identity.
@@ -120,6 +125,9 @@ impl CodeBody {
         let tasks = (!self.all_tasks)
             .then(|| self.problems.iter().map(|problem| problem.task_id.as_str()).collect::<Vec<_>>());
         settings.set("tasks", json(&tasks));
+        if self.wordings.per_case() > 1 {
+            settings.set("vary", self.wordings.settings());
+        }
     }
 }
 
@@ -130,7 +138,10 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     checker.common(&common);
     loading.check_overrides(&mut checker);
     check_slots(&mut checker, &file);
+    asking::check_wordings(&mut checker, &file);
     let template = super::probe::template(&mut checker, &file.prompt);
+    let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
+    let wordings = wordings::read(&mut checker, &file.vary, own_seed);
     let mut datasets = Vec::new();
     let problems = problems(&mut checker, loading, &file.problems, &mut datasets);
     let chosen = problems.map(|problems| choose(&mut checker, loading, &file, problems));
@@ -147,6 +158,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         samples_per_task: u32::try_from(file.samples_per_task.0).expect("the type holds at most 10000"),
         prompt: file.prompt.clone(),
         prompt_template,
+        wordings,
         k: ks(&mut checker, loading, &file),
         clippy: if file.language == LanguageName::Rust { file.clippy } else { Clippy::Off },
         edition: file.edition,
@@ -154,7 +166,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         budgets: budgets(&file.limits),
         measure: file.measure || loading.overrides.code.measure,
     };
-    check_prompt(&mut checker, &code);
+    asking::check_prompt(&mut checker, &code);
     for (slot, reference) in &file.samples.0 {
         let steps = [Step::Key("samples"), Step::Key(slot)];
         let source = samples(&mut checker, loading, (reference, &steps), &code, &mut datasets);
@@ -400,34 +412,6 @@ fn budgets(file: &LimitsFile) -> Budgets {
         limits.memory_bytes = written.memory_mib.map_or(limits.memory_bytes, |mib| mib.0 << 20);
     }
     budgets
-}
-
-/// A prompt that names a field which problems do not have would fail for every task alike.
-fn check_prompt(checker: &mut Checker<'_>, code: &CodeBody) {
-    if let Some(name) = code.problems.iter().find_map(|problem| code.ask(problem).err()) {
-        let what = format!("the prompt needs `{{{name}}}`, which problems do not have");
-        checker.complain(Code::Template, &[Step::Key("prompt")], what).hint =
-            Some("problems have `prompt`, `task_id`, `entry_point` and `declaration`".to_owned());
-    }
-}
-
-impl CodeBody {
-    /// What a model is asked for this task; the name of a field that the problem does not have otherwise.
-    pub fn ask(&self, problem: &Task) -> Result<String, String> {
-        let mut text = String::new();
-        let rendered = self.prompt_template.render(&mut text, |name, out| {
-            let value = match name {
-                "prompt" => Some(problem.prompt.as_str()),
-                "task_id" => Some(problem.task_id.as_str()),
-                "entry_point" => problem.entry_point.as_deref(),
-                "declaration" => problem.declaration.as_deref(),
-                _ => None,
-            };
-            out.push_str(value.unwrap_or_default());
-            value.is_some()
-        });
-        rendered.map(|()| text).map_err(str::to_owned)
-    }
 }
 
 fn samples(

@@ -1,5 +1,6 @@
 //! Tests of suites as a user meets them: files in a directory go in, a loaded suite or a message comes out.
 
+mod code;
 mod identity;
 mod keys;
 mod mangled;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::code::Clippy;
 use crate::suite::bounds::{Ordered, Whole};
 use crate::suite::file::{DeterminismFile, FileRef, Gate, one_minute, zero};
+use crate::suite::kinds::VariantFile;
 use crate::target::TargetConfig;
 
 /// The word for a suite of completions and tests.
@@ -69,6 +70,10 @@ pub(crate) struct CodeFile {
     /// What a model is asked: a template over the problem's `prompt`, `task_id` and `entry_point`.
     #[serde(default = "prompt_field")]
     pub(crate) prompt: String,
+    /// Other wordings of every task that models are asked for: what generators make of the prose of its prompt, beside the
+    /// prompt itself. Code and examples stay as they are, and completions are tested as ever.
+    #[serde(default)]
+    pub(crate) vary: Vec<VariantFile>,
     /// Only these tasks.
     #[serde(default)]
     pub(crate) tasks: Option<Vec<String>>,
