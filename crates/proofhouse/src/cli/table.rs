@@ -221,7 +221,7 @@ fn facts(summary: &Summary) -> Vec<String> {
     let spared = words::spared(summary.kind, &summary.counts);
     if spared > 0 {
         facts.push(format!(
-            "{spared} of {} planned runs were not needed: the policy had seen enough",
+            "{spared} of {} planned runs were left out: the policy stopped before them",
             summary.trials
         ));
     }
