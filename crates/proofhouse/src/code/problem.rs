@@ -100,10 +100,7 @@ fn from_row(row: &Object) -> Result<Problem, (String, &'static str)> {
         text(row, names).ok_or_else(|| (format!("the problem has no `{}`", names[0]), hint))
     };
     Ok(Problem {
-        task_id: task_id(row).ok_or_else(|| {
-            let hint = "give it a `task_id` (or `name`, as MultiPL-E does): a text or a whole number";
-            ("the problem has no `task_id`".to_owned(), hint)
-        })?,
+        task_id: required(&["task_id", "name"], "give it a `task_id` (or `name`, as MultiPL-E does)")?,
         prompt: required(&["prompt"], "`prompt` is the text that the model continued")?,
         test: required(&["test", "tests"], "`test` (or `tests`) is the code that checks a completion")?,
         declaration: text(row, &["declaration"]),
@@ -112,17 +109,6 @@ fn from_row(row: &Object) -> Result<Problem, (String, &'static str)> {
         canonical_solution: text(row, &["canonical_solution"]),
         buggy_solution: text(row, &["buggy_solution"]),
     })
-}
-
-/// The task that a row of problems or samples is about. Whole numbers, as MBPP has them, are names too.
-pub(super) fn task_id(row: &Object) -> Option<String> {
-    match ["task_id", "name"].iter().find_map(|name| row.get(name))? {
-        Json::String(text) => Some(text.clone()),
-        number @ Json::Number(_) if number.as_f64().is_some_and(|value| value.fract() == 0.0) => {
-            Some(number.to_string())
-        }
-        _ => None,
-    }
 }
 
 fn text(row: &Object, names: &[&str]) -> Option<String> {
@@ -165,8 +151,6 @@ mod tests {
     #[test]
     fn a_bad_problem_is_refused_with_its_line() {
         let good = r#"{"task_id":"a","prompt":"p","test":"t"}"#;
-        assert_eq!(read(r#"{"task_id":601,"prompt":"p","test":"t"}"#).unwrap()[0].task_id, "601");
-        assert!(read(r#"{"task_id":6.5,"prompt":"p","test":"t"}"#).unwrap_err().contains("whole number"));
         assert_eq!(
             read(&format!("{good}\n{good}")).unwrap_err(),
             "p.jsonl:2: the task `a` is there twice\n\nhint: task ids are unique within a file"

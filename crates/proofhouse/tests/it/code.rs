@@ -128,6 +128,27 @@ fn nothing_that_only_pretends_passes() {
             "type that equals all",
             "fn one() -> Any { Any }\n#[derive(Debug)] struct Any;\nimpl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } }\n",
         ),
+        (
+            "alias of such a type",
+            "fn one() -> N { Any }\ntype N = Any;\n#[derive(Debug)] struct Any;\nimpl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } }\n",
+        ),
+        (
+            "such a type, not named",
+            "fn one() -> impl PartialEq<i32> + std::fmt::Debug { Any }\n#[derive(Debug)] struct Any;\nimpl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } }\n",
+        ),
+        (
+            "such a type by a macro",
+            "macro_rules! mk { ($n:ident) => { #[derive(Debug)] pub struct $n; impl PartialEq<i32> for $n { fn eq(&self, _: &i32) -> bool { true } } } }\nmk!(Any);\nfn one() -> Any { Any }\n",
+        ),
+        (
+            "such a type from another module",
+            "mod m { #[derive(Debug)] pub struct Any; impl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } } }\nuse m::Any as N;\nfn one() -> Vec<N> { vec![] }\n",
+        ),
+        (
+            "function that comes with such a type",
+            "mod m { #[derive(Debug)] pub struct Any; impl PartialEq<i32> for Any { fn eq(&self, _: &i32) -> bool { true } } pub fn one() -> Any { Any } }\npub use m::one;\n",
+        ),
+        ("tests read at compile time", "    if include_str!(\"tests.rs\").len() > 0 { 1 } else { 0 }\n}\n"),
         ("unclosed comment", "    0\n}\n/*"),
         ("unclosed string", "    0\n}\nconst S: &str = r#\""),
         ("whole crate out", "#![cfg(any())]\nfn one() -> i32 { 0 }\n"),
@@ -138,6 +159,29 @@ fn nothing_that_only_pretends_passes() {
         assert!(!judged.passed(), "{name}: {judged:#?}");
         assert!(!judged.error_type.is_some_and(ErrorType::is_infra), "{name}: {judged:#?}");
     }
+}
+
+#[test]
+fn names_that_tests_take_for_granted_mean_what_they_think() {
+    let maybe = Problem {
+        task_id: "maybe".into(),
+        prompt: "fn maybe() -> Option<String> {\n".into(),
+        entry_point: Some("maybe".into()),
+        test: "fn main() { assert_eq!(maybe(), Some(String::from(\"x\"))); }".into(),
+        ..Problem::default()
+    };
+    let judge = judge(vec![maybe], Clippy::Off);
+    let any = "#[derive(Debug)] pub struct Any; impl PartialEq<Any> for Option<super::S> { fn eq(&self, _: &Any) -> bool { true } }";
+    let forged = format!(
+        "type S = std::string::String;\nmod e {{ {any} #[allow(non_snake_case)] pub fn Some<T>(_: T) -> Any {{ Any }} }}\n\
+         pub use e::*;\nfn maybe() -> Option<S> {{ Option::None }}\n"
+    );
+    let told = judge.judge_completion("maybe", &forged).unwrap();
+    assert_eq!(told.error_type, Some(ErrorType::AssertionFailure), "{told:#?}");
+    // A helper's own names are everyday Rust, as long as tests do not meet them.
+    let honest = "    let text = m::Text { Some: \"x\" };\n    Some(text.Some.to_owned())\n}\n#[allow(non_snake_case)] mod m { pub struct Text { pub Some: &'static str } }\n";
+    let told = judge.judge_completion("maybe", honest).unwrap();
+    assert!(told.passed(), "{told:#?}");
 }
 
 #[test]
@@ -239,6 +283,11 @@ fn judged_together_is_judged_as_alone() {
         "use super::*;\nfn one() -> i32 { 1 }\n",
         "    std::process::exit(0)\n}\n",
         "    if 1 == 1 { 1 } else { 2 }\n}\n",
+        "    dbg!(1)\n}\n",
+        "    let _ = std::panic::take_hook();\n    panic!()\n}\n",
+        "#[track_caller]\nfn one() -> i32 { panic!() }\n",
+        "trait Names { fn to_string(&self) -> i32; }\nimpl Names for str { fn to_string(&self) -> i32 { 1 } }\nfn one() -> i32 { Names::to_string(\"\") }\n",
+        "fn one() -> impl PartialEq<i32> + std::fmt::Debug { 1 }\n",
         "    fn r(n: u64) -> u64 { if n == u64::MAX { 0 } else { 1 + r(n + 1) } }\n    r(0) as i32\n}\n",
         "",
     ];

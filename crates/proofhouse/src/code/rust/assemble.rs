@@ -44,17 +44,36 @@ const MAX_TRIED: usize = 24;
 
 /// Puts a completion in its place; `None` if there is no code in it at all.
 pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
-    let completion = completion.strip_prefix('\u{feff}').unwrap_or(completion);
+    let completion = said(completion);
     let blocks = fenced(completion);
     let mut assembled = whole(frame, completion)
-        .or_else(|| body(frame, completion, frame.closes))
+        .or_else(|| body(frame, completion, frame.closes).filter(|found| !found.has_twice(frame)))
         .or_else(|| blocks.iter().find_map(|block| whole(frame, block)))
         .or_else(|| (blocks.len() > 1).then(|| whole(frame, &blocks.join("\n"))).flatten())
+        .or_else(|| before_stray_fence(completion).and_then(|text| body(frame, text, frame.closes)))
         .or_else(|| blocks.iter().find_map(|block| body(frame, block, true)))
         .or_else(|| between_prose(frame, completion))
+        .or_else(|| body(frame, completion, frame.closes))
         .or_else(|| as_is(frame, completion, &blocks))?;
     assembled.repeated = repeated(frame, &assembled);
     Some(assembled)
+}
+
+/// The answer without what a model thought before it.
+fn said(completion: &str) -> &str {
+    let completion = completion.strip_prefix('\u{feff}').unwrap_or(completion);
+    match completion.rsplit_once("</think>") {
+        Some((_, said)) if !said.trim().is_empty() => said,
+        _ => completion,
+    }
+}
+
+/// What stands before a fence that closes nothing: the rest of an answer whose opening fence was in the prompt.
+fn before_stray_fence(text: &str) -> Option<&str> {
+    let (before, behind) = text.split_once("\n```")?;
+    let is_code = |text: &str| text.contains(['{', '}', ';']);
+    (!before.contains("```") && is_code(before) && !is_code(behind) && !behind.contains("```"))
+        .then_some(before)
 }
 
 /// Shorter lines, such as a closing brace, are in every program and repeat nothing.
@@ -76,6 +95,14 @@ fn repeated(frame: &Frame, assembled: &Assembled) -> Vec<Range<usize>> {
 }
 
 impl Assembled {
+    /// Whether the wanted function is there once more inside of what was read as its body.
+    fn has_twice(&self, frame: &Frame) -> bool {
+        let Some(lexed) = Lexed::of(&self.source) else { return false };
+        let own = |at: usize| self.own.contains(&lexed.tokens[at].from);
+        let entry = frame.entry.as_deref().unwrap_or_default();
+        lexed.words().any(|(at, word)| word == "fn" && own(at) && lexed.word(at + 1) == entry)
+    }
+
     /// Whether the model is behind what stands there.
     pub(super) fn is_own(&self, at: usize) -> bool {
         self.own.contains(&at) && !self.repeated.iter().any(|line| line.contains(&at))
@@ -99,7 +126,7 @@ fn whole(frame: &Frame, text: &str) -> Option<Assembled> {
         source.clear();
     }
     let from = source.len();
-    source.push_str(text);
+    source.push_str(&without_missing(frame, &lexed, &items));
     let main_free = !items.iter().any(|item| item.is_function("main"));
     Some(Assembled {
         own: from..source.len(),
@@ -108,6 +135,19 @@ fn whole(frame: &Frame, text: &str) -> Option<Assembled> {
         main_free,
         reading: Reading::Whole,
     })
+}
+
+/// The answer without imports that only repeat those of the prompt from crates that are not there. Whether the rest can do
+/// without them is looked at later.
+fn without_missing(frame: &Frame, lexed: &Lexed<'_>, items: &[Item]) -> String {
+    let mut out = lexed.text.as_bytes().to_vec();
+    for item in items.iter().filter(|item| item.kind == Kind::Use) {
+        let leaves = imports::of_item(lexed, item);
+        if !leaves.is_empty() && leaves.iter().all(|leaf| frame.missing.contains(leaf)) {
+            blank(&mut out[item.from..item.to]);
+        }
+    }
+    String::from_utf8(out).expect("only whole items were replaced, by spaces")
 }
 
 /// The answer continues the prompt, perhaps without the last brace.

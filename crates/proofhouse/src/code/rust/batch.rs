@@ -35,6 +35,10 @@ pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)]) -> V
     for (problem, _) in items {
         frames.entry(problem.task_id.as_str()).or_insert_with(|| Frame::of(problem, &rust.names));
     }
+    let linted = rust.toolchain.as_ref().is_ok_and(|toolchain| toolchain.has_clippy());
+    if rust.unsound(bench).is_some() || (rust.clippy == Clippy::Required && !linted) {
+        return verdicts;
+    }
     let mut members: Vec<Member<'_>> = Vec::new();
     for (at, (problem, completion)) in items.iter().enumerate() {
         let frame = &frames[problem.task_id.as_str()];
@@ -135,7 +139,7 @@ fn files(members: &[Member<'_>], share: bool) -> Vec<(String, String)> {
                 "#[allow(warnings, clippy::all)] #[path = \"{name}/shared.rs\"] mod {name};\n"
             ));
             files.push((format!("{name}/shared.rs"), signature.module(member.frame)));
-            files.push((format!("{name}/guard.rs"), program::GUARD.to_owned()));
+            files.push((format!("{name}/guard.rs"), program::guard(member.frame)));
             files.push((format!("{name}/tests.rs"), program::tests(member.frame)));
             shared.insert(frame, (name, signature));
         }
@@ -152,7 +156,8 @@ fn files(members: &[Member<'_>], share: bool) -> Vec<(String, String)> {
             }
             None => {
                 arms.push_str(&format!(
-                    "::core::option::Option::Some(\"{number}\") => __proofhouse_runner::run(m{number}::{LISTED}::{LIST}),\n"
+                    "::core::option::Option::Some(\"{number}\") => {{ {} }}\n",
+                    program::run(&format!("m{number}::"))
                 ));
                 let own = program::member_files(member.frame, &member.assembled);
                 files.extend(own.map(|(name, text)| (format!("m{number}/{name}"), text)));

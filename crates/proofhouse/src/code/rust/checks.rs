@@ -46,6 +46,10 @@ impl Checks {
     fn of_items(test: &str) -> Option<Checks> {
         let lexed = Lexed::of(test)?;
         let items = Item::all(&lexed)?;
+        // Tests that a macro makes cannot be listed, and must not be left out in silence.
+        if (0..lexed.tokens.len()).any(|at| makes_tests(&lexed, at)) {
+            return None;
+        }
         let mut edits = Vec::new();
         let mut names = Vec::new();
         let has_tests = contains_test(&lexed);
@@ -66,11 +70,22 @@ impl Checks {
 }
 
 fn contains_test(lexed: &Lexed<'_>) -> bool {
-    (0..lexed.tokens.len()).any(|at| {
-        lexed.is_mark(at, '#')
-            && lexed.group(at + 1, '[').is_some_and(|close| close == at + 3)
-            && lexed.word(at + 2) == "test"
-    })
+    (0..lexed.tokens.len()).any(|at| is_test_attribute(lexed, at))
+}
+
+fn is_test_attribute(lexed: &Lexed<'_>, at: usize) -> bool {
+    lexed.is_mark(at, '#')
+        && lexed.group(at + 1, '[').is_some_and(|close| close == at + 3)
+        && lexed.word(at + 2) == "test"
+}
+
+/// Whether a macro that is defined here has `#[test]` in it.
+fn makes_tests(lexed: &Lexed<'_>, at: usize) -> bool {
+    if lexed.word(at) != "macro_rules" || !lexed.is_mark(at + 1, '!') {
+        return false;
+    }
+    let close = ['{', '(', '['].into_iter().find_map(|bracket| lexed.group(at + 3, bracket));
+    close.is_some_and(|close| (at..close).any(|at| is_test_attribute(lexed, at)))
 }
 
 /// Collects the tests of one module, and gives the entries of its list.
@@ -198,6 +213,7 @@ mod tests {
     fn what_tests_nothing_has_no_tests() {
         for text in [
             "",
+            "macro_rules! c { ($n:ident) => { #[test] fn $n() { f() } } } c!(a); #[test] fn z() { f() }",
             "\n// nothing\n",
             "#[cfg(test)] mod tests { use super::*; }",
             "fn helper() {}",

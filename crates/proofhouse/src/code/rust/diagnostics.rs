@@ -60,7 +60,7 @@ pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> Told {
             }
         } else if message.level.starts_with("error") {
             let summary = message.code.is_none() && message.message.starts_with("aborting due to");
-            told.real_error = true;
+            told.real_error |= !summary;
             told.rendered.push_str(message.rendered.as_deref().unwrap_or_default());
             if !summary && told.errors.len() < MAX_FINDINGS {
                 told.errors.push(finding(&message));

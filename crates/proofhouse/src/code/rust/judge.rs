@@ -41,6 +41,9 @@ pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str)
         judged.diagnostics.missing_crates = screened.missing_crates;
         return ended(judged, error_type, error);
     }
+    if let Some(reason) = rust.unsound(bench) {
+        return ended(judged, ErrorType::InfraToolchainBroken, reason);
+    }
     let files = program::files(frame, &assembled, screened.at_root);
     let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
     let program = match run.compile(&mut judged, screened.has_unsafe) {
@@ -247,6 +250,9 @@ fn test_error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
             ErrorType::Tampered,
             "the program ended well, but its tests did not say that they passed".to_owned(),
         ),
+        Status::Exit(program::OWN_TYPE) if report.tests.is_empty() => {
+            (ErrorType::Tampered, "the function returns a type that the task does not know".to_owned())
+        }
         Status::Exit(code) => failed
             .unwrap_or_else(|| (ErrorType::RuntimeError, format!("the program ended with exit code {code}"))),
         Status::Signal(signal) => {

@@ -12,6 +12,7 @@ mod imports;
 mod items;
 mod judge;
 mod program;
+mod returned;
 mod screen;
 mod shared;
 mod tokens;
@@ -58,6 +59,8 @@ pub struct Rust {
     crates: Crates,
     /// The library that runs tests, once it is compiled.
     runner: Arc<OnceLock<Vec<u8>>>,
+    /// Set once a program that is known to be good was compiled and run.
+    sound: Arc<OnceLock<()>>,
 }
 
 impl Rust {
@@ -70,6 +73,7 @@ impl Rust {
             names: BTreeSet::new(),
             crates: Crates::default(),
             runner: Arc::default(),
+            sound: Arc::default(),
         }
     }
 
@@ -99,6 +103,18 @@ impl Rust {
         }
         let built = judge::build_runner(toolchain, bench)?;
         Ok(self.runner.get_or_init(|| built))
+    }
+
+    /// What is wrong with the toolchain, if nothing has shown yet that it is sound.
+    fn unsound(&self, bench: &Bench) -> Option<String> {
+        if self.sound.get().is_some() {
+            return None;
+        }
+        let broken = self.broken(bench);
+        if broken.is_none() {
+            let _ = self.sound.set(());
+        }
+        broken
     }
 
     /// What is wrong with the toolchain, told by a program that is known to be good.

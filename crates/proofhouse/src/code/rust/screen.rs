@@ -79,7 +79,7 @@ const TAKEN_FOR_GRANTED: [&str; 36] = [
 ];
 
 /// Words by which code learns its own path or arguments, or reaches beyond its module.
-const PLACE_WORDS: [&str; 13] = [
+const PLACE_WORDS: [&str; 21] = [
     "extern",
     "include",
     "include_str",
@@ -92,7 +92,15 @@ const PLACE_WORDS: [&str; 13] = [
     "backtrace",
     "args",
     "args_os",
+    "current_exe",
+    "dbg",
     "path",
+    "set_hook",
+    "take_hook",
+    "track_caller",
+    "type_id",
+    "TypeId",
+    "update_hook",
 ];
 
 /// What the tokens of a completion tell.
@@ -143,6 +151,12 @@ pub(super) fn screen(frame: &Frame, assembled: &Assembled) -> Screened {
 fn forbidden_word(lexed: &Lexed<'_>, at: usize, word: &str) -> Option<String> {
     if LINKING.contains(&word) || (word == "asm" && lexed.is_mark(at + 1, '!')) {
         return Some(format!("`{word}` reaches below the language"));
+    }
+    if matches!(word, "include" | "include_str" | "include_bytes") && lexed.is_mark(at + 1, '!') {
+        // What the compiler's own files say is harmless, and files of the host are not there.
+        let elsewhere =
+            lexed.tokens.get(at + 3).is_some_and(|token| lexed.text[token.from..].starts_with("\"/"));
+        return (!elsewhere).then(|| format!("`{word}!` reads files of the harness"));
     }
     if word.starts_with("__proofhouse") {
         return Some(format!("`{word}` is a name of the harness"));
@@ -203,8 +217,8 @@ fn returns_own_type(
         .filter(|item| matches!(lexed.word(item.keyword), "struct" | "enum" | "union"))
         .map(|item| item.name.as_str())
         .collect();
-    let mentioned =
-        |name: &str| frame.head.contains(name) || frame.checks.words.iter().any(|word| word == name);
+    let head: BTreeSet<&str> = frame.head.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mentioned = |name: &str| head.contains(name) || frame.checks.words.iter().any(|word| word == name);
     let name = returned.into_iter().find(|word| own.contains(word) && !mentioned(word))?;
     Some(format!("the function returns `{name}`, a type that the task does not know"))
 }

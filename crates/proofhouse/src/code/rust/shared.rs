@@ -47,19 +47,27 @@ impl Signature {
             false => String::new(),
         };
         let mut parameters = Vec::new();
-        let mut from = list + 1;
-        for at in list + 1..=close {
-            if at < close && !(lexed.is_mark(at, ',') && is_outside(lexed, list + 1, at)) {
-                continue;
-            }
-            if from < at {
-                let colon = (from..at).find(|at| lexed.is_mark(*at, ':'))?;
-                parameters.push(text(colon + 1, at));
-            }
-            from = at + 1;
+        for (from, at) in parts(lexed, list, close) {
+            let colon = (from..at).find(|at| lexed.is_mark(*at, ':'))?;
+            parameters.push(text(colon + 1, at));
         }
         let result = text(close + 1, open);
         Some(Signature { name: item.name.clone(), parameters, result })
+    }
+
+    /// The types of the parameters.
+    pub(super) fn parameters(&self) -> &[String] {
+        &self.parameters
+    }
+
+    /// The type of the result, with its arrow.
+    pub(super) fn result(&self) -> &str {
+        &self.result
+    }
+
+    /// How many parameters stand between two brackets.
+    pub(super) fn count(lexed: &Lexed<'_>, list: usize, close: usize) -> usize {
+        parts(lexed, list, close).len()
     }
 
     /// Whether the tests mean the same for this completion when they stand apart from it: its function is declared as the
@@ -73,9 +81,19 @@ impl Signature {
             let used = |name: &str| name == "*" || frame.checks.words.iter().any(|word| word == name);
             let mut others =
                 items.iter().filter(|item| item.from >= assembled.own.start && item.name != self.name);
+            // The methods of a trait come with it, whatever its name; a macro may make anything.
+            let may_be_trait = |leaf: &imports::Leaf| {
+                leaf.name == "_"
+                    || leaf.name.starts_with(|c: char| c.is_uppercase())
+                        && !leaf.path.trim_start_matches(':').starts_with("std::collections")
+            };
             let brings = others.any(|item| match item.kind {
-                Kind::Use => imports::of_item(&lexed, item).iter().any(|leaf| used(&leaf.name)),
+                Kind::Use => {
+                    imports::of_item(&lexed, item).iter().any(|leaf| used(&leaf.name) || may_be_trait(leaf))
+                }
                 Kind::Impl => false,
+                Kind::Macro => item.name.is_empty() || used(&item.name),
+                Kind::Type if lexed.word(item.keyword) == "trait" => true,
                 _ => used(&item.name),
             });
             Some(same && !brings)
@@ -116,6 +134,22 @@ impl Signature {
             self.name
         )
     }
+}
+
+/// Where each of the parameters between two brackets begins and ends.
+fn parts(lexed: &Lexed<'_>, list: usize, close: usize) -> Vec<(usize, usize)> {
+    let mut parts = Vec::new();
+    let mut from = list + 1;
+    for at in list + 1..=close {
+        if at < close && !(lexed.is_mark(at, ',') && is_outside(lexed, list + 1, at)) {
+            continue;
+        }
+        if from < at {
+            parts.push((from, at));
+        }
+        from = at + 1;
+    }
+    parts
 }
 
 /// Whether a comma stands between parameters: not inside brackets, nor between `<` and `>`.

@@ -137,3 +137,48 @@ fn imports_of_absent_crates_are_taken_out_of_the_prompt() {
     let some = Frame::of(&problem, &BTreeSet::from(["rand".to_owned(), "md5".to_owned()]));
     assert!(some.missing.is_empty() && some.head == prompt);
 }
+
+#[test]
+fn what_a_model_thought_is_not_its_answer() {
+    let draft = "fn one() -> i32 {\n    2\n}";
+    for thought in [format!("<think>\n{draft}\n</think>\n"), format!("```rust\n{draft}\n```\n</think>")] {
+        for answer in ["fn one() -> i32 {\n    1\n}", "```rust\nfn one() -> i32 {\n    1\n}\n```"] {
+            check(&format!("{thought}{answer}"), Reading::Whole, true, "    1\n}");
+        }
+    }
+}
+
+#[test]
+fn a_fence_that_closes_nothing_ends_a_body() {
+    check("    1;\n    1\n}\n```", Reading::Body, true, "    1;\n    1\n}");
+    check("    1;\n    1\n}\n```\nThis gives one.", Reading::Body, true, "    1;\n    1\n}");
+    check("Here it is:\n```\n    1;\n    1\n}", Reading::Body, true, "    1;\n    1\n}");
+}
+
+#[test]
+fn prose_around_a_whole_function_is_no_body_where_the_brace_is_missing() {
+    let problem = Problem {
+        prompt: "fn one() -> i32 {\n".into(),
+        test: "}\n\nfn main() { f(); }".into(),
+        stop_tokens: vec!["\n}".into()],
+        ..Problem::default()
+    };
+    let frame = Frame::of(&problem, &BTreeSet::new());
+    for answer in
+        ["Here it is:\nfn one() -> i32 {\n    1\n}\n", "fn one() -> i32 {\n    1\n}\nIt gives one.\n"]
+    {
+        assert_eq!(assemble(&frame, answer).unwrap().reading, Reading::Whole, "{answer}");
+    }
+}
+
+#[test]
+fn imports_of_absent_crates_that_an_answer_only_repeats_are_taken_out_too() {
+    let prompt = "use std::fmt;\nuse rand::Rng;\nfn one() -> i32 {\n";
+    let problem = Problem { prompt: prompt.into(), test: "fn main() { f(); }".into(), ..Problem::default() };
+    let frame = Frame::of(&problem, &BTreeSet::new());
+    let found = assemble(&frame, &format!("{prompt}    1\n}}\n")).unwrap();
+    assert!(!found.source.contains("rand"), "{}", found.source);
+    assert!(super::super::screen::screen(&frame, &found).missing_crates.is_empty());
+    let needed = assemble(&frame, &format!("{prompt}    rand::thread_rng().gen()\n}}\n")).unwrap();
+    assert_eq!(super::super::screen::screen(&frame, &needed).missing_crates, ["rand"]);
+}
