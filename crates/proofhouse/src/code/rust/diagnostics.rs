@@ -79,7 +79,32 @@ fn normal(rendered: &str) -> String {
             || line.contains("= note: consider using `--verbose` to print the full type name")
     };
     let kept: String = rendered.split_inclusive('\n').filter(|line| !random(line)).collect();
-    kept.replace("candidate.rs", "completion").replace("tests.rs", "test")
+    without_temporary(&kept).replace("candidate.rs", "completion").replace("tests.rs", "test")
+}
+
+/// The compiler links in a directory whose name is random: `rustcAb12Cd/` is `rustc/`.
+fn without_temporary(text: &str) -> String {
+    const RANDOM: usize = 6;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("/rustc") {
+        let behind = at + "/rustc".len();
+        out.push_str(&rest[..behind]);
+        rest = &rest[behind..];
+        let name = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if name == RANDOM && rest[name..].starts_with('/') {
+            rest = &rest[name..];
+        }
+    }
+    out + rest
+}
+
+/// What a compiler said that died: the addresses of its backtrace change from run to run, so they go.
+pub(super) fn of_crash(said: &str) -> String {
+    let end = said
+        .find("rustc interrupted by ")
+        .map(|at| said[at..].find('\n').map_or(said.len(), |line| at + line + 1));
+    without_temporary(&said[..end.unwrap_or(said.len())])
 }
 
 /// The linter's findings in what the model wrote of one member of a batch.
@@ -145,6 +170,15 @@ mod tests {
         let text = " --> candidate.rs:1:2\n   = note: the full name for the type has been written to 'p.long-type-1.txt'\n   \
                     = note: consider using `--verbose` to print the full type name to the console\nhelp: x\n";
         assert_eq!(normal(text), " --> completion:1:2\nhelp: x\n");
+    }
+
+    #[test]
+    fn what_changes_from_run_to_run_goes() {
+        let linker = "note: \"/work/rustcp48fSG/symbols.o\" \"/lib/rustlib/x.rlib\" /rustc/59807616/library";
+        assert_eq!(normal(linker), linker.replace("p48fSG", ""));
+        let crash = "error: rustc interrupted by SIGSEGV, printing backtrace\n\n/x.so(+0x1a2b)[0x7f00]\n";
+        assert_eq!(of_crash(crash), "error: rustc interrupted by SIGSEGV, printing backtrace\n");
+        assert_eq!(of_crash("memory allocation failed"), "memory allocation failed");
     }
 
     #[test]

@@ -175,7 +175,7 @@ impl Run<'_> {
             judged.diagnostics.errors = told.errors;
         }
         judged.stderr = match told.rendered.is_empty() {
-            true => output::of_stream(&outcome.stderr),
+            true => output::of_text(&diagnostics::of_crash(&outcome.stderr.text())),
             false => output::of_text(&told.rendered),
         };
         Compiled::Stopped(error_type, error)
