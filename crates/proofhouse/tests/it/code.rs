@@ -398,6 +398,63 @@ fn python_verdicts_have_their_reasons() {
 }
 
 #[test]
+fn every_kind_of_python_test_is_run() {
+    let case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n    def test_b(self):\n        self.assertEqual(one([2]), 2)\n";
+    let main = format!("{case}\nunittest.main()\n");
+    let set_up = "import unittest\n\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        assert one([1]) == 1\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n";
+    for (test, wanted) in [
+        (case, "T.test_a T.test_b"),
+        (&main, "T.test_a T.test_b"),
+        (set_up, "T.test_a"),
+        (
+            "def test_a():\n    assert one([1]) == 1\n\ndef test_b():\n    assert one([2]) == 2\n",
+            "test_a test_b",
+        ),
+        ("class TestOne:\n    def test_a(self):\n        assert one([1]) == 1\n", "TestOne.test_a"),
+        ("async def test_a():\n    assert one([1]) == 1\n", "test_a"),
+        ("def check(f):\n    pass\n\ndef test_a():\n    assert one([1]) == 1\n", "check test_a"),
+        ("def check():\n    assert one([1]) == 1\n", "check"),
+        ("for n in [1, 2]:\n    assert one([n]) == n\n", "check"),
+        ("def try_it(n):\n    assert one([n]) == n\n\ntry_it(1)\n", "check"),
+    ] {
+        let judge = python(vec![Problem { test: test.into(), ..one_in_python() }]);
+        let right = judge.judge_completion("one", "    return values[0]\n").unwrap();
+        let names: Vec<&str> = right.diagnostics.tests.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!((told(&right), names.join(" ").as_str()), ("passed", wanted), "{test}: {right:#?}");
+        let wrong = judge.judge_completion("one", "    return 0\n").unwrap();
+        assert_eq!(told(&wrong), "assertion_failure", "{test}: {wrong:#?}");
+        let raises = judge.judge_completion("one", "    raise ValueError\n").unwrap();
+        assert_eq!(told(&raises), "runtime_error", "{test}: {raises:#?}");
+    }
+    for test in [
+        "def helper():\n    assert one([1]) == 1\n",
+        "def test_a(fixture):\n    assert one([1]) == 1\n",
+        "def test_a():\n    assert one([1]) == 1\n    yield\n",
+        "import unittest\n\nclass T(unittest.TestCase):\n    @unittest.skip('later')\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n",
+        "def check(candidate):\n    assert True\n",
+    ] {
+        let judge = python(vec![Problem { test: test.into(), ..one_in_python() }]);
+        let judged = judge.judge_completion("one", "    return values[0]\n").unwrap();
+        assert_eq!((told(&judged), judged.test_ok), ("no_tests", None), "{test}: {judged:#?}");
+    }
+}
+
+#[test]
+fn a_python_report_that_was_replaced_is_told_as_such() {
+    let judge = python(vec![one_in_python()]);
+    for act in [
+        "os.unlink('report'); open('report', 'w').write('syntax\\tcheck\\tcandidate.py\\t1\\t0\\t6162\\n')",
+        "os.unlink('report')",
+        "open('report', 'w').write('no_tests\\tcheck\\t\\t0\\t0\\t\\n')",
+        "open('report', 'w').write('syntax\\tcheck\\t\\t0\\t0\\t\\n'); sys.exit(1)",
+    ] {
+        let completion = format!("    import os, sys\n    {act}\n    return 0\n");
+        let judged = judge.judge_completion("one", &completion).unwrap();
+        assert_eq!(told(&judged), "tampered", "{act}: {judged:#?}");
+    }
+}
+
+#[test]
 fn nothing_that_only_pretends_passes_in_python() {
     let judge = python(vec![one_in_python()]);
     for completion in [
