@@ -398,6 +398,47 @@ fn python_verdicts_have_their_reasons() {
 }
 
 #[test]
+fn the_answer_is_found_among_what_is_around_it_in_python() {
+    let judge = python(vec![one_in_python()]);
+    let fenced = |code: &str| format!("```python\n{code}```\n");
+    for body in ["return values[0]", "return 0"] {
+        let whole = format!("def one(values: List[float]) -> float:\n    {body}\n");
+        let answer = fenced(&whole);
+        let wanted = if body == "return 0" { "assertion_failure" } else { "passed" };
+        for completion in [
+            format!("Usage:\n{}Code:\n{answer}", fenced("print(one([1]))\n")),
+            format!("It prints:\n```\n3\n```\nCode:\n{answer}"),
+            format!("First:\n```bash\npip install x\n```\nThen:\n{answer}"),
+            format!(
+                "{}{}{}",
+                fenced("import math\n"),
+                fenced("def helper(): return 1\n"),
+                fenced(&whole.replace("return", "math.floor(helper()); return"))
+            ),
+            format!("{answer}Or:\n{}", fenced("def one(values): return 5\n")),
+            format!("Here:\n~~~python\n{whole}~~~\n"),
+            format!("Here:\n```python title=\"a.py\"\n{whole}```\n"),
+            format!("    {body}\n```\n"),
+            format!("    {body}\n```\n\nThis doesn't change it.\n"),
+            format!("{}{}", fenced("print(one([1]))\n"), fenced(&format!("    {body}\n"))),
+            format!("<think>\nMaybe\n{}no\n</think>\n{answer}", fenced("def one(values): return 5\n")),
+            format!("Maybe\n{}no\n</think>\n\n{whole}", fenced("def one(values): return 5\n")),
+            format!("<think>it's easy</think>    {body}\n"),
+            format!(
+                "1. It:\n\n   ```python\n   def one(values: List[float]) -> float:\n       {body}\n   ```\n"
+            ),
+            format!("from __future__ import annotations\n{whole}"),
+            format!("from typing import Any\ndef mine(values): {body}\none: Any = mine\n"),
+        ] {
+            let judged = judge.judge_completion("one", &completion).unwrap();
+            assert_eq!(told(&judged), wanted, "{completion}: {judged:#?}");
+        }
+    }
+    let unfinished = format!("<think>\nMaybe\n{}", fenced("def one(values): return values[0]\n"));
+    assert_eq!(told(&judge.judge_completion("one", &unfinished).unwrap()), "extraction_failed");
+}
+
+#[test]
 fn every_kind_of_python_test_is_run() {
     let case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n    def test_b(self):\n        self.assertEqual(one([2]), 2)\n";
     let main = format!("{case}\nunittest.main()\n");

@@ -22,7 +22,7 @@ use super::problem::Problem;
 use super::report::{self, Report};
 use super::verdict::{ErrorType, Judged};
 
-const CHECKER: &str = include_str!("checker.py.txt");
+const CHECKER: &str = concat!(include_str!("answer.py.txt"), include_str!("checker.py.txt"));
 const WORKER: &str = include_str!("worker.py.txt");
 const MAX_REPORT_BYTES: u64 = 1 << 20;
 /// With this code the checker ends when its report is no longer the file that it made.
