@@ -439,6 +439,53 @@ fn the_answer_is_found_among_what_is_around_it_in_python() {
 }
 
 #[test]
+fn values_of_classes_that_extend_plain_ones_are_plain_in_python() {
+    let value = |wanted: &str| Problem {
+        prompt: "def value():\n    \"\"\" Gives it. \"\"\"\n".into(),
+        entry_point: Some("value".into()),
+        test: format!("def check(candidate):\n    assert candidate() == {wanted}\n"),
+        ..one_in_python()
+    };
+    for (wanted, right, wrong) in [
+        ("{'a': 2, 'b': 1}", "Counter('aab')", "Counter('ab')"),
+        ("{'a': [1]}", "defaultdict(list, {'a': [1]})", "defaultdict(list)"),
+        ("{'a': 1, 'b': 2}", "OrderedDict(a=1, b=2)", "OrderedDict(a=1)"),
+        ("(1, 4)", "Pair(1, 4)", "Pair(4, 1)"),
+        ("[(1, {2: 3})]", "[Pair(1, Counter({2: 3}))]", "[Pair(1, Counter())]"),
+        ("5", "Level.FIVE", "Level.SIX"),
+        ("5", "Fraction(10, 2)", "Fraction(11, 2)"),
+        ("0.5", "Decimal('0.5')", "Decimal('0.51')"),
+        ("5", "All(int)(5)", "All(int)(6)"),
+        ("1.5", "All(float)(1.5)", "All(float)(2)"),
+        ("'x'", "All(str)('x')", "All(str)('y')"),
+        ("b'x'", "All(bytes)(b'x')", "All(bytes)(b'y')"),
+        ("[1]", "All(list)([1])", "All(list)([2])"),
+        ("(1,)", "All(tuple)([1])", "All(tuple)([2])"),
+        ("{1}", "All(set)([1])", "All(set)([2])"),
+        ("{1}", "All(frozenset)([1])", "All(frozenset)([2])"),
+        ("{1: 2}", "All(dict)({1: 2})", "All(dict)({1: 3})"),
+        ("[{'items': (1, 2.5)}]", "[{'items': (1, 2.5)}]", "[{'items': (1, 2)}]"),
+    ] {
+        let judge = python(vec![value(wanted)]);
+        let say = |given: &str| {
+            let completion = format!(
+                "    from collections import Counter, OrderedDict, defaultdict, namedtuple\n    from decimal import Decimal\n    from enum import IntEnum\n    from fractions import Fraction\n    Pair = namedtuple('Pair', 'a b')\n    class Level(IntEnum):\n        FIVE = 5\n        SIX = 6\n    def All(base):\n        names = ('__eq__', '__iter__', '__repr__', '__str__', '__int__', '__float__', '__len__', '__getitem__', 'items')\n        hash_too = {{'__hash__': base.__hash__}}\n        return type('All', (base,), dict.fromkeys(names, lambda *args: {wanted}) | hash_too)\n    return {given}\n"
+            );
+            judge.judge_completion("one", &completion).unwrap()
+        };
+        let (good, bad) = (say(right), say(wrong));
+        assert_eq!((told(&good), told(&bad)), ("passed", "assertion_failure"), "{right}: {good:#?} {bad:#?}");
+    }
+    let judge = python(vec![value("5")]);
+    for given in ["object()", "iter([5])", "type('F', (__import__('fractions').Fraction,), {})(5)"] {
+        let judged = judge.judge_completion("one", &format!("    return {given}\n")).unwrap();
+        assert_eq!(told(&judged), "runtime_error", "{given}: {judged:#?}");
+    }
+    let record = "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass R:\n    x: int\ndef value():\n    return R(5).x\n";
+    assert_eq!(told(&judge.judge_completion("one", record).unwrap()), "passed");
+}
+
+#[test]
 fn every_kind_of_python_test_is_run() {
     let case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n    def test_b(self):\n        self.assertEqual(one([2]), 2)\n";
     let main = format!("{case}\nunittest.main()\n");
