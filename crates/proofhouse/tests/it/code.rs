@@ -447,6 +447,151 @@ fn python_verdicts_have_their_reasons() {
 }
 
 #[test]
+fn the_answer_is_found_among_what_is_around_it_in_python() {
+    let judge = python(vec![one_in_python()]);
+    let fenced = |code: &str| format!("```python\n{code}```\n");
+    for body in ["return values[0]", "return 0"] {
+        let whole = format!("def one(values: List[float]) -> float:\n    {body}\n");
+        let answer = fenced(&whole);
+        let wanted = if body == "return 0" { "assertion_failure" } else { "passed" };
+        for completion in [
+            format!("Usage:\n{}Code:\n{answer}", fenced("print(one([1]))\n")),
+            format!("It prints:\n```\n3\n```\nCode:\n{answer}"),
+            format!("First:\n```bash\npip install x\n```\nThen:\n{answer}"),
+            format!(
+                "{}{}{}",
+                fenced("import math\n"),
+                fenced("def helper(): return 1\n"),
+                fenced(&whole.replace("return", "math.floor(helper()); return"))
+            ),
+            format!("{answer}Or:\n{}", fenced("def one(values): return 5\n")),
+            format!("Here:\n~~~python\n{whole}~~~\n"),
+            format!("Here:\n```python title=\"a.py\"\n{whole}```\n"),
+            format!("    {body}\n```\n"),
+            format!("    {body}\n```\n\nThis doesn't change it.\n"),
+            format!("{}{}", fenced("print(one([1]))\n"), fenced(&format!("    {body}\n"))),
+            format!("<think>\nMaybe\n{}no\n</think>\n{answer}", fenced("def one(values): return 5\n")),
+            format!("Maybe\n{}no\n</think>\n\n{whole}", fenced("def one(values): return 5\n")),
+            format!("<think>it's easy</think>    {body}\n"),
+            format!(
+                "1. It:\n\n   ```python\n   def one(values: List[float]) -> float:\n       {body}\n   ```\n"
+            ),
+            format!("from __future__ import annotations\n{whole}"),
+            format!("from typing import Any\ndef mine(values): {body}\none: Any = mine\n"),
+        ] {
+            let judged = judge.judge_completion("one", &completion).unwrap();
+            assert_eq!(told(&judged), wanted, "{completion}: {judged:#?}");
+        }
+    }
+    let unfinished = format!("<think>\nMaybe\n{}", fenced("def one(values): return values[0]\n"));
+    assert_eq!(told(&judge.judge_completion("one", &unfinished).unwrap()), "extraction_failed");
+}
+
+#[test]
+fn values_of_classes_that_extend_plain_ones_are_plain_in_python() {
+    let value = |wanted: &str| Problem {
+        prompt: "def value():\n    \"\"\" Gives it. \"\"\"\n".into(),
+        entry_point: Some("value".into()),
+        test: format!("def check(candidate):\n    assert candidate() == {wanted}\n"),
+        ..one_in_python()
+    };
+    for (wanted, right, wrong) in [
+        ("{'a': 2, 'b': 1}", "Counter('aab')", "Counter('ab')"),
+        ("{'a': [1]}", "defaultdict(list, {'a': [1]})", "defaultdict(list)"),
+        ("{'a': 1, 'b': 2}", "OrderedDict(a=1, b=2)", "OrderedDict(a=1)"),
+        ("(1, 4)", "Pair(1, 4)", "Pair(4, 1)"),
+        ("[(1, {2: 3})]", "[Pair(1, Counter({2: 3}))]", "[Pair(1, Counter())]"),
+        ("5", "Level.FIVE", "Level.SIX"),
+        ("5", "Fraction(10, 2)", "Fraction(11, 2)"),
+        ("0.5", "Decimal('0.5')", "Decimal('0.51')"),
+        ("5", "All(int)(5)", "All(int)(6)"),
+        ("1.5", "All(float)(1.5)", "All(float)(2)"),
+        ("'x'", "All(str)('x')", "All(str)('y')"),
+        ("b'x'", "All(bytes)(b'x')", "All(bytes)(b'y')"),
+        ("[1]", "All(list)([1])", "All(list)([2])"),
+        ("(1,)", "All(tuple)([1])", "All(tuple)([2])"),
+        ("{1}", "All(set)([1])", "All(set)([2])"),
+        ("{1}", "All(frozenset)([1])", "All(frozenset)([2])"),
+        ("{1: 2}", "All(dict)({1: 2})", "All(dict)({1: 3})"),
+        ("[{'items': (1, 2.5)}]", "[{'items': (1, 2.5)}]", "[{'items': (1, 2)}]"),
+    ] {
+        let judge = python(vec![value(wanted)]);
+        let say = |given: &str| {
+            let completion = format!(
+                "    from collections import Counter, OrderedDict, defaultdict, namedtuple\n    from decimal import Decimal\n    from enum import IntEnum\n    from fractions import Fraction\n    Pair = namedtuple('Pair', 'a b')\n    class Level(IntEnum):\n        FIVE = 5\n        SIX = 6\n    def All(base):\n        names = ('__eq__', '__iter__', '__repr__', '__str__', '__int__', '__float__', '__len__', '__getitem__', 'items')\n        hash_too = {{'__hash__': base.__hash__}}\n        return type('All', (base,), dict.fromkeys(names, lambda *args: {wanted}) | hash_too)\n    return {given}\n"
+            );
+            judge.judge_completion("one", &completion).unwrap()
+        };
+        let (good, bad) = (say(right), say(wrong));
+        assert_eq!((told(&good), told(&bad)), ("passed", "assertion_failure"), "{right}: {good:#?} {bad:#?}");
+    }
+    let judge = python(vec![value("5")]);
+    for given in ["object()", "iter([5])", "type('F', (__import__('fractions').Fraction,), {})(5)"] {
+        let judged = judge.judge_completion("one", &format!("    return {given}\n")).unwrap();
+        assert_eq!(told(&judged), "runtime_error", "{given}: {judged:#?}");
+    }
+    let record = "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass R:\n    x: int\ndef value():\n    return R(5).x\n";
+    assert_eq!(told(&judge.judge_completion("one", record).unwrap()), "passed");
+}
+
+#[test]
+fn every_kind_of_python_test_is_run() {
+    let case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n    def test_b(self):\n        self.assertEqual(one([2]), 2)\n";
+    let main = format!("{case}\nunittest.main()\n");
+    let set_up = "import unittest\n\nclass T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        assert one([1]) == 1\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n";
+    for (test, wanted) in [
+        (case, "T.test_a T.test_b"),
+        (&main, "T.test_a T.test_b"),
+        (set_up, "T.test_a"),
+        (
+            "def test_a():\n    assert one([1]) == 1\n\ndef test_b():\n    assert one([2]) == 2\n",
+            "test_a test_b",
+        ),
+        ("class TestOne:\n    def test_a(self):\n        assert one([1]) == 1\n", "TestOne.test_a"),
+        ("async def test_a():\n    assert one([1]) == 1\n", "test_a"),
+        ("def check(f):\n    pass\n\ndef test_a():\n    assert one([1]) == 1\n", "check test_a"),
+        ("def check():\n    assert one([1]) == 1\n", "check"),
+        ("for n in [1, 2]:\n    assert one([n]) == n\n", "check"),
+        ("def try_it(n):\n    assert one([n]) == n\n\ntry_it(1)\n", "check"),
+    ] {
+        let judge = python(vec![Problem { test: test.into(), ..one_in_python() }]);
+        let right = judge.judge_completion("one", "    return values[0]\n").unwrap();
+        let names: Vec<&str> = right.diagnostics.tests.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!((told(&right), names.join(" ").as_str()), ("passed", wanted), "{test}: {right:#?}");
+        let wrong = judge.judge_completion("one", "    return 0\n").unwrap();
+        assert_eq!(told(&wrong), "assertion_failure", "{test}: {wrong:#?}");
+        let raises = judge.judge_completion("one", "    raise ValueError\n").unwrap();
+        assert_eq!(told(&raises), "runtime_error", "{test}: {raises:#?}");
+    }
+    for test in [
+        "def helper():\n    assert one([1]) == 1\n",
+        "def test_a(fixture):\n    assert one([1]) == 1\n",
+        "def test_a():\n    assert one([1]) == 1\n    yield\n",
+        "import unittest\n\nclass T(unittest.TestCase):\n    @unittest.skip('later')\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n",
+        "def check(candidate):\n    assert True\n",
+    ] {
+        let judge = python(vec![Problem { test: test.into(), ..one_in_python() }]);
+        let judged = judge.judge_completion("one", "    return values[0]\n").unwrap();
+        assert_eq!((told(&judged), judged.test_ok), ("no_tests", None), "{test}: {judged:#?}");
+    }
+}
+
+#[test]
+fn a_python_report_that_was_replaced_is_told_as_such() {
+    let judge = python(vec![one_in_python()]);
+    for act in [
+        "os.unlink('report'); open('report', 'w').write('syntax\\tcheck\\tcandidate.py\\t1\\t0\\t6162\\n')",
+        "os.unlink('report')",
+        "open('report', 'w').write('no_tests\\tcheck\\t\\t0\\t0\\t\\n')",
+        "open('report', 'w').write('syntax\\tcheck\\t\\t0\\t0\\t\\n'); sys.exit(1)",
+    ] {
+        let completion = format!("    import os, sys\n    {act}\n    return 0\n");
+        let judged = judge.judge_completion("one", &completion).unwrap();
+        assert_eq!(told(&judged), "tampered", "{act}: {judged:#?}");
+    }
+}
+
+#[test]
 fn nothing_that_only_pretends_passes_in_python() {
     let judge = python(vec![one_in_python()]);
     for completion in [

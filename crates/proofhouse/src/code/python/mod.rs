@@ -10,8 +10,8 @@ pub(super) mod docstring;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
-use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::{Digest, Json};
 use proofhouse_sandbox::Status;
 use proofhouse_sandbox::recipes;
 
@@ -22,9 +22,11 @@ use super::problem::Problem;
 use super::report::{self, Report};
 use super::verdict::{ErrorType, Judged};
 
-const CHECKER: &str = include_str!("checker.py.txt");
+const CHECKER: &str = concat!(include_str!("answer.py.txt"), include_str!("checker.py.txt"));
 const WORKER: &str = include_str!("worker.py.txt");
 const MAX_REPORT_BYTES: u64 = 1 << 20;
+/// With this code the checker ends when its report is no longer the file that it made.
+const REPLACED: i32 = 3;
 
 /// The Python language with one interpreter.
 #[derive(Debug, Clone)]
@@ -51,7 +53,8 @@ impl Language for Python {
     }
 
     fn conditions(&self) -> String {
-        format!("python {:?}", self.toolchains())
+        let programs = Digest::of_parts(&[CHECKER.as_bytes(), WORKER.as_bytes()]);
+        format!("python {programs} {:?}", self.toolchains())
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
@@ -87,12 +90,14 @@ impl Task for PythonTask {
         let mut outcome = bench.test(spec);
         let bytes = outcome.collected.pop().and_then(|each| each.result.ok());
         let bytes = bytes.and_then(|found| found.read().ok()).unwrap_or_default();
-        let report = report::read(&bytes, &["check".to_owned()], &secret);
+        let sealed = unsealed(&bytes, &secret);
+        let lines = sealed.unwrap_or_default();
+        let report = report::read(&[lines, secret.as_bytes()].concat(), &names(lines), &secret);
         let mut judged = Judged { stderr: output::of_stream(&outcome.stderr), ..Judged::default() };
         judged.stderr.text =
             judged.stderr.text.replace("candidate.py:", "completion:").replace("tests.py:", "test:");
         judged.diagnostics.tests = report.tests.clone();
-        let word = bytes.split(|byte| *byte == b'\t').next().unwrap_or_default();
+        let word = if sealed.is_none() && !bytes.is_empty() { b"forged" } else { ending(lines) };
         decide(&mut judged, &outcome.status, &report, word);
         judged
     }
@@ -109,6 +114,26 @@ impl PythonTask {
     }
 }
 
+/// What the checker wrote, without its seal; `None` if anybody else wrote it. The completion can reach the file, but who
+/// does not know the secret cannot seal it.
+fn unsealed<'a>(bytes: &'a [u8], secret: &str) -> Option<&'a [u8]> {
+    let (lines, seal) = bytes.split_at_checked(bytes.len().checked_sub(64)?)?;
+    (Digest::of_parts(&[secret.as_bytes(), lines, secret.as_bytes()]).hex() == seal).then_some(lines)
+}
+
+/// The tests that ran.
+fn names(lines: &[u8]) -> Vec<String> {
+    let name = |line: &str| line.split('\t').nth(1).map(str::to_owned);
+    String::from_utf8_lossy(lines).lines().filter_map(name).collect()
+}
+
+/// How it ended: the word of the first test that was not ok.
+fn ending(lines: &[u8]) -> &[u8] {
+    let mut words =
+        lines.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b'\t').next());
+    words.find(|word| *word != b"ok").unwrap_or_default()
+}
+
 /// Whether the tests check anything: a text without `assert` or `raise` cannot fail.
 fn tests_something(test: &str) -> bool {
     ["assert", "raise", "unittest"].iter().any(|word| test.contains(word))
@@ -118,8 +143,12 @@ fn decide(judged: &mut Judged, status: &Status, report: &Report, word: &[u8]) {
     let message = report.panic.as_ref().map(|panic| panic.message.clone()).unwrap_or_default();
     let in_test = report.panic.as_ref().is_some_and(|panic| panic.file.as_deref() == Some("test"));
     let error = match (status, word) {
-        (Status::Ok, _) if report.vouched => None,
+        (Status::Ok, _) if report.vouched && !report.tests.is_empty() => None,
         (Status::Ok, _) => Some((ErrorType::Tampered, "the tests did not say that they passed".to_owned())),
+        (Status::Exit(REPLACED), _) | (Status::Exit(_), b"forged") => {
+            Some((ErrorType::Tampered, "the report of the tests was replaced".to_owned()))
+        }
+        (Status::Exit(_), b"no_tests") => Some((ErrorType::NoTests, message)),
         (Status::Exit(_), b"syntax") => Some((ErrorType::CompileError, message)),
         (Status::Exit(_), b"extraction") => Some((ErrorType::ExtractionFailed, message)),
         (Status::Exit(_), b"left") => Some((ErrorType::Tampered, message)),
@@ -149,11 +178,14 @@ fn decide(judged: &mut Judged, status: &Status, report: &Report, word: &[u8]) {
         (Status::InfraError(infra), _) => Some((ErrorType::InfraSandbox, infra.to_string())),
     };
     let error_type = error.as_ref().map(|(error_type, _)| *error_type);
-    let stopped = matches!(error_type, Some(ErrorType::CompileError | ErrorType::ExtractionFailed));
+    let stopped = matches!(
+        error_type,
+        Some(ErrorType::CompileError | ErrorType::ExtractionFailed | ErrorType::NoTests)
+    );
     let infra = error_type.is_some_and(ErrorType::is_infra);
     judged.compile_ok = match error_type {
         Some(ErrorType::CompileError) => Some(false),
-        Some(ErrorType::ExtractionFailed) => None,
+        Some(ErrorType::ExtractionFailed | ErrorType::NoTests) => None,
         _ if infra => None,
         _ => Some(true),
     };
