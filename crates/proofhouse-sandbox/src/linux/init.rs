@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 
-use super::payload::{Failure, Payload, User};
+use super::payload::{Failure, Payload, User, kernel_cpu_seconds};
 use super::report::{Ending, Limit, Message};
 use super::watch::{self, Watch};
 use super::wire::{Job, limits_from_wire};
@@ -273,11 +273,24 @@ impl Guard<'_> {
     }
 
     fn reap_ready(&mut self, main: i32) {
-        while let Ok(Some(reaped)) = sys::reap(false) {
-            if reaped.pid == main {
-                self.ending.status = Some(reaped.status);
+        while let Some(pid) = sys::ended_child() {
+            // The kernel's count is gone with the process.
+            let charged_us = if pid == main { sys::charged_cpu_us(pid) } else { None };
+            let status = sys::reap_one(pid);
+            if pid == main {
+                self.ending.status = status;
+                self.ending.limit = status.and_then(|wait| self.kernel_limit(wait, charged_us?));
             }
         }
+    }
+
+    /// The limit for which the kernel killed the payload, which it does without a word. Nothing outlives a charge beyond its limit,
+    /// and below it the kernel kills nothing, so that its own count tells its kill from any other.
+    fn kernel_limit(&self, wait: i32, charged_us: u64) -> Option<Limit> {
+        let limited = !Guards(self.job.without).has(Guards::RLIMITS);
+        let killed = libc::WIFSIGNALED(wait) && libc::WTERMSIG(wait) == libc::SIGKILL;
+        let limit_us = kernel_cpu_seconds(self.limits).saturating_mul(1_000_000);
+        (limited && killed && charged_us >= limit_us).then_some(Limit::Cpu)
     }
 
     /// Compares the tree with its limits; returns the time until the next look.

@@ -106,11 +106,10 @@ impl Payload<'_> {
 
     fn rlimits(&self) -> Result<(), Step> {
         let limits = self.limits;
-        let cpu_seconds = limits.cpu_ms.div_ceil(1000) + 1;
         let rows = [
             // One byte: no core file is so small, and unlike 0 it also keeps the host's crash handler from being started.
             (Resource::Core, Some(1)),
-            (Resource::Cpu, Some(cpu_seconds)),
+            (Resource::Cpu, Some(kernel_cpu_seconds(limits))),
             (Resource::As, limits.address_bytes),
             (Resource::Nproc, Some(limits.processes + 1 + self.others)),
             (Resource::Nofile, Some(limits.open_files)),
@@ -122,8 +121,7 @@ impl Payload<'_> {
         ];
         for (resource, value) in rows {
             let Some(value) = value else { continue };
-            // A user may lower a limit but not raise it: what the host has already set lower stays.
-            let value = rustix::process::getrlimit(resource).maximum.map_or(value, |hard| hard.min(value));
+            let value = within_host(resource, value);
             let limit = Rlimit { current: Some(value), maximum: Some(value) };
             setrlimit(resource, limit).at(format!("set the limit {resource:?}"))?;
         }
@@ -218,6 +216,17 @@ impl Payload<'_> {
         let errno = error.raw_os_error().unwrap_or(libc::EIO);
         Failure { step: Step { step: program.to_string_lossy().into_owned(), errno }, exec: true }
     }
+}
+
+/// A user may lower a limit but not raise it: what the host has already set lower stays.
+fn within_host(resource: Resource, value: u64) -> u64 {
+    rustix::process::getrlimit(resource).maximum.map_or(value, |hard| hard.min(value))
+}
+
+/// Where the kernel ends a process that init did not. It charges whole clock ticks, which on a busy machine may be more than was
+/// used, so its limit stands far behind the one that init keeps: a program within its budget never meets it by bad luck.
+pub(crate) fn kernel_cpu_seconds(limits: &Limits) -> u64 {
+    within_host(Resource::Cpu, limits.cpu_ms.saturating_mul(2).div_ceil(1000) + 1)
 }
 
 /// The path itself when it has a slash, else the program in each directory of the box's `PATH`.

@@ -182,7 +182,7 @@ impl Watched {
         let oom = self.group.as_ref().is_some_and(Group::ran_out);
         match heard.last {
             Some((Message::Ended(ending), fds)) => {
-                outcome.status = status(&ending, spec, over, heard.cancelled, oom);
+                outcome.status = status(&ending, over, heard.cancelled, oom);
                 outcome.usage = usage(&ending, self.group.as_ref());
                 outcome.collected = collected(spec, &ending, fds);
             }
@@ -218,9 +218,9 @@ fn read_some(fd: &OwnedFd, capture: &mut Capture) -> Read {
     }
 }
 
-/// What the ending means. A limit that the harness or the kernel saw comes before how the process died of it.
-fn status(ending: &Ending, spec: &Spec, over: bool, cancelled: bool, oom: bool) -> Status {
-    let cpu_spent = ending.cpu_us >= spec.limits.cpu_ms.saturating_mul(1000);
+/// What the ending means. A limit that the harness, init or the kernel saw comes before how the process died of it; how much it
+/// has used decides nothing, because whoever ends a box for a limit says so.
+fn status(ending: &Ending, over: bool, cancelled: bool, oom: bool) -> Status {
     match (ending.limit, ending.status) {
         _ if over => Status::OutputLimit,
         _ if oom => Status::MemoryLimit,
@@ -235,8 +235,6 @@ fn status(ending: &Ending, spec: &Spec, over: bool, cancelled: bool, oom: bool) 
             code => Status::Exit(code),
         },
         (_, Some(wait)) => match libc::WTERMSIG(wait) {
-            libc::SIGXCPU if cpu_spent => Status::CpuLimit,
-            libc::SIGKILL if cpu_spent => Status::CpuLimit,
             libc::SIGXFSZ => Status::FileLimit,
             libc::SIGSYS => Status::Denied,
             signal => Status::Signal(signal),
@@ -269,4 +267,39 @@ fn collected(spec: &Spec, ending: &Ending, fds: Vec<OwnedFd>) -> Vec<Collected> 
         Collected { path: path.to_owned(), result }
     };
     spec.collect.iter().map(|each| one(&each.path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(limit: Option<Limit>, status: Option<i32>, cpu_us: u64) -> Status {
+        super::status(&Ending { limit, status, cpu_us, ..Ending::default() }, false, false, false)
+    }
+
+    #[test]
+    fn whoever_ends_a_box_says_why() {
+        for (limit, expected) in [
+            (Limit::Cpu, Status::CpuLimit),
+            (Limit::Wall, Status::WallLimit),
+            (Limit::Memory, Status::MemoryLimit),
+            (Limit::Processes, Status::Denied),
+        ] {
+            for status in [None, Some(libc::SIGKILL), Some(0)] {
+                assert_eq!(ended(Some(limit), status, 0), expected, "{limit:?} {status:?}");
+            }
+        }
+        let killed = Ending { status: Some(libc::SIGKILL), ..Ending::default() };
+        assert_eq!(status(&killed, false, false, true), Status::MemoryLimit);
+        assert_eq!(status(&killed, true, false, false), Status::OutputLimit);
+    }
+
+    #[test]
+    fn a_signal_is_no_limit_however_much_was_used() {
+        for signal in [libc::SIGKILL, libc::SIGXCPU] {
+            for cpu_us in [0, u64::MAX] {
+                assert_eq!(ended(None, Some(signal), cpu_us), Status::Signal(signal));
+            }
+        }
+    }
 }

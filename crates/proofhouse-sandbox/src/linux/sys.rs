@@ -146,6 +146,28 @@ pub(crate) fn reap(block: bool) -> io::Result<Option<Reaped>> {
     }
 }
 
+/// A child that has ended and is still to be reaped.
+pub(crate) fn ended_child() -> Option<i32> {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: an all-zero siginfo is valid, and what the call writes to it on success has a pid, which is 0 for no child.
+    unsafe {
+        let mut found: libc::siginfo_t = std::mem::zeroed();
+        let done = libc::waitid(libc::P_ALL, 0, &raw mut found, options);
+        (done == 0).then(|| found.si_pid()).filter(|pid| *pid != 0)
+    }
+}
+
+/// CPU time of one process, ended or not but unreaped, as the kernel counts it for `RLIMIT_CPU`. Most kernels count whole clock
+/// ticks there, so that a process which often gives way between two ticks has used less than it is charged.
+pub(crate) fn charged_cpu_us(pid: i32) -> Option<u64> {
+    // A process's clock is its inverted pid above three bits; all three zero: the whole process, user and system time as charged.
+    let clock = !pid << 3;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writing during the call.
+    check(unsafe { libc::clock_gettime(clock, &raw mut time) }).ok()?;
+    Some(time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000)
+}
+
 /// CPU time and largest resident set of all children reaped so far.
 pub(crate) fn children_usage() -> (u64, u64) {
     // SAFETY: an all-zero rusage is valid, and the call writes to it only.
@@ -210,11 +232,12 @@ pub(crate) fn check(value: c_int) -> io::Result<()> {
     if value < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Reaps this child if it has ended or is about to.
-pub(crate) fn reap_one(pid: i32) {
+/// Reaps this child, which has ended or is about to, and returns its wait status.
+pub(crate) fn reap_one(pid: i32) -> Option<c_int> {
     let mut status = 0;
-    // SAFETY: `status` is valid for writing during the call; the pid is a killed child of ours.
-    unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) };
+    // SAFETY: `status` is valid for writing during the call; the pid is an ended or killed child of ours.
+    let reaped = unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) };
+    (reaped == pid).then_some(status)
 }
 
 /// Closes a descriptor that this forked copy will never use; its owner's destructor does not run here.

@@ -1,9 +1,9 @@
 //! What a spec asks for is what the program gets, and no more.
 
 use proofhouse_sandbox::recipes::programs;
-use proofhouse_sandbox::{Arg, Cancel, Infra, Keep, Network, Proc, Spec, Status, Stdin, Tier, Work};
+use proofhouse_sandbox::{Arg, Bind, Cancel, Infra, Keep, Network, Proc, Spec, Status, Stdin, Tier, Work};
 
-use crate::lab::{Lab, lab, lab_with};
+use crate::lab::{Lab, lab, lab_with, toolchain};
 
 fn shell(script: &str) -> Spec {
     Spec::new(["/bin/sh", "-c", script]).binds(programs()).env("PATH", Arg::text("/usr/bin:/bin"))
@@ -55,6 +55,7 @@ fn exit_codes_and_signals_are_told_apart() {
     each(|lab| {
         assert_eq!(lab.run(&shell("exit 3")).status, Status::Exit(3));
         assert_eq!(lab.run(&shell("kill -ABRT $$")).status, Status::Signal(libc::SIGABRT));
+        assert_eq!(lab.run(&shell("kill -KILL $$")).status, Status::Signal(libc::SIGKILL));
         // A program that only pretends to have used up its time is not believed.
         assert_eq!(lab.run(&shell("kill -XCPU $$")).status, Status::Signal(libc::SIGXCPU));
     });
@@ -123,6 +124,59 @@ fn each_limit_has_its_own_status() {
         let file = shell("exec head -c 2000000 /dev/urandom > big").limits(|l| l.file_bytes = 1_000_000);
         assert_eq!(lab.run(&file).status, Status::FileLimit);
     }
+}
+
+/// Uses little CPU time, but always at the moment when the kernel looks whom to charge a whole clock tick, as a busy machine does
+/// to any program by chance. Ends after so many milliseconds.
+const TICK_CATCHER: &str = r#"
+    use std::time::{Duration, Instant};
+    #[repr(C)] struct Time { seconds: i64, nanos: i64 }
+    unsafe extern "C" { fn clock_gettime(clock: i32, time: *mut Time) -> i32; }
+    fn charged() -> Duration {
+        let mut time = Time { seconds: 0, nanos: 0 };
+        unsafe { clock_gettime(-8, &raw mut time) };
+        Duration::new(time.seconds as u64, time.nanos as u32)
+    }
+    fn main() {
+        let length = Duration::from_millis(std::env::args().nth(1).unwrap().parse().unwrap());
+        let start = Instant::now();
+        while start.elapsed() < length {
+            let before = charged();
+            while charged() - before < Duration::from_micros(500) {}
+            std::thread::sleep(Duration::from_micros(3_400));
+        }
+    }
+"#;
+
+#[test]
+fn clock_ticks_end_nobody_within_the_budget_and_have_a_name_beyond_it() {
+    let lab = lab(Tier::Strong);
+    let (source, program) = (lab.dir.path().join("ticks.rs"), lab.dir.path().join("ticks"));
+    std::fs::write(&source, TICK_CATCHER).unwrap();
+    let rustc = toolchain().sysroot.join("bin/rustc");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program to be tried has to be built outside of the box"
+    )]
+    let built = std::process::Command::new(rustc)
+        .args(["--edition=2024", "-O", "-o"])
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    let run = |length_ms: &str| {
+        let spec = Spec::new([Arg::bind("ticks", ""), length_ms.into()])
+            .binds(programs())
+            .binds([Bind::new("ticks", &program, "/ticks")])
+            .limits(|l| (l.cpu_ms, l.wall_ms) = (2_000, 60_000));
+        lab.run(&spec)
+    };
+    std::thread::scope(|scope| {
+        let brief = scope.spawn(|| run("4000"));
+        let endless = run("50000");
+        assert_eq!(endless.status, Status::CpuLimit, "{:?}", endless.usage);
+        let brief = brief.join().unwrap();
+        assert_eq!(brief.status, Status::Ok, "{:?}", brief.usage);
+    });
 }
 
 #[test]
