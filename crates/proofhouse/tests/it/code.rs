@@ -535,6 +535,26 @@ fn values_of_classes_that_extend_plain_ones_are_plain_in_python() {
 }
 
 #[test]
+fn what_a_call_raises_and_changes_reaches_the_python_test() {
+    let judged = |test: &str, completion: &str| {
+        let judge = python(vec![Problem { test: test.into(), ..one_in_python() }]);
+        told(&judge.judge_completion("one", completion).unwrap())
+    };
+    let raises = "def check(f):\n    try:\n        f([])\n    except ValueError as error:\n        assert str(error) == 'empty'\n    else:\n        assert False\n    assert f([1]) == 1\n";
+    let own = "    class Mine(ValueError): pass\n    if not values: raise Mine('empty')\n    return 1\n";
+    assert_eq!(judged(raises, own), "passed");
+    assert_eq!(judged(raises, &own.replace("ValueError", "KeyError")), "runtime_error");
+    assert_eq!(judged(raises, "    return 1\n"), "assertion_failure");
+    let sorts = "def check(f):\n    x = [3, 1]\n    f(x)\n    assert x == [1, 3]\n    x = {1: 2}\n    f(values=x)\n    assert x == {}\n";
+    let both = "    values.sort() if isinstance(values, list) else values.clear()\n";
+    assert_eq!(judged(sorts, both), "passed");
+    assert_eq!(judged(sorts, "    sorted(values)\n"), "assertion_failure");
+    let keeps = "def check(f):\n    x = [3, 1]\n    assert f(x) == [1, 3]\n    assert x == [3, 1]\n";
+    assert_eq!(judged(keeps, "    return sorted(values)\n"), "passed");
+    assert_eq!(judged(keeps, "    values.sort()\n    return values\n"), "assertion_failure");
+}
+
+#[test]
 fn every_kind_of_python_test_is_run() {
     let case = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(one([1]), 1)\n    def test_b(self):\n        self.assertEqual(one([2]), 2)\n";
     let main = format!("{case}\nunittest.main()\n");
