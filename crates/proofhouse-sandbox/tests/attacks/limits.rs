@@ -174,8 +174,10 @@ fn clock_ticks_end_nobody_within_the_budget_and_have_a_name_beyond_it() {
         let brief = scope.spawn(|| run("4000"));
         let endless = run("50000");
         assert_eq!(endless.status, Status::CpuLimit, "{:?}", endless.usage);
+        // Whoever is ended has really used the budget up, which on a busy machine the catcher may.
         let brief = brief.join().unwrap();
-        assert_eq!(brief.status, Status::Ok, "{:?}", brief.usage);
+        let within = brief.usage.cpu_us < 2_000_000;
+        assert!(brief.status == Status::Ok || !within, "{:?}, {:?}", brief.status, brief.usage);
     });
 }
 
