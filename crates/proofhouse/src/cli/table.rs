@@ -278,7 +278,10 @@ fn remedy(summary: &Summary, suite: &Utf8Path) -> Option<String> {
 fn most_frequent(slot: &CodeSlot) -> Option<String> {
     let mut types: Vec<_> = slot.error_types.iter().collect();
     types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-    let types: Vec<String> = types.iter().take(4).map(|(name, count)| format!("{count} {name}")).collect();
+    let (most, others) = types.split_at(types.len().min(4));
+    let others: u64 = others.iter().map(|(_, count)| **count).sum();
+    let mut types: Vec<String> = most.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    types.extend((others > 0).then(|| format!("{others} of other types")));
     (!types.is_empty()).then(|| format!("{}: {}", slot.slot, types.join(", ")))
 }
 
