@@ -24,7 +24,11 @@ fn types(lab: &Lab, run: &str) -> Vec<String> {
 fn the_scaffold_shows_a_few_of_each_failure() {
     let lab = scaffold();
     lab.tools("check problems.jsonl").exits(0).says("the solutions of 3 of 3 tasks hold");
-    lab.tools("run code.yaml --no-cache --run-dir r").exits(0).says("pass@3").says("left out").says("of other types");
+    lab.tools("run code.yaml --no-cache --run-dir r")
+        .exits(0)
+        .says("pass@3")
+        .says("left out")
+        .says("of other types");
     let all = types(&lab, "r");
     assert_eq!(all.len(), 30);
     for wanted in [
