@@ -6,7 +6,7 @@ use clap::Args;
 use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::run::Inputs;
+use super::inputs::Inputs;
 use super::{Terminal, visible};
 use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, Problem, Python, Rust};
 use crate::{plan, suite};

@@ -16,6 +16,7 @@ mod exit;
 mod export;
 mod failure;
 mod init;
+mod inputs;
 mod lanes;
 mod list;
 mod plan;

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::run::Inputs;
+use super::inputs::Inputs;
 use super::{Terminal, visible};
 use crate::suite::{Body, Loaded, Wordings};
 use crate::{plan, run, suite};

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_changes_from_run_to_run_goes() {
-        let linker = "note: \"/work/rustcp48fSG/symbols.o\" \"/lib/rustlib/x.rlib\" /rustc/59807616/library";
+        let linker = "note: \"/x/rustcp48fSG/symbols.o\" \"/lib/rustlib/x.rlib\" /rustc/59807616/library";
         assert_eq!(normal(linker), linker.replace("p48fSG", ""));
         let crash = "error: rustc interrupted by SIGSEGV, printing backtrace\n\n/x.so(+0x1a2b)[0x7f00]\n";
         assert_eq!(of_crash(crash), "error: rustc interrupted by SIGSEGV, printing backtrace\n");

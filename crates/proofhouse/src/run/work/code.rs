@@ -159,16 +159,7 @@ impl Judging {
 /// A wording that there is none of: its place in the plan has a record that says why.
 fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
     let error = super::shortfall(reason);
-    let said = Said {
-        status: Status::Skipped,
-        error_type: Some(VARIANT_SHORTFALL),
-        error: Some(&error),
-        output_sha256: None,
-        scores: &[(PASS, None)],
-        primary_metric: Some(PASS),
-        passed: None,
-        usage: None,
-    };
+    let said = Said { scores: &[(PASS, None)], ..super::left_out(&error, PASS) };
     let sample = Sample {
         index: trial.index,
         task_id: Some(trial.case_id().to_owned()),

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::record::Status;
+use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_ledger::{Json, RunId};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::execute::ExecuteError;
-use super::record::Scribe;
+use super::record::{Said, Scribe};
 use super::stored::Stored;
 use crate::plan::Trial;
 use crate::suite::{Body, Loaded};
@@ -26,9 +26,23 @@ mod jury;
 mod probe;
 mod robustness;
 
-/// What the record of a wording says that there is none of.
+/// Why the record of a wording says that there is none.
 fn shortfall(reason: &str) -> String {
     format!("the generator has no such variant of this case ({reason})")
+}
+
+/// What is said of a wording that there is none of: its place in the plan has a record that says why.
+fn left_out<'a>(error: &'a str, metric: &'a str) -> Said<'a> {
+    Said {
+        status: Status::Skipped,
+        error_type: Some(VARIANT_SHORTFALL),
+        error: Some(error),
+        output_sha256: None,
+        scores: &[],
+        primary_metric: Some(metric),
+        passed: None,
+        usage: None,
+    }
 }
 
 /// What a run may use beside its targets.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Probe as Body, Status, VARIANT_SHORTFALL, output_digest};
+use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
 use super::jury::Jury;
 use super::{Carrying, Desk, Means, Noted, Sheet, Step, Work};
@@ -112,16 +112,7 @@ impl Asking {
     fn leave_out(&self, sheet: &mut Sheet, trial: &Trial, reason: &str) -> Noted {
         let case = case(trial);
         let error = super::shortfall(reason);
-        let said = Said {
-            status: Status::Skipped,
-            error_type: Some(VARIANT_SHORTFALL),
-            error: Some(&error),
-            output_sha256: None,
-            scores: &[],
-            primary_metric: Some(&self.primary),
-            passed: None,
-            usage: None,
-        };
+        let said = super::left_out(&error, &self.primary);
         let (null, judge) = (Json::Null, Json::Object(Object::new()));
         let body = Body {
             input: "",

@@ -110,15 +110,20 @@ fn prose_alone_is_no_code() {
     assert_eq!(read("The function returns the number one, as the documentation says"), None);
 }
 
-#[test]
-fn a_model_that_was_stopped_before_the_brace_gets_it() {
+/// A task as MultiPL-E has it: the model was stopped at the brace that the tests begin with.
+fn stopped_at_the_brace() -> Frame {
     let problem = Problem {
         prompt: "fn one() -> i32 {\n".into(),
         test: "}\n\nfn main() { f(); }".into(),
         stop_tokens: vec!["\n}".into()],
         ..Problem::default()
     };
-    let frame = Frame::of(&problem, &BTreeSet::new());
+    Frame::of(&problem, &BTreeSet::new())
+}
+
+#[test]
+fn a_model_that_was_stopped_before_the_brace_gets_it() {
+    let frame = stopped_at_the_brace();
     assert_eq!(frame.entry.as_deref(), Some("one"), "found in the prompt");
     assert_eq!(frame.checks.names, ["main"]);
     assert_eq!(assemble(&frame, "    1").unwrap().source, "fn one() -> i32 {\n    1\n}\n");
@@ -157,13 +162,7 @@ fn a_fence_that_closes_nothing_ends_a_body() {
 
 #[test]
 fn prose_around_a_whole_function_is_no_body_where_the_brace_is_missing() {
-    let problem = Problem {
-        prompt: "fn one() -> i32 {\n".into(),
-        test: "}\n\nfn main() { f(); }".into(),
-        stop_tokens: vec!["\n}".into()],
-        ..Problem::default()
-    };
-    let frame = Frame::of(&problem, &BTreeSet::new());
+    let frame = stopped_at_the_brace();
     for answer in
         ["Here it is:\nfn one() -> i32 {\n    1\n}\n", "fn one() -> i32 {\n    1\n}\nIt gives one.\n"]
     {
