@@ -13,6 +13,7 @@ mod capture;
 mod clock;
 mod expand;
 mod guards;
+mod link;
 #[cfg(target_os = "linux")]
 mod linux;
 mod outcome;
@@ -27,6 +28,7 @@ mod spec;
 mod tier;
 mod trampoline;
 
+pub use link::{hand_over, link};
 pub use outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Stream, Usage};
 pub use policy::{policy_digest, policy_text};
 pub use probe::{Failure, Gap, Mechanism, Memory, Probe};

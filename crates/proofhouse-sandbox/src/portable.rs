@@ -36,6 +36,7 @@ pub(crate) fn run(
     tier: Tier,
     helper: &Helper,
     scratch: &Path,
+    end: Option<OwnedFd>,
     cancel: Option<&Cancel>,
 ) -> Outcome {
     let failed = |step: &str, error: &io::Error| {
@@ -56,7 +57,7 @@ pub(crate) fn run(
     if let Err(error) = place_files(spec, &work) {
         return failed("place files", &error);
     }
-    match start(spec, tier, helper, &work) {
+    match start(spec, tier, helper, &work, end) {
         Ok(running) => running.watch(spec, tier, &work, cancel),
         Err(error) => failed("start the program", &error),
     }
@@ -90,15 +91,18 @@ struct Running {
     stderr: OwnedFd,
 }
 
-fn start(spec: &Spec, tier: Tier, helper: &Helper, work: &Path) -> io::Result<Running> {
+fn start(spec: &Spec, tier: Tier, helper: &Helper, work: &Path, end: Option<OwnedFd>) -> io::Result<Running> {
     let mut command = command(spec, tier, helper, work)?;
     command.current_dir(work.join(&spec.cwd)).process_group(0);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.stdin(match &spec.stdin {
-        Stdin::Null => Stdio::null(),
-        Stdin::Bytes(bytes) => Stdio::from(input_file(work, bytes)?),
+    command.stdin(match (end, &spec.stdin) {
+        (Some(end), _) => Stdio::from(end),
+        (None, Stdin::Null) => Stdio::null(),
+        (None, Stdin::Bytes(bytes)) => Stdio::from(input_file(work, bytes)?),
     });
     let mut child = command.spawn()?;
+    // The command holds our copy of a link's end.
+    drop(command);
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (Some(pid), Some(stdout), Some(stderr)) = (pid, child.stdout.take(), child.stderr.take()) else {
         return Err(io::ErrorKind::Other.into());

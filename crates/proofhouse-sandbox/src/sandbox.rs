@@ -146,24 +146,28 @@ impl Sandbox {
         self.run_in(self.tier, spec, Some(cancel))
     }
 
-    /// Runs a spec in a given tier, for probes, attacks and their controls.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn run_in(&self, tier: Tier, spec: &Spec, cancel: Option<&Cancel>) -> Outcome {
-        match tier {
-            Tier::None => portable::run(spec, tier, &self.options.helper, self.scratch(), cancel),
-            _ => self.launcher.run(spec, tier, cancel),
-        }
+    /// Runs one spec with this descriptor, one end of a [`crate::link`], in place of its standard input. No copy of it stays here, so
+    /// that whoever holds the other end sees when the program is gone.
+    pub fn run_linked(&self, spec: &Spec, end: OwnedFd, cancel: Option<&Cancel>) -> Outcome {
+        self.run_with(self.tier, spec, Some(end), cancel)
     }
 
-    /// Runs a spec in a given tier.
-    #[cfg(not(target_os = "linux"))]
+    /// Runs a spec in a given tier, for probes, attacks and their controls.
     pub(crate) fn run_in(&self, tier: Tier, spec: &Spec, cancel: Option<&Cancel>) -> Outcome {
-        portable::run(spec, tier, &self.options.helper, self.scratch(), cancel)
+        self.run_with(tier, spec, None, cancel)
+    }
+
+    fn run_with(&self, tier: Tier, spec: &Spec, end: Option<OwnedFd>, cancel: Option<&Cancel>) -> Outcome {
+        #[cfg(target_os = "linux")]
+        if tier != Tier::None {
+            return self.launcher.run(spec, tier, end, cancel);
+        }
+        portable::run(spec, tier, &self.options.helper, self.scratch(), end, cancel)
     }
 
     /// Runs a spec with nothing but time and output limits and process groups, the way systems without Linux's mechanisms do.
     pub fn run_portably(&self, spec: &Spec) -> Outcome {
-        portable::run(spec, Tier::Limited, &self.options.helper, self.scratch(), None)
+        portable::run(spec, Tier::Limited, &self.options.helper, self.scratch(), None, None)
     }
 
     #[cfg(target_os = "linux")]

@@ -24,6 +24,12 @@ pub struct Code<'a> {
     pub test_ok: Option<bool>,
     /// Whether the model wrote no `fn main`.
     pub main_free: Option<bool>,
+    /// `separate`: completion and tests in two boxes; `shared`: in one process; null where no test was run.
+    pub border: Option<&'a str>,
+    /// Whether the model wrote `unsafe`; null where nothing was read, or the language has no such word.
+    pub has_unsafe: Option<bool>,
+    /// Whether the verdict was known already; null in deterministic mode.
+    pub cached: Option<bool>,
     /// CPU time of the compiler; null unless it was measured.
     pub compile_time_ms: Option<u64>,
     /// Size of the test program; null unless it was measured.
@@ -62,6 +68,8 @@ impl Code<'_> {
         let body = [
             ("baseline_size_bytes", integer(self.baseline_size_bytes)),
             ("binary_size_bytes", integer(self.binary_size_bytes)),
+            ("border", Field::text_or_null(self.border)),
+            ("cached", boolean(self.cached)),
             ("clippy_ok", boolean(self.clippy_ok)),
             ("compile_errors", Field::Json(self.compile_errors)),
             ("compile_ok", boolean(self.compile_ok)),
@@ -82,6 +90,7 @@ impl Code<'_> {
             ("test_ok", boolean(self.test_ok)),
             ("tests", Field::Json(self.tests)),
             ("tries", Field::Json(self.tries)),
+            ("unsafe", boolean(self.has_unsafe)),
         ];
         push_record(out, head, &body)
     }
@@ -121,6 +130,10 @@ pub struct CodeRecord {
     pub baseline_size_bytes: Option<u64>,
     /// Size of the test program; null unless it was measured.
     pub binary_size_bytes: Option<u64>,
+    /// `separate`: completion and tests in two boxes; `shared`: in one process; null where no test was run.
+    pub border: Option<String>,
+    /// Whether the verdict was known already; null in deterministic mode.
+    pub cached: Option<bool>,
     /// The case.
     pub case_id: String,
     /// Was the linter content? Null: not asked.
@@ -203,6 +216,9 @@ pub struct CodeRecord {
     pub tests: Vec<TestOutcome>,
     /// The error type of each try.
     pub tries: Vec<Option<String>>,
+    /// Whether the model wrote `unsafe`; null where nothing was read, or the language has no such word.
+    #[serde(rename = "unsafe")]
+    pub has_unsafe: Option<bool>,
     /// Tokens and the like, as the target reported them.
     #[schemars(with = "serde_json::Value")]
     pub usage: Json,

@@ -81,14 +81,20 @@ impl Launcher {
     }
 
     /// Runs one box from start to end.
-    pub(crate) fn run(&self, spec: &Spec, tier: Tier, cancel: Option<&Cancel>) -> Outcome {
-        match self.start(spec, tier) {
+    pub(crate) fn run(
+        &self,
+        spec: &Spec,
+        tier: Tier,
+        end: Option<OwnedFd>,
+        cancel: Option<&Cancel>,
+    ) -> Outcome {
+        match self.start(spec, tier, end) {
             Ok(watched) => watched.watch(spec, tier, cancel),
             Err(step) => Outcome::failed(tier, spec, Infra::Setup { step: step.step, errno: step.errno }),
         }
     }
 
-    fn start(&self, spec: &Spec, tier: Tier) -> Result<Watched, Step> {
+    fn start(&self, spec: &Spec, tier: Tier, end: Option<OwnedFd>) -> Result<Watched, Step> {
         let scratch = match (&spec.work, tier) {
             (Work::Private, Tier::Strong) | (Work::Host(_), _) => None,
             (Work::Private, _) => Some(Scratch::new(&self.scratch).at("make a work directory")?),
@@ -107,12 +113,13 @@ impl Launcher {
             Vec::new()
         };
         let job = memory_file("job", &job(spec, tier, work, filters, group.is_some()).encode())?;
-        let stdin = match &spec.stdin {
-            Stdin::Null => {
+        let stdin = match (end, &spec.stdin) {
+            (Some(end), _) => end,
+            (None, Stdin::Null) => {
                 rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())
                     .at("open /dev/null")?
             }
-            Stdin::Bytes(bytes) => memory_file("stdin", bytes)?,
+            (None, Stdin::Bytes(bytes)) => memory_file("stdin", bytes)?,
         };
         let (ends, theirs) = Ends::new().at("make pipes")?;
         let mut fds: Vec<BorrowedFd<'_>> = vec![job.as_fd(), theirs.control.as_fd(), stdin.as_fd()];

@@ -6,6 +6,7 @@ mod degraded;
 mod diagnostics;
 mod lab;
 mod limits;
+mod linked;
 mod orphans;
 mod portable;
 mod results;

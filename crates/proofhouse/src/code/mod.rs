@@ -31,4 +31,4 @@ pub use rehearse::{Flaw, Remark, rehearse};
 pub use rust::{Clippy, Rust};
 pub(crate) use rust::{is_crate_name, is_crate_version};
 pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
-pub use verdict::{Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};
+pub use verdict::{Border, Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};

@@ -5,7 +5,7 @@ use proofhouse_ledger::record::{Code, Status};
 
 use super::output;
 use super::sample::Sample;
-use super::verdict::{Finding, Judged, TestOutcome};
+use super::verdict::{Border, ErrorType, Finding, Judged, TestOutcome};
 
 /// JSON bytes kept from the beginning of a completion: no record is longer than 100 kB, whatever the model wrote.
 const COMPLETION_HEAD_BYTES: usize = 32 << 10;
@@ -65,6 +65,9 @@ impl Body {
             clippy_ok: judged.clippy_ok,
             test_ok: judged.test_ok,
             main_free: judged.main_free,
+            border: judged.border.map(Border::as_str),
+            has_unsafe: judged.has_unsafe,
+            cached: None,
             compile_time_ms: judged.compile_time_ms,
             binary_size_bytes: judged.binary_size_bytes,
             baseline_size_bytes: judged.baseline_size_bytes,
@@ -87,7 +90,9 @@ impl Judged {
     /// What became of the trial: a completion that fails is still an answer.
     pub fn status(&self) -> Status {
         match self.error_type {
-            Some(error_type) if error_type.is_infra() => Status::Error,
+            Some(error_type) if error_type.is_infra() || error_type == ErrorType::Unsupported => {
+                Status::Error
+            }
             Some(error_type) if error_type.is_invalid() => Status::Skipped,
             _ => Status::Success,
         }
@@ -126,7 +131,7 @@ mod tests {
     use proofhouse_ledger::{Digest, RecordId, RunId};
 
     use super::*;
-    use crate::code::verdict::{Bounded, Diagnostics, ErrorType};
+    use crate::code::verdict::{Bounded, Diagnostics};
 
     fn line(sample: &Sample, judged: &Judged) -> Vec<u8> {
         let run_id = RunId::of_identity(b"run");

@@ -12,6 +12,8 @@ pub enum ErrorType {
     InfraMissingLinter,
     /// The task's own code needs a crate that is not there.
     InfraMissingCrate,
+    /// The task's own code, or the completion, needs a module that the interpreter does not have.
+    InfraMissingModule,
     /// The box failed: nothing is known about the completion.
     InfraSandbox,
     /// A program that is known to be good fails too.
@@ -40,16 +42,19 @@ pub enum ErrorType {
     OutputLimit,
     /// The task has no test that ran.
     NoTests,
-    /// It ended as if all were well, but the tests did not say so; or it replaces what tests are made of.
+    /// It ended as if all were well, but the tests did not say so.
     Tampered,
+    /// It cannot be judged as it is, for a reason that is no fault of the model: neither a pass nor a failure.
+    Unsupported,
 }
 
 impl ErrorType {
     /// All of them, in the order of reports.
-    pub const ALL: [ErrorType; 18] = [
+    pub const ALL: [ErrorType; 20] = [
         ErrorType::InfraMissingToolchain,
         ErrorType::InfraMissingLinter,
         ErrorType::InfraMissingCrate,
+        ErrorType::InfraMissingModule,
         ErrorType::InfraSandbox,
         ErrorType::InfraToolchainBroken,
         ErrorType::InvalidSample,
@@ -65,6 +70,7 @@ impl ErrorType {
         ErrorType::OutputLimit,
         ErrorType::NoTests,
         ErrorType::Tampered,
+        ErrorType::Unsupported,
     ];
 
     /// The word in files.
@@ -73,6 +79,7 @@ impl ErrorType {
             ErrorType::InfraMissingToolchain => "infra_missing_toolchain",
             ErrorType::InfraMissingLinter => "infra_missing_linter",
             ErrorType::InfraMissingCrate => "infra_missing_crate",
+            ErrorType::InfraMissingModule => "infra_missing_module",
             ErrorType::InfraSandbox => "infra_sandbox",
             ErrorType::InfraToolchainBroken => "infra_toolchain_broken",
             ErrorType::InvalidSample => "invalid_sample",
@@ -88,6 +95,7 @@ impl ErrorType {
             ErrorType::OutputLimit => "output_limit",
             ErrorType::NoTests => "no_tests",
             ErrorType::Tampered => "tampered",
+            ErrorType::Unsupported => "unsupported",
         }
     }
 
@@ -107,6 +115,26 @@ impl ErrorType {
     }
 }
 
+/// What stood between a completion and its tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Border {
+    /// Two processes in two boxes: only values cross.
+    Separate,
+    /// One process: what the task is about cannot cross.
+    Shared,
+}
+
+impl Border {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Border::Separate => "separate",
+            Border::Shared => "shared",
+        }
+    }
+}
+
 /// Everything that is known of one judged completion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
@@ -122,6 +150,10 @@ pub struct Judged {
     pub test_ok: Option<bool>,
     /// Whether the model wrote no `fn main`; `None` where nothing was read.
     pub main_free: Option<bool>,
+    /// What stood between the completion and its tests; `None` where they were not run.
+    pub border: Option<Border>,
+    /// Whether the model wrote `unsafe`; `None` where nothing was read, or the language has no such word.
+    pub has_unsafe: Option<bool>,
     /// CPU time of the compiler.
     pub compile_time_ms: Option<u64>,
     /// Size of the test program.
