@@ -1,6 +1,7 @@
 //! Where completions are run: the sandbox with a budget for each phase, and secrets that only a runner learns.
 
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proofhouse_ledger::Digest;
@@ -81,5 +82,12 @@ impl Bench {
         spec.limits = self.budgets.test;
         spec.keep = output::KEEP;
         self.sandbox.run(&spec)
+    }
+
+    /// Runs a program that speaks with another over this end of a link.
+    pub(super) fn test_linked(&self, mut spec: Spec, end: OwnedFd) -> Outcome {
+        spec.limits = self.budgets.test;
+        spec.keep = output::KEEP;
+        self.sandbox.run_linked(&spec, end, None)
     }
 }

@@ -97,39 +97,53 @@ impl Judge {
         self.tasks.get(task_id).map(|entry| self.judge_entry(entry, completion))
     }
 
-    /// Judges many samples, together where that says the same; the verdicts stand in the order of the samples. Give it
-    /// answers to the same or to few tasks at a time, at most [`BATCH`].
+    /// Judges many samples; the verdicts stand in the order of the samples.
     pub fn judge_many(&self, samples: &[&Sample]) -> Vec<Judged> {
-        let mut together = Vec::new();
-        let mut places = Vec::new();
+        let mut verdicts: Vec<Option<Judged>> = samples.iter().map(|_| None).collect();
+        self.judge_each(samples, &mut |at, judged| verdicts[at] = Some(judged));
+        verdicts.into_iter().map(|judged| judged.expect("every sample is told of once")).collect()
+    }
+
+    /// Judges many samples, together where that says the same; `tell` is given the place and the verdict of each as soon as it
+    /// is known. Give it answers to the same or to few tasks at a time, at most [`BATCH`].
+    pub fn judge_each(&self, samples: &[&Sample], tell: &mut dyn FnMut(usize, Judged)) {
+        let (mut together, mut places) = (Vec::new(), Vec::new());
+        let mut settled = vec![false; samples.len()];
         for (at, sample) in samples.iter().enumerate() {
             let entry = sample.task_id.as_ref().and_then(|task_id| self.tasks.get(task_id));
-            if let (Ok(completion), Some(entry)) = (&sample.completion, entry)
-                && self.known(entry, completion).is_none()
-            {
-                together.push((&entry.problem, completion.as_str()));
-                places.push(at);
-            }
-        }
-        let mut verdicts: Vec<Option<Judged>> = samples.iter().map(|_| None).collect();
-        {
-            let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
-            for (items, places) in together.chunks(BATCH).zip(places.chunks(BATCH)) {
-                for (place, judged) in places.iter().zip(self.language.judge_together(&self.bench, items)) {
-                    verdicts[*place] = judged.map(|mut judged| {
-                        judged.tries = vec![judged.error_type];
-                        judged
-                    });
-                    self.keep(samples[*place], verdicts[*place].as_ref());
+            if let (Ok(completion), Some(entry)) = (&sample.completion, entry) {
+                if let Some(known) = self.known(entry, completion) {
+                    settled[at] = true;
+                    tell(at, known);
+                } else {
+                    together.push((&entry.problem, completion.as_str()));
+                    places.push(at);
                 }
             }
         }
-        let settled = |(sample, judged): (&&Sample, Option<Judged>)| match judged {
-            Some(judged) if judged.is_doubtful() => self.try_again(sample, judged),
-            Some(judged) => judged,
-            None => self.judge(sample),
-        };
-        samples.iter().zip(verdicts).map(settled).collect()
+        let mut doubtful = Vec::new();
+        {
+            let _shared = self.alone.read().unwrap_or_else(PoisonError::into_inner);
+            for (items, places) in together.chunks(BATCH).zip(places.chunks(BATCH)) {
+                self.language.judge_together(&self.bench, items, &mut |number, mut judged| {
+                    let place = places[number];
+                    judged.tries = vec![judged.error_type];
+                    settled[place] = true;
+                    if judged.is_doubtful() {
+                        doubtful.push((place, judged));
+                    } else {
+                        self.keep(samples[place], Some(&judged));
+                        tell(place, judged);
+                    }
+                });
+            }
+        }
+        for (place, judged) in doubtful {
+            tell(place, self.try_again(samples[place], judged));
+        }
+        for place in (0..samples.len()).filter(|place| !settled[*place]) {
+            tell(place, self.judge(samples[place]));
+        }
     }
 
     fn judge_entry(&self, entry: &Entry, completion: &str) -> Judged {

@@ -26,11 +26,10 @@ pub trait Language: Send + Sync {
     /// Reads a task once, for all of its completions.
     fn task(&self, problem: &Problem) -> Box<dyn Task>;
 
-    /// Judges those of many completions that can be judged together, with the very verdicts that they would get alone;
-    /// `None` for the others.
-    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
-        let _ = bench;
-        items.iter().map(|_| None).collect()
+    /// Judges those of many completions that can be judged together, with the very verdicts that they would get alone. `tell` is
+    /// given the place and the verdict of each as soon as it is known, and nothing of the others.
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)], tell: &mut dyn FnMut(usize, Judged)) {
+        let _ = (bench, items, tell);
     }
 }
 

@@ -25,6 +25,12 @@ pub(super) fn of_stream(stream: &Stream) -> Bounded {
     Bounded { text, bytes: stream.length, sha256: Some(stream.sha256.clone()) }
 }
 
+/// Bounds a stream of a box with what somebody else said behind it; a stream that is too long stands alone.
+pub(super) fn of_stream_and(stream: &Stream, said: &str) -> Bounded {
+    let bounded = of_stream(stream);
+    if said.is_empty() || bounded.sha256.is_some() { bounded } else { of_text(&(bounded.text + said)) }
+}
+
 /// Bounds a text.
 pub(super) fn of_text(text: &str) -> Bounded {
     within(text, HEAD_BYTES)

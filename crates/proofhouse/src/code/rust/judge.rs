@@ -1,64 +1,65 @@
-//! One completion through its phases: read, compile and lint, test.
+//! Judging one Rust completion by itself: extract → compile → lint → test, each in the sandbox with its own error type.
 
 use std::io;
 
-use proofhouse_sandbox::recipes::{self, Toolchain};
-use proofhouse_sandbox::{Arg, Outcome, Program, Spec, Status};
+use proofhouse_sandbox::recipes::Toolchain;
+use proofhouse_sandbox::{Infra, Outcome, Program, Status};
 
-use super::assemble::{Assembled, assemble};
+use super::assemble::{Assembled, Reading, assemble};
+use super::checker::{Checker, checking};
+use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
 use super::frame::Frame;
-use super::program;
-use super::program::RUNNER_NAME;
+use super::prepared::{Prepared, Way};
+use super::program::{self, File};
 use super::screen::{Screened, screen};
-use super::{Clippy, Rust};
+use super::signature::Signature;
+use super::{Clippy, Rust, one_process, tested};
 use crate::code::bench::Bench;
 use crate::code::output;
-use crate::code::report::{self, Report};
 use crate::code::verdict::{ErrorType, Judged};
 
-/// The largest test program that is run.
-const MAX_PROGRAM_BYTES: u64 = 256 << 20;
-const MAX_REPORT_BYTES: u64 = 4 << 20;
-
-/// A compiled program, or why there is none.
-enum Compiled {
+/// What compiling came to.
+pub(super) enum Compiled {
     Program(Program),
     Stopped(ErrorType, String),
+    /// The completion compiles, but its function is not what the border calls.
+    Misfit,
 }
 
-pub(super) fn judge(rust: &Rust, frame: &Frame, bench: &Bench, completion: &str) -> Judged {
+/// Judges a completion once.
+pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &str) -> Judged {
     let toolchain = match &rust.toolchain {
         Ok(toolchain) => toolchain,
         Err(reason) => return Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()),
     };
-    let Some(assembled) = assemble(frame, completion) else {
+    let Some(assembled) = assemble(&task.frame, completion) else {
         return Judged::refused(ErrorType::ExtractionFailed, "there is no code in the answer");
     };
-    let screened = screen(frame, &assembled);
-    let mut judged = Judged { main_free: Some(assembled.main_free), ..Judged::default() };
-    if let Some((error_type, error)) = before_compiling(rust, frame, &screened) {
+    let screened = screen(&task.frame, &assembled);
+    let mut judged = begun(&assembled, &screened);
+    if let Some((error_type, error)) = before_compiling(rust, &task.frame, &screened) {
         judged.diagnostics.missing_crates = screened.missing_crates;
         return ended(judged, error_type, error);
     }
     if let Some(reason) = rust.unsound(bench) {
         return ended(judged, ErrorType::InfraToolchainBroken, reason);
     }
-    let files = program::files(frame, &assembled, screened.at_root);
-    let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
-    let program = match run.compile(&mut judged, screened.has_unsafe) {
-        Compiled::Program(program) => program,
-        Compiled::Stopped(error_type, error) => return ended(judged, error_type, error),
-    };
-    if screened.unreadable {
-        let error = "the compiler reads what the harness cannot: the answer is not judged";
-        return ended(judged, ErrorType::ExtractionFailed, error.to_owned());
+    let compiler = Compiler { rust, toolchain, bench };
+    let alone = Alone { compiler, task, assembled: &assembled, screened: &screened };
+    match task.way(&assembled) {
+        Way::Border(signature) => alone.over_the_border(judged, &signature),
+        Way::Shared(_) => one_process::judge(&alone, judged),
     }
-    judged.binary_size_bytes = Some(program.length());
-    if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
-        return lint_failure(judged);
+}
+
+/// What is known before anything is compiled.
+pub(super) fn begun(assembled: &Assembled, screened: &Screened) -> Judged {
+    Judged {
+        main_free: Some(assembled.main_free),
+        has_unsafe: (!screened.unreadable).then_some(screened.has_unsafe),
+        ..Judged::default()
     }
-    run.test(judged, &frame.checks.names, program.run([]))
 }
 
 /// The verdict of a completion that compiles but that the linter does not accept.
@@ -71,9 +72,6 @@ fn before_compiling(rust: &Rust, frame: &Frame, screened: &Screened) -> Option<(
     if frame.checks.names.is_empty() {
         return Some((ErrorType::NoTests, "the task has no test that does anything".to_owned()));
     }
-    if let Some(reason) = &screened.tampered {
-        return Some((ErrorType::Tampered, reason.clone()));
-    }
     if !screened.missing_crates.is_empty() {
         let error =
             format!("the task needs crates that are not there: {}", screened.missing_crates.join(", "));
@@ -84,76 +82,99 @@ fn before_compiling(rust: &Rust, frame: &Frame, screened: &Screened) -> Option<(
         .then(|| (ErrorType::InfraMissingLinter, "the toolchain has no `clippy-driver`".to_owned()))
 }
 
-fn ended(mut judged: Judged, error_type: ErrorType, error: String) -> Judged {
+pub(super) fn ended(mut judged: Judged, error_type: ErrorType, error: String) -> Judged {
     judged.error_type = Some(error_type);
     judged.error = Some(error);
     judged
 }
 
-/// One program on its way.
-pub(super) struct Run<'a> {
-    pub(super) rust: &'a Rust,
-    pub(super) toolchain: &'a Toolchain,
-    pub(super) bench: &'a Bench,
-    /// The crate's root first.
-    pub(super) files: &'a [(String, String)],
-    /// What the model wrote of the file of the completion.
-    pub(super) own: &'a dyn Fn(usize) -> bool,
+/// One completion that is judged by itself.
+pub(super) struct Alone<'a> {
+    pub(super) compiler: Compiler<'a>,
+    pub(super) task: &'a Prepared,
+    pub(super) assembled: &'a Assembled,
+    pub(super) screened: &'a Screened,
 }
 
-impl Run<'_> {
+impl Alone<'_> {
+    fn over_the_border(&self, mut judged: Judged, signature: &Signature) -> Judged {
+        let rust = self.compiler.rust;
+        let files = program::single(self.assembled, signature, self.screened.at_root);
+        let program = match self.compile(&mut judged, &files, Emit::Program) {
+            Compiled::Program(program) => program,
+            Compiled::Stopped(error_type, error) => return ended(judged, error_type, error),
+            Compiled::Misfit => return self.as_rustc_says(judged),
+        };
+        if self.screened.unreadable {
+            let error = "the compiler reads what the harness cannot: the answer is not judged";
+            return ended(judged, ErrorType::Unsupported, error.to_owned());
+        }
+        judged.binary_size_bytes = Some(program.length());
+        if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
+            return lint_failure(judged);
+        }
+        match rust.checkers.of(&self.compiler, &[(self.task, signature)]).pop() {
+            Some(Checker::Ready(checker, number)) => {
+                let work = |checking: &mut super::checker::Checking<'_>| checking.test(number, tested::call(&program, None));
+                match checking(self.compiler.bench, &checker, 1, work) {
+                    Ok((Ok((told, candidate)), checker)) => {
+                        tested::judge(judged, &self.task.frame.checks.names, told, &candidate, Some(&checker))
+                    }
+                    Ok((Err(error), _)) | Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
+                }
+            }
+            Some(Checker::Broken(_)) if self.task.is_own(signature) => self.as_rustc_says(judged),
+            Some(Checker::Broken(why)) => {
+                let _ = self.task.inseparable.set(why);
+                one_process::judge(self, judged)
+            }
+            Some(Checker::Unknown) | None => {
+                let error = "the tests of the task could not be compiled".to_owned();
+                ended(judged, ErrorType::InfraToolchainBroken, error)
+            }
+        }
+    }
+
+    /// The function's own types keep it from being called over the border. Whether its tests would compile with it at all is
+    /// asked of the compiler; they are not run.
+    pub(super) fn as_rustc_says(&self, mut judged: Judged) -> Judged {
+        let files = program::plain(self.task, self.assembled, self.screened.at_root);
+        let outcome = self.compiler.run(&files, false, Emit::Nothing);
+        let told = diagnostics::read(&outcome.stderr.head, &|at| self.assembled.is_own(at));
+        judged.compile_time_ms = Some(outcome.usage.cpu_ms);
+        if outcome.status == Status::Ok {
+            let error = "the function's own types cannot be carried to the tests, and beside them it could say what they are to find";
+            return ended(judged, ErrorType::Unsupported, error.to_owned());
+        }
+        judged.clippy_ok = None;
+        judged.diagnostics.lints.clear();
+        let (error_type, error) = self.stopped(&mut judged, &outcome, told);
+        ended(judged, error_type, error)
+    }
+
     /// Compiles and lints, in one pass where that says the same.
-    fn compile(&self, judged: &mut Judged, has_unsafe: bool) -> Compiled {
-        let lints = self.rust.clippy != Clippy::Off && self.toolchain.has_clippy();
-        if lints && !has_unsafe {
-            let outcome = self.drive(true, true);
-            let told = diagnostics::read(&outcome.stderr.head, self.own);
+    pub(super) fn compile(&self, judged: &mut Judged, files: &[File], emit: Emit<'_>) -> Compiled {
+        let own = |at| self.assembled.is_own(at);
+        let compiler = &self.compiler;
+        let lints = compiler.rust.clippy != Clippy::Off && compiler.toolchain.has_clippy();
+        if lints && !self.screened.has_unsafe {
+            let outcome = compiler.run(files, true, emit);
+            let told = diagnostics::read(&outcome.stderr.head, &own);
             // Lints that the completion itself made errors: the compiler decides alone whether it compiles.
             let only_lints = matches!(outcome.status, Status::Exit(_)) && !told.real_error;
             if !only_lints || told.lints.is_empty() {
                 return self.compiled(judged, outcome, told, true);
             }
         }
-        let outcome = self.drive(false, true);
-        let told = diagnostics::read(&outcome.stderr.head, self.own);
+        let outcome = compiler.run(files, false, emit);
+        let told = diagnostics::read(&outcome.stderr.head, &own);
         let compiled = self.compiled(judged, outcome, told, false);
         if lints && matches!(compiled, Compiled::Program(_)) {
-            let told = diagnostics::read(&self.drive(true, false).stderr.head, self.own);
+            let told = diagnostics::read(&compiler.run(files, true, Emit::Nothing).stderr.head, &own);
             judged.clippy_ok = Some(told.lints.is_empty());
             judged.diagnostics.lints = told.lints;
         }
         compiled
-    }
-
-    /// One call of the compiler or of the linter.
-    pub(super) fn drive(&self, clippy: bool, link: bool) -> Outcome {
-        let runner = match self.rust.runner(self.toolchain, self.bench) {
-            Ok(runner) => runner,
-            Err(outcome) => return *outcome,
-        };
-        let mut args: Vec<Arg> = vec![
-            format!("--edition={}", self.rust.edition).into(),
-            "--crate-name=program".into(),
-            "--crate-type=bin".into(),
-            "--error-format=json".into(),
-            "-Copt-level=0".into(),
-            "-Cdebuginfo=0".into(),
-            "-Ccodegen-units=1".into(),
-            "-Cstrip=symbols".into(),
-        ];
-        args.push(if link { "--emit=link" } else { "--emit=metadata" }.into());
-        // The linter's own errors are advice here; the compiler's warnings are of no interest.
-        args.push(if clippy { "-Wclippy::correctness" } else { "-Awarnings" }.into());
-        args.push(format!("--extern={RUNNER_NAME}=lib{RUNNER_NAME}.rlib").into());
-        args.extend(self.rust.crates.arguments());
-        args.extend(["-o".into(), Arg::from("program"), self.files[0].0.as_str().into()]);
-        let mut spec = if clippy { self.toolchain.clippy(args) } else { self.toolchain.rustc(args) };
-        spec = self.rust.crates.give(spec).collect("program", MAX_PROGRAM_BYTES);
-        spec = spec.file(&format!("lib{RUNNER_NAME}.rlib"), runner.as_slice());
-        for (name, text) in self.files {
-            spec = spec.file(name, text.as_bytes());
-        }
-        self.bench.compile(spec)
     }
 
     fn compiled(&self, judged: &mut Judged, mut outcome: Outcome, told: Told, linted: bool) -> Compiled {
@@ -167,9 +188,18 @@ impl Run<'_> {
                 judged.clippy_ok = Some(told.lints.is_empty());
                 judged.diagnostics.lints = told.lints;
             }
-            return Compiled::Program(self.bench.sandbox().program(found));
+            return Compiled::Program(self.compiler.bench.sandbox().program(found));
         }
-        let (error_type, error) = self.why_not(&outcome, &told);
+        if outcome.status == Status::Exit(1) && told.is_of_border() {
+            return Compiled::Misfit;
+        }
+        let (error_type, error) = self.stopped(judged, &outcome, told);
+        Compiled::Stopped(error_type, error)
+    }
+
+    /// Why the compiler made no program; what it said goes to the record.
+    fn stopped(&self, judged: &mut Judged, outcome: &Outcome, told: Told) -> (ErrorType, String) {
+        let (error_type, error) = self.why_not(outcome, &told);
         if !error_type.is_infra() {
             judged.compile_ok = Some(false);
             judged.diagnostics.errors = told.errors;
@@ -178,12 +208,12 @@ impl Run<'_> {
             true => output::of_text(&diagnostics::of_crash(&outcome.stderr.text())),
             false => output::of_text(&told.rendered),
         };
-        Compiled::Stopped(error_type, error)
+        (error_type, error)
     }
 
     fn why_not(&self, outcome: &Outcome, told: &Told) -> (ErrorType, String) {
         // Whatever stops the compiler could be the machine's doing: then it stops a program that is known to be good too.
-        let unless_broken = |error_type, what: String| match self.rust.broken(self.bench) {
+        let unless_broken = |error_type, what: String| match self.compiler.rust.broken(self.compiler.bench) {
             Some(reason) => (ErrorType::InfraToolchainBroken, reason),
             None => (error_type, what),
         };
@@ -198,7 +228,7 @@ impl Run<'_> {
             Status::OutputLimit => {
                 (ErrorType::OutputLimit, "the compiler said more than its limit".to_owned())
             }
-            Status::InfraError(infra @ proofhouse_sandbox::Infra::Exec { .. }) => {
+            Status::InfraError(infra @ Infra::Exec { .. }) => {
                 (ErrorType::InfraMissingToolchain, infra.to_string())
             }
             Status::InfraError(infra) => (ErrorType::InfraSandbox, infra.to_string()),
@@ -212,126 +242,45 @@ impl Run<'_> {
             other => doubtful(format!("the compiler ended with `{}`", other.word())),
         }
     }
-
-    /// Runs the tests of a program: this is its call.
-    pub(super) fn test(&self, mut judged: Judged, names: &[String], call: Spec) -> Judged {
-        let secret = self.bench.secret();
-        let spec =
-            call.binds(recipes::libraries()).stdin(secret.as_bytes()).collect("report", MAX_REPORT_BYTES);
-        let mut outcome = self.bench.test(spec);
-        judged.stderr = output::of_stream(&outcome.stderr);
-        judged.stderr.text =
-            judged.stderr.text.replace("candidate.rs:", "completion:").replace("tests.rs:", "test:");
-        let report = outcome.collected.pop().and_then(|each| each.result.ok());
-        let report = report.and_then(|found| found.read().ok()).unwrap_or_default();
-        let report = report::read(&report, names, &secret);
-        judged.diagnostics.tests = report.tests.clone();
-        judged.diagnostics.panic = report.panic.clone();
-        match test_error(&outcome.status, &report) {
-            None => judged.test_ok = Some(true),
-            Some((error_type, error)) => {
-                judged.test_ok = (!error_type.is_infra()).then_some(false);
-                judged = ended(judged, error_type, error);
-            }
-        }
-        judged
-    }
 }
 
-fn test_error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
-    let failed = report.panic.as_ref().map(|panic| {
-        let in_test = panic.file.as_deref() == Some("test");
-        let error_type = if in_test { ErrorType::AssertionFailure } else { ErrorType::RuntimeError };
-        (error_type, panic.message.clone())
-    });
-    Some(match status {
-        Status::Ok if report.vouched => return None,
-        Status::Ok => (
-            ErrorType::Tampered,
-            "the program ended well, but its tests did not say that they passed".to_owned(),
-        ),
-        Status::Exit(program::OWN_TYPE) if report.tests.is_empty() => {
-            (ErrorType::Tampered, "the function returns a type that the task does not know".to_owned())
-        }
-        Status::Exit(code) => failed
-            .unwrap_or_else(|| (ErrorType::RuntimeError, format!("the program ended with exit code {code}"))),
-        Status::Signal(signal) => {
-            (ErrorType::RuntimeError, format!("the program was ended by signal {signal}"))
-        }
-        Status::CpuLimit | Status::WallLimit => {
-            (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned())
-        }
-        Status::MemoryLimit => {
-            (ErrorType::MemoryLimit, "the tests took more memory than their limit".to_owned())
-        }
-        Status::OutputLimit | Status::FileLimit => {
-            (ErrorType::OutputLimit, "the program wrote more than its limit".to_owned())
-        }
-        Status::Denied => (ErrorType::RuntimeError, "the program did what the sandbox denies".to_owned()),
-        Status::InfraError(infra) => (ErrorType::InfraSandbox, infra.to_string()),
-    })
-}
-
-/// Compiles and runs a program that is known to be good: its size, or what is wrong.
+/// Compiles and tests a program that is known to be good: its size, or what is wrong.
 pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
     let toolchain = rust.toolchain.as_ref().map_err(String::clone)?;
-    let assembled = Assembled {
-        source: "fn one() -> i32 { 1 }\n".into(),
-        own: 0..22,
-        repeated: Vec::new(),
-        main_free: true,
-        reading: super::assemble::Reading::Whole,
-    };
+    let compiler = Compiler { rust, toolchain, bench };
+    let source = "fn one() -> i32 { 1 }\n".to_owned();
+    let assembled =
+        Assembled { own: 0..source.len(), source, repeated: Vec::new(), main_free: true, reading: Reading::Whole };
     let problem = crate::code::Problem {
         prompt: "fn one() -> i32 {\n".into(),
         test: "fn main() { assert_eq!(one(), 1); }".into(),
         ..crate::code::Problem::default()
     };
-    let frame = Frame::of(&problem, &std::collections::BTreeSet::new());
-    let files = program::files(&frame, &assembled, false);
-    let run = Run { rust, toolchain, bench, files: &files, own: &|at| assembled.is_own(at) };
-    let mut outcome = run.drive(false, true);
+    let task = Prepared::of(&problem, &std::collections::BTreeSet::new());
+    let Way::Border(signature) = task.way(&assembled) else { return Err("a plain signature does not cross".to_owned()) };
+    let mut outcome = compiler.run(&program::single(&assembled, &signature, false), false, Emit::Program);
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
-    match (&outcome.status, found) {
-        (Status::Ok, Some(found)) => {
-            let program = bench.sandbox().program(found);
-            let judged = run.test(Judged::default(), &frame.checks.names, program.run([]));
-            match judged.error {
-                None => Ok(program.length()),
-                Some(error) => Err(format!("a program that is known to be good fails: {error}")),
-            }
+    let (Status::Ok, Some(found)) = (&outcome.status, found) else {
+        let told = diagnostics::read(&outcome.stderr.head, &|_| false);
+        let said = told.errors.first().map_or_else(|| outcome.stderr.text(), |error| error.message.clone());
+        let said: String = said.chars().take(400).collect();
+        let word = outcome.status.word();
+        return Err(format!("a program that is known to be good does not compile (`{word}`): {said}"));
+    };
+    let program = bench.sandbox().program(found);
+    let Some(Checker::Ready(checker, number)) = rust.checkers.of(&compiler, &[(&task, &signature)]).pop() else {
+        return Err("tests that are known to be good do not compile".to_owned());
+    };
+    let tested = checking(bench, &checker, 1, |checking| checking.test(number, tested::call(&program, None)));
+    let judged = match tested {
+        Ok((Ok((told, candidate)), checker)) => {
+            tested::judge(Judged::default(), &task.frame.checks.names, told, &candidate, Some(&checker))
         }
-        (status, _) => {
-            let told = diagnostics::read(&outcome.stderr.head, &|_| false);
-            let said =
-                told.errors.first().map_or_else(|| outcome.stderr.text(), |error| error.message.clone());
-            let said: String = said.chars().take(400).collect();
-            Err(format!("a program that is known to be good does not compile (`{}`): {said}", status.word()))
-        }
-    }
-}
-
-/// Compiles the library that runs tests; what the compiler came to, if it could not.
-pub(super) fn build_runner(toolchain: &Toolchain, bench: &Bench) -> Result<Vec<u8>, Box<Outcome>> {
-    let file = format!("lib{RUNNER_NAME}.rlib");
-    let args: Vec<Arg> = vec![
-        "--edition=2021".into(),
-        format!("--crate-name={RUNNER_NAME}").into(),
-        "--crate-type=rlib".into(),
-        "--error-format=json".into(),
-        "-Copt-level=0".into(),
-        "-Cdebuginfo=0".into(),
-        "-Ccodegen-units=1".into(),
-        "-o".into(),
-        file.as_str().into(),
-        "runner.rs".into(),
-    ];
-    let spec = toolchain.rustc(args).file("runner.rs", program::RUNNER).collect(&file, MAX_PROGRAM_BYTES);
-    let mut outcome = bench.compile(spec);
-    let found = outcome.collected.pop().and_then(|each| each.result.ok());
-    match found.filter(|_| outcome.status == Status::Ok).and_then(|found| found.read().ok()) {
-        Some(library) => Ok(library),
-        None => Err(Box::new(outcome)),
+        Ok((Err(error), _)) | Err(error) => ended(Judged::default(), ErrorType::InfraSandbox, error.to_string()),
+    };
+    match judged.error {
+        None => Ok(program.length()),
+        Some(error) => Err(format!("a program that is known to be good fails: {error}")),
     }
 }
 

@@ -1,25 +1,31 @@
-//! Rust: completions are read with the Rust lexer, compiled and linted by the sysroot's own programs, and run with a
-//! runner of ours in place of libtest, all in the sandbox.
+//! Rust: completions are read with the Rust lexer, compiled and linted by the sysroot's own programs, and answer the calls of
+//! their tests over a border between two boxes: neither program has anything of the other's.
 
 mod assemble;
 mod batch;
+mod checker;
 mod checks;
 pub(super) mod comments;
+mod compile;
 mod crates;
 mod diagnostics;
 mod frame;
 mod imports;
 mod items;
 mod judge;
+mod one_process;
+mod prepared;
 mod program;
-mod returned;
+mod public;
 mod screen;
-mod shared;
+mod signature;
+mod tested;
 mod tokens;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::Utf8PathBuf;
 use proofhouse_sandbox::Outcome;
@@ -31,9 +37,10 @@ use super::bench::Bench;
 use super::language::{Language, Task};
 use super::problem::Problem;
 use super::verdict::Judged;
+use checker::Checkers;
 use crates::Crates;
 pub(crate) use crates::{is_crate_name, is_crate_version};
-use frame::Frame;
+use prepared::Prepared;
 
 /// Whether completions are linted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -57,8 +64,14 @@ pub struct Rust {
     /// Names of crates that are there beside the standard library.
     names: BTreeSet<String>,
     crates: Crates,
-    /// The library that runs tests, once it is compiled.
-    runner: Arc<OnceLock<Vec<u8>>>,
+    /// Whether completions that reach below the language may share a process with their tests, where they have to.
+    allows_unsafe: bool,
+    /// The library of the border, once it is compiled.
+    border: Arc<OnceLock<Vec<u8>>>,
+    /// The tests that were compiled so far.
+    checkers: Arc<Checkers>,
+    /// The tasks that were read so far.
+    tasks: Arc<Mutex<BTreeMap<String, Arc<Prepared>>>>,
     /// Set once a program that is known to be good was compiled and run.
     sound: Arc<OnceLock<()>>,
 }
@@ -72,7 +85,10 @@ impl Rust {
             clippy,
             names: BTreeSet::new(),
             crates: Crates::default(),
-            runner: Arc::default(),
+            allows_unsafe: false,
+            border: Arc::default(),
+            checkers: Arc::default(),
+            tasks: Arc::default(),
             sound: Arc::default(),
         }
     }
@@ -96,13 +112,31 @@ impl Rust {
         Ok(self)
     }
 
-    /// The library that runs tests; what the compiler came to, where it could not make it.
-    fn runner(&self, toolchain: &Toolchain, bench: &Bench) -> Result<&Vec<u8>, Box<Outcome>> {
-        if let Some(runner) = self.runner.get() {
-            return Ok(runner);
+    /// Judges completions that reach below the language also where they share a process with their tests.
+    #[must_use]
+    pub fn allowing_unsafe(mut self, allow: bool) -> Rust {
+        self.allows_unsafe = allow;
+        self
+    }
+
+    /// The library of the border; what the compiler came to, where it could not make it.
+    fn border(&self, toolchain: &Toolchain, bench: &Bench) -> Result<&Vec<u8>, Box<Outcome>> {
+        if let Some(border) = self.border.get() {
+            return Ok(border);
         }
-        let built = judge::build_runner(toolchain, bench)?;
-        Ok(self.runner.get_or_init(|| built))
+        let built = compile::build_border(toolchain, bench)?;
+        Ok(self.border.get_or_init(|| built))
+    }
+
+    /// A task made ready, once for all of its completions.
+    fn prepared(&self, problem: &Problem) -> Arc<Prepared> {
+        let known = |tasks: &BTreeMap<String, Arc<Prepared>>| tasks.get(&problem.task_id).cloned();
+        if let Some(task) = known(&self.tasks.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return task;
+        }
+        let task = Arc::new(Prepared::of(problem, &self.names));
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tasks.entry(problem.task_id.clone()).or_insert(task))
     }
 
     /// What is wrong with the toolchain, if nothing has shown yet that it is sound.
@@ -136,9 +170,9 @@ impl Language for Rust {
     }
 
     fn conditions(&self) -> String {
-        let Rust { edition, clippy, names, .. } = self;
+        let Rust { edition, clippy, names, allows_unsafe, .. } = self;
         let crates = self.crates.conditions();
-        format!("rust {edition} {clippy:?} {names:?} {crates} {:?}", self.toolchains())
+        format!("rust {edition} {clippy:?} {names:?} {crates} unsafe {allows_unsafe} {:?}", self.toolchains())
     }
 
     fn baseline_size_bytes(&self, bench: &Bench) -> Option<u64> {
@@ -146,21 +180,21 @@ impl Language for Rust {
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
-        Box::new(RustTask { rust: self.clone(), frame: Frame::of(problem, &self.names) })
+        Box::new(RustTask { rust: self.clone(), task: self.prepared(problem) })
     }
 
-    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)]) -> Vec<Option<Judged>> {
-        batch::judge(self, bench, items)
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)], tell: &mut dyn FnMut(usize, Judged)) {
+        batch::judge(self, bench, items, tell);
     }
 }
 
 struct RustTask {
     rust: Rust,
-    frame: Frame,
+    task: Arc<Prepared>,
 }
 
 impl Task for RustTask {
     fn judge(&self, bench: &Bench, completion: &str) -> Judged {
-        judge::judge(&self.rust, &self.frame, bench, completion)
+        judge::judge(&self.rust, &self.task, bench, completion)
     }
 }

@@ -1,100 +1,150 @@
-//! The files of one test program.
+//! The files of candidate programs and of checkers.
 //!
 //! ```text
-//! main.rs        the crate, unless the completion names the crate itself: then `candidate.rs` is its root
-//! candidate.rs   the prompt, the completion, and behind it one line that brings in the guard
-//! guard.rs       gives the tests the standard macros, whatever the completion calls by their names
-//! tests.rs       the task's tests
-//! (runner)       a library of ours, compiled once, that runs them
+//! candidate program            checker
+//!   main.rs                      main.rs
+//!   m0/candidate.rs              m0/task.rs     what the prompt defines, and a stub of the wanted function
+//!   m0/border.rs   its shim      m0/tests.rs    the task's tests
+//!   glue0.rs       for a signature
 //! ```
 //!
-//! Each text is a file of its own, so that nothing in one can reach the tokens of another: an unclosed comment, a stray
-//! brace or a dangling `#[cfg(any())]` stays where it is.
+//! No file of one is ever with the other. Each text is a file of its own, so that nothing in one can reach the tokens of another:
+//! an unclosed comment, a stray brace or a dangling `#[cfg(any())]` stays where it is.
+
+use std::collections::BTreeMap;
 
 use super::assemble::Assembled;
 use super::checks::LIST;
-use super::frame::Frame;
-use super::items::{Item, Kind};
-use super::returned;
+use super::items::Item;
+use super::prepared::Prepared;
+use super::signature::Signature;
 use super::tokens::Lexed;
 
-/// The library that runs tests.
-pub(super) const RUNNER: &str = include_str!("runner.rs.txt");
-/// Its name, and the item at the root of a crate that brings it in.
-pub(super) const RUNNER_NAME: &str = "__proofhouse_runner";
-pub(super) const RUNNER_ITEM: &str = "extern crate __proofhouse_runner;\n";
+/// The library of both programs.
+pub(super) const BORDER: &str = include_str!("border.rs.txt");
+/// Its name.
+pub(super) const BORDER_NAME: &str = "__proofhouse_border";
 
 /// The line behind the completion. The constant takes what an attribute without an item would otherwise hit.
-const BEHIND: &str = "\nconst _: () = ();\n#[path = \"guard.rs\"] pub(crate) mod __proofhouse_guard;\n";
+const BEHIND: &str = "\nconst _: () = ();\n#[path = \"border.rs\"] pub(crate) mod __proofhouse_shim;\n";
 
-/// The exit code of a program whose function returns a type of the completion's own; the runner knows it too.
-pub(super) const OWN_TYPE: i32 = 117;
+/// A file of a crate: its name and its text.
+pub(super) type File = (String, String);
 
-/// Names by which tests mean the standard library's, and where they come from.
-const TAKEN_FOR_GRANTED: [(&str, &str); 9] = [
-    ("Option", "option::Option"),
-    ("Some", "option::Option::Some"),
-    ("None", "option::Option::None"),
-    ("Result", "result::Result"),
-    ("Ok", "result::Result::Ok"),
-    ("Err", "result::Result::Err"),
-    ("String", "string::String"),
-    ("Vec", "vec::Vec"),
-    ("Box", "boxed::Box"),
-];
-
-/// The guard: what tests take for granted means what they think, whatever the completion calls so. Only the task itself may
-/// give such a name another meaning.
-pub(super) fn guard(frame: &Frame) -> String {
-    let closed = format!("{}\n}}", frame.head);
-    let lexed = Lexed::of(&closed);
-    let items = lexed.as_ref().and_then(Item::all).unwrap_or_default();
-    let of_task = |name: &str| items.iter().any(|item| item.name == name && item.kind != Kind::Use);
-    let granted = TAKEN_FOR_GRANTED.iter().filter(|(name, _)| !of_task(name));
-    let granted: String = granted.map(|(_, path)| format!("use ::std::{path}; ")).collect();
-    format!(
-        "#![allow(unused_imports)] use super::*;\n\
-         use ::std::{{assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, \
-         format, matches, panic, print, println, unreachable, vec}}; {granted}\n\
-         #[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n"
-    )
-}
-
-/// Names and texts of the files, the crate's root first.
-pub(super) fn files(frame: &Frame, assembled: &Assembled, at_root: bool) -> Vec<(String, String)> {
-    let run = |path: &str| format!("{RUNNER_ITEM}fn main() {{ {} }}\n", run(path));
-    let [candidate, guard, tests] = member_files(frame, assembled);
-    let mut files = if at_root {
-        vec![(candidate.0, without_main(&assembled.source) + BEHIND + &run(""))]
-    } else {
-        let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", run("candidate::"));
-        vec![("main.rs".to_owned(), root), candidate]
+/// A program with one completion, its root first. Who names the crate, or says something of all of it, is its root.
+pub(super) fn single(assembled: &Assembled, signature: &Signature, at_root: bool) -> Vec<File> {
+    let mut glues = Glues::default();
+    let path = glues.path(signature);
+    let shim = ("border.rs".to_owned(), signature.shim(path.as_deref()));
+    let serve = |module: &str| {
+        format!("extern crate {BORDER_NAME};\n{}fn main() {{ ::{BORDER_NAME}::serve({module}__proofhouse_shim::entry) }}\n", glues.items)
     };
-    files.extend([guard, tests]);
+    let mut files = if at_root {
+        vec![("candidate.rs".to_owned(), without_main(&assembled.source) + BEHIND + &serve("crate::"))]
+    } else {
+        let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{}", serve("candidate::"));
+        vec![("main.rs".to_owned(), root), ("candidate.rs".to_owned(), assembled.source.clone() + BEHIND)]
+    };
+    files.push(shim);
+    files.extend(glues.files);
     files
 }
 
-/// The statements that run the tests of the completion in this module.
-pub(super) fn run(module: &str) -> String {
-    let guard = format!("{module}__proofhouse_guard");
-    format!("{guard}::__proofhouse_returns(); __proofhouse_runner::run({guard}::__proofhouse_tests::{LIST})")
+/// A program with many completions: it serves the one whose number it is given.
+pub(super) fn many(members: &[(&Assembled, &Signature)]) -> Vec<File> {
+    let (mut root, mut arms, mut files) = (format!("extern crate {BORDER_NAME};\n"), String::new(), Vec::new());
+    let mut glues = Glues::default();
+    for (number, (assembled, signature)) in members.iter().enumerate() {
+        let path = glues.path(signature);
+        root.push_str(&format!("#[path = \"m{number}/candidate.rs\"] mod m{number};\n"));
+        arms.push_str(&format!("::core::option::Option::Some(\"{number}\") => m{number}::__proofhouse_shim::entry,\n"));
+        files.push((format!("m{number}/candidate.rs"), assembled.source.clone() + BEHIND));
+        files.push((format!("m{number}/border.rs"), signature.shim(path.as_deref())));
+    }
+    root.push_str(&glues.items);
+    root.push_str(&format!(
+        "fn main() {{ ::{BORDER_NAME}::serve(match ::std::env::args().nth(1).as_deref() {{\n{arms}_ => ::std::process::exit(4) }}) }}\n"
+    ));
+    files.extend(glues.files);
+    files.insert(0, ("main.rs".to_owned(), root));
+    files
 }
 
-/// The files of one completion: itself, the guard, the tests.
-pub(super) fn member_files(frame: &Frame, assembled: &Assembled) -> [(String, String); 3] {
-    [
-        ("candidate.rs".to_owned(), format!("{}{BEHIND}", assembled.source)),
-        ("guard.rs".to_owned(), guard(frame) + &returned::item(frame, assembled)),
-        ("tests.rs".to_owned(), tests(frame)),
-    ]
+/// The glue of each signature in a crate, once.
+#[derive(Default)]
+struct Glues {
+    known: BTreeMap<String, usize>,
+    items: String,
+    files: Vec<File>,
+}
+
+impl Glues {
+    /// Where the glue of this signature is; `None` where every completion needs its own.
+    fn path(&mut self, signature: &Signature) -> Option<String> {
+        if !signature.has_common_glue() {
+            return None;
+        }
+        let next = self.known.len();
+        let number = *self.known.entry(signature.key()).or_insert(next);
+        let module = format!("__proofhouse_glue{number}");
+        if number == next {
+            self.items.push_str(&format!("#[allow(warnings, clippy::all)] #[path = \"glue{number}.rs\"] mod {module};\n"));
+            self.files.push((format!("glue{number}.rs"), signature.glue()));
+        }
+        Some(format!("crate::{module}::call"))
+    }
+}
+
+/// The tests of these tasks, each with a stub of its function in place of a completion.
+pub(super) fn checker(tasks: &[(&Prepared, &Signature)]) -> Vec<File> {
+    let mut root = format!("#![allow(warnings)]\nextern crate {BORDER_NAME} as __proofhouse_runner;\n");
+    let (mut list, mut files) = (String::new(), Vec::new());
+    for (number, (task, signature)) in tasks.iter().enumerate() {
+        root.push_str(&format!("#[path = \"m{number}/task.rs\"] mod m{number};\n"));
+        list.push_str(&format!("m{number}::__proofhouse_tests::{LIST}, "));
+        let text = format!(
+            "{}\n{}{}{}#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n",
+            task.preamble(),
+            signature.copies(&|name| task.defines(name)),
+            signature.carriers("self::"),
+            signature.stub(),
+        );
+        files.push((format!("m{number}/task.rs"), text));
+        files.push((format!("m{number}/tests.rs"), tests(task)));
+    }
+    root.push_str(&format!("fn main() {{ __proofhouse_runner::test(&[{list}]) }}\n"));
+    files.insert(0, ("main.rs".to_owned(), root));
+    files
+}
+
+/// The completion with nothing else.
+pub(super) fn alone(assembled: &Assembled, at_root: bool) -> Vec<File> {
+    const MAIN: &str = "fn main() {}\n";
+    if at_root {
+        return vec![("candidate.rs".to_owned(), without_main(&assembled.source) + "\nconst _: () = ();\n" + MAIN)];
+    }
+    let root = format!("#[allow(dead_code)] #[path = \"candidate.rs\"] mod candidate;\n{MAIN}");
+    vec![("main.rs".to_owned(), root), ("candidate.rs".to_owned(), assembled.source.clone())]
+}
+
+/// Completion and tests in one crate, as everybody has them: only ever looked at by the compiler, never run.
+pub(super) fn plain(task: &Prepared, assembled: &Assembled, at_root: bool) -> Vec<File> {
+    const TESTS: &str = "\nconst _: () = ();\n#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
+    let main = format!("extern crate {BORDER_NAME} as __proofhouse_runner;\nfn main() {{}}\n");
+    let tests = ("tests.rs".to_owned(), tests(task));
+    if at_root {
+        return vec![("candidate.rs".to_owned(), without_main(&assembled.source) + TESTS + &main), tests];
+    }
+    let root = format!("#[path = \"candidate.rs\"] mod candidate;\n{main}");
+    vec![("main.rs".to_owned(), root), ("candidate.rs".to_owned(), assembled.source.clone() + TESTS), tests]
 }
 
 /// The file of the tests.
-pub(super) fn tests(frame: &Frame) -> String {
-    format!("#[allow(unused_imports)] use super::*; {}", frame.checks.source)
+pub(super) fn tests(task: &Prepared) -> String {
+    format!("#[allow(unused_imports)] use super::*; {}", task.frame.checks.source)
 }
 
-/// At the root there can be only one `main`, and it is the runner's: another gets a name of the same length.
+/// At the root there can be only one `main`, and it is not the completion's: another gets a name of the same length.
 fn without_main(source: &str) -> String {
     let mut out = source.to_owned();
     let Some(lexed) = Lexed::of(source) else { return out };

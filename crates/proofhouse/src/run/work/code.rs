@@ -96,29 +96,32 @@ impl Judging {
             answer.reply.as_ref().is_none_or(|reply| describe(&reply.outcome).0 == Status::Success)
         });
         for answer in rest {
-            self.write(&answer, &Judged::default(), desk);
+            self.write(&answer, answer.timing, &Judged::default(), desk);
         }
         let timer = Timer::start();
         let samples: Vec<&Sample> = to_judge.iter().map(|answer| answer.sample.as_ref()).collect();
-        let verdicts = if self.code.measure {
-            samples.iter().map(|sample| self.judge.judge(sample)).collect()
-        } else {
-            self.judge.judge_many(&samples)
-        };
-        let judging = timer.timing();
-        for (mut answer, judged) in to_judge.into_iter().zip(verdicts) {
+        let mut told = |at: usize, judged: Judged| {
+            let answer = &to_judge[at];
+            let mut timing = if answer.reply.is_none() { timer.timing() } else { answer.timing };
             if answer.reply.is_none() {
-                answer.timing = judging;
-                answer.timing.attempts = u32::try_from(judged.tries.len()).unwrap_or(u32::MAX);
+                timing.attempts = u32::try_from(judged.tries.len()).unwrap_or(u32::MAX);
             }
-            answer.timing.cached = judged.from_cache;
-            answer.timing.compile_time_ms = judged.compile_time_ms;
-            self.write(&answer, &judged, desk);
+            timing.cached = judged.from_cache;
+            timing.compile_time_ms = judged.compile_time_ms;
+            self.write(answer, timing, &judged, desk);
+        };
+        if self.code.measure {
+            for (at, sample) in samples.iter().enumerate() {
+                told(at, self.judge.judge(sample));
+            }
+        } else {
+            self.judge.judge_each(&samples, &mut told);
         }
     }
 
-    fn write(&self, answer: &Answer, judged: &Judged, desk: &Desk) {
-        let Answer { trial, sample, reply, timing } = answer;
+    fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, desk: &Desk) {
+        let Answer { trial, sample, reply, .. } = answer;
+        let timing = &timing;
         let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
         let unanswered = unanswered.filter(|(status, ..)| *status != Status::Success);
         let (status, error_type, error) = unanswered.unwrap_or((

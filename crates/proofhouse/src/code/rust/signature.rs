@@ -1,0 +1,458 @@
+//! The wanted function's signature, where its values can cross the border, and the code that carries them: a stub for the tests
+//! and a shim for the completion.
+
+use std::fmt::Write as _;
+
+use super::items::Item;
+use super::tokens::Lexed;
+use super::types::{Definition, Fields, Scope, Type, parts};
+
+/// The library of the border, as generated code names it.
+const BORDER: &str = "::__proofhouse_border";
+
+/// More types than this are no signature.
+const MAX_TYPES: usize = 32;
+
+/// A signature whose values can cross.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Signature {
+    name: String,
+    parameters: Vec<Type>,
+    result: Type,
+    /// The types that the text itself defines, those of other definitions included.
+    own: Vec<Definition>,
+    is_unsafe: bool,
+}
+
+/// What is known of the function in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Declared {
+    /// There is no such function, or it is not declared in words that can be read.
+    Nowhere,
+    /// It takes many types: what it can be called with is not told by its declaration.
+    Generic,
+    /// Its values cannot cross.
+    Closed,
+    Open(Signature),
+}
+
+impl Declared {
+    /// Looks for a function at the outermost level of a text.
+    pub(super) fn of(text: &str, name: &str) -> Declared {
+        let Some(lexed) = Lexed::of(text) else { return Declared::Nowhere };
+        let Some(items) = Item::all(&lexed) else { return Declared::Nowhere };
+        let Some(item) = items.iter().find(|item| item.is_function(name)) else { return Declared::Nowhere };
+        let scope = Scope::of(&lexed, &items);
+        if is_generic(&lexed, item) {
+            return Declared::Generic;
+        }
+        Signature::read(&lexed, item, &scope).map_or(Declared::Closed, Declared::Open)
+    }
+}
+
+/// Whether a function has type parameters, or parameters of hidden types.
+fn is_generic(lexed: &Lexed<'_>, item: &Item) -> bool {
+    let Some((list, close)) = parameter_list(lexed, item) else { return false };
+    let generics = (item.keyword + 2..list).any(|at| !lexed.word(at).is_empty() && !lexed.is_mark(at - 1, '\''));
+    generics || (list..close).any(|at| lexed.word(at) == "impl")
+}
+
+fn parameter_list(lexed: &Lexed<'_>, item: &Item) -> Option<(usize, usize)> {
+    let (open, _) = item.body?;
+    let list = (item.keyword + 2..open).find(|at| lexed.group(*at, '(').is_some())?;
+    Some((list, lexed.group(list, '(')?))
+}
+
+impl Signature {
+    fn read(lexed: &Lexed<'_>, item: &Item, scope: &Scope<'_>) -> Option<Signature> {
+        let (open, _) = item.body?;
+        let (list, close) = parameter_list(lexed, item)?;
+        let words: Vec<&str> = (item.attributes.end..item.keyword).map(|at| lexed.word(at)).collect();
+        if words.contains(&"async") || (close..open).any(|at| lexed.word(at) == "where") {
+            return None;
+        }
+        let mut parameters = Vec::new();
+        for (from, to) in parts(lexed, list + 1, close) {
+            parameters.push(scope.read(colon(lexed, from, to)? + 1, to)?);
+        }
+        let result = match close + 1 == open {
+            true => Type::Tuple(Vec::new()),
+            // Behind the arrow.
+            false => scope.read(close + 3, open)?,
+        };
+        let mut own = Vec::new();
+        for each in parameters.iter().chain([&result]) {
+            collect_own(each, scope, &mut own)?;
+        }
+        let is_unsafe = words.contains(&"unsafe");
+        let signature = Signature { name: item.name.clone(), parameters, result, own, is_unsafe };
+        signature.crosses().then_some(signature)
+    }
+
+    /// Whether every type stands where its values can be carried.
+    fn crosses(&self) -> bool {
+        let parameter = |each: &Type| match each {
+            Type::RefMut(inner) => match &**inner {
+                Type::Slice(item) => is_value(item),
+                other => is_value(other),
+            },
+            other => is_value(other),
+        };
+        let result = match &self.result {
+            Type::Items(item, _) => is_value(item),
+            other => is_value(other),
+        };
+        let borrows = self.parameters.iter().any(|each| matches!(each, Type::RefMut(_)));
+        let fields = self.own.iter().flat_map(|own| &own.variants).all(|variant| match &variant.fields {
+            Fields::Named(fields) => fields.iter().all(|(_, each)| is_value(each)),
+            Fields::Numbered(fields) => fields.iter().all(is_value),
+            Fields::None => true,
+        });
+        self.parameters.iter().all(parameter) && result && fields && !(borrows && has_reference(&self.result))
+    }
+
+    /// The types that a completion's own text defines, by name.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.own.iter().map(|own| own.name.as_str())
+    }
+
+    /// What tells signatures apart, but for the name of the function and the bodies of types.
+    pub(super) fn key(&self) -> String {
+        let parameters: Vec<String> = self.parameters.iter().map(|each| text(each, "", "")).collect();
+        let own: Vec<String> = self.own.iter().map(|own| format!("{own:?}")).collect();
+        format!("({}) -> {} {}", parameters.join(", "), result_text(&self.result, ""), own.join(" "))
+    }
+
+    /// Whether a function of this signature can be called as the other one is: the same types, or borrowed ones to which the
+    /// other's arguments are turned without a word.
+    pub(super) fn answers_for(&self, task: &Signature) -> bool {
+        let fits = |(own, wanted): (&Type, &Type)| own == wanted || is_borrowed_view(own, wanted);
+        self.result == task.result
+            && self.own == task.own
+            && self.parameters.len() == task.parameters.len()
+            && self.parameters.iter().zip(&task.parameters).all(fits)
+    }
+
+    /// Whether only what its result can do is said, not what it is: then a completion may return what it likes.
+    pub(super) fn hides_its_result(&self) -> bool {
+        matches!(self.result, Type::Items(_, false))
+    }
+
+    /// The function that the tests call in place of the completion's.
+    pub(super) fn stub(&self) -> String {
+        let own = "self::";
+        let mut out = String::new();
+        let mut named = Vec::new();
+        let (mut sent, mut back) = (String::new(), String::new());
+        for (at, each) in self.parameters.iter().enumerate() {
+            named.push(format!("a{at}: {}", text(each, own, "")));
+            match each {
+                Type::RefMut(inner) => {
+                    let _ = write!(sent, "{BORDER}::put(&*a{at}, &mut ask); ");
+                    match &**inner {
+                        Type::Slice(item) => {
+                            let item = text(item, own, "'static ");
+                            let _ = write!(
+                                back,
+                                "for (to, one) in a{at}.iter_mut().zip({BORDER}::get::<::std::vec::Vec<{item}>>(from)) {{ *to = one; }} "
+                            );
+                        }
+                        _ => {
+                            let _ = write!(back, "*a{at} = {BORDER}::get(from); ");
+                        }
+                    }
+                }
+                _ => {
+                    let _ = write!(sent, "{BORDER}::put(&a{at}, &mut ask); ");
+                }
+            }
+        }
+        let value = match &self.result {
+            Type::Items(item, boxed) => {
+                let items = format!("{BORDER}::get::<{BORDER}::Items<{}>>(from)", text(item, own, "'static "));
+                if *boxed { format!("::std::boxed::Box::new({items})") } else { items }
+            }
+            other => format!("{BORDER}::get::<{}>(from)", text(other, own, "'static ")),
+        };
+        let _ = write!(
+            out,
+            "#[allow(warnings)] pub(crate) {}fn {}({}) -> {} {{ let mut ask = {BORDER}::ask(); {sent}\
+             {BORDER}::answer(ask, |from| {{ let value = {value}; {back}value }}) }}\n",
+            if self.is_unsafe { "unsafe " } else { "" },
+            self.name,
+            named.join(", "),
+            result_text(&self.result, own),
+        );
+        out
+    }
+
+    /// The code that takes a call apart, calls the completion's function and puts its answer together. It is the same for all
+    /// completions of one signature, unless that has types of the completion's own.
+    pub(super) fn glue(&self) -> String {
+        let own = "super::";
+        let (mut taken, mut given, mut back) = (String::new(), Vec::new(), String::new());
+        let mut types = Vec::new();
+        for (at, each) in self.parameters.iter().enumerate() {
+            let (held, passed, typed) = match each {
+                Type::RefMut(inner) => match &**inner {
+                    Type::Slice(item) => {
+                        let item = text(item, own, "'static ");
+                        (format!("::std::vec::Vec<{item}>"), format!("&mut a{at}[..]"), format!("&mut [{item}]"))
+                    }
+                    inner => {
+                        let inner = text(inner, own, "'static ");
+                        (inner.clone(), format!("&mut a{at}"), format!("&mut {inner}"))
+                    }
+                },
+                other => {
+                    let typed = text(other, own, "'static ");
+                    (typed.clone(), format!("a{at}"), typed)
+                }
+            };
+            let _ = write!(taken, "let mut a{at}: {held} = {BORDER}::get(from); ");
+            if matches!(each, Type::RefMut(_)) {
+                let _ = write!(back, "{BORDER}::put(&a{at}, &mut out); ");
+            }
+            given.push(passed);
+            types.push(typed);
+        }
+        let result = match &self.result {
+            Type::Items(item, _) => format!("{BORDER}::Items<{}>", text(item, own, "'static ")),
+            other => text(other, own, "'static "),
+        };
+        format!(
+            "#[inline(never)] pub(crate) fn call(f: fn({}) -> {result}, from: &mut {BORDER}::In<'_>) -> ::std::vec::Vec<u8> {{ \
+             {taken}let value = f({}); let mut out = ::std::vec::Vec::new(); {BORDER}::put(&value, &mut out); {back}out }}\n",
+            types.join(", "),
+            given.join(", "),
+        )
+    }
+
+    /// Whether completions of this signature can use one and the same glue.
+    pub(super) fn has_common_glue(&self) -> bool {
+        self.own.is_empty()
+    }
+
+    /// The shim behind a completion: its entry calls the completion's function through the glue at this path.
+    pub(super) fn shim(&self, glue: Option<&str>) -> String {
+        let names: Vec<String> = (0..self.parameters.len()).map(|at| format!("a{at}")).collect();
+        let names = names.join(", ");
+        let mut call = format!("super::{}({names})", self.name);
+        if self.is_unsafe {
+            call = format!("unsafe {{ {call} }}");
+        }
+        if matches!(self.result, Type::Items(..)) {
+            call = format!("{BORDER}::Items::new({call})");
+        }
+        let (own, path) = match glue {
+            Some(path) => (String::new(), path),
+            None => (self.glue() + &self.carriers("super::"), "self::call"),
+        };
+        format!(
+            "#![allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n{own}\
+             pub(crate) fn entry(from: &mut {BORDER}::In<'_>) -> ::std::vec::Vec<u8> {{ {path}(|{names}| {call}, from) }}\n"
+        )
+    }
+
+    /// How the types that the text defines cross, on the side where they have this prefix.
+    pub(super) fn carriers(&self, prefix: &str) -> String {
+        let mut out = String::new();
+        for own in &self.own {
+            let (mut sent, mut read) = (String::new(), String::new());
+            for (number, variant) in own.variants.iter().enumerate() {
+                let path = match own.is_enum {
+                    true => format!("{prefix}{}::{}", own.name, variant.name),
+                    false => format!("{prefix}{}", own.name),
+                };
+                let (pattern, value, count) = match &variant.fields {
+                    Fields::Named(fields) => {
+                        let names = |value: &dyn Fn(usize) -> String| {
+                            let each = fields.iter().enumerate().map(|(at, (name, _))| format!("{name}: {}", value(at)));
+                            each.collect::<Vec<_>>().join(", ")
+                        };
+                        let pattern = format!("{path} {{ {} }}", names(&|at| format!("f{at}")));
+                        (pattern, format!("{path} {{ {} }}", names(&|_| format!("{BORDER}::get(from)"))), fields.len())
+                    }
+                    Fields::Numbered(fields) => {
+                        let each = |value: &dyn Fn(usize) -> String| {
+                            (0..fields.len()).map(value).collect::<Vec<_>>().join(", ")
+                        };
+                        let pattern = format!("{path}({})", each(&|at| format!("f{at}")));
+                        (pattern, format!("{path}({})", each(&|_| format!("{BORDER}::get(from)"))), fields.len())
+                    }
+                    Fields::None => (path.clone(), path, 0),
+                };
+                let puts: String = (0..count).map(|at| format!("{BORDER}::put(f{at}, out); ")).collect();
+                let _ = write!(sent, "{pattern} => {{ {BORDER}::put(&{number}u32, out); {puts}}} ");
+                let _ = write!(read, "{number}u32 => {value}, ");
+            }
+            let name = format!("{prefix}{}", own.name);
+            let sent = if own.variants.is_empty() { "_ => {}".to_owned() } else { sent };
+            let _ = write!(
+                out,
+                "#[allow(warnings, clippy::all)] impl {BORDER}::Put for {name} {{ fn put(&self, out: &mut ::std::vec::Vec<u8>) {{ match self {{ {sent} }} }} }}\n\
+                 #[allow(warnings, clippy::all)] impl {BORDER}::Get for {name} {{ fn get(from: &mut {BORDER}::In<'_>) -> Self {{ \
+                 match {BORDER}::get::<u32>(from) {{ {read}_ => {BORDER}::garbled() }} }} }}\n"
+            );
+        }
+        out
+    }
+
+    /// The completion's own types as the tests see them: their fields and what the compiler itself derives, and nothing that
+    /// the completion says of them.
+    pub(super) fn copies(&self, known: &dyn Fn(&str) -> bool) -> String {
+        const DERIVED: [&str; 9] =
+            ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"];
+        let mut out = String::new();
+        for own in self.own.iter().filter(|own| !known(&own.name)) {
+            let derives: Vec<&str> = DERIVED.into_iter().filter(|name| own.derives.iter().any(|own| own == name)).collect();
+            let fields = |fields: &Fields, visible: &str| match fields {
+                Fields::Named(fields) => {
+                    let each = fields.iter().map(|(name, each)| format!("{visible}{name}: {}", text(each, "self::", "'static ")));
+                    format!(" {{ {} }}", each.collect::<Vec<_>>().join(", "))
+                }
+                Fields::Numbered(fields) => {
+                    let each = fields.iter().map(|each| format!("{visible}{}", text(each, "self::", "'static ")));
+                    format!("({})", each.collect::<Vec<_>>().join(", "))
+                }
+                Fields::None => String::new(),
+            };
+            let body = match own.is_enum {
+                true => {
+                    let each = own.variants.iter().map(|variant| format!("{}{}", variant.name, fields(&variant.fields, "")));
+                    format!("enum {} {{ {} }}", own.name, each.collect::<Vec<_>>().join(", "))
+                }
+                false => {
+                    let of = &own.variants[0].fields;
+                    let end = if matches!(of, Fields::Named(_)) { "" } else { ";" };
+                    format!("struct {}{}{end}", own.name, fields(of, "pub(crate) "))
+                }
+            };
+            let _ = write!(out, "#[allow(warnings)] #[derive({})] pub(crate) {body}\n", derives.join(", "));
+        }
+        out
+    }
+}
+
+/// The colon between a parameter's pattern and its type.
+fn colon(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<usize> {
+    let mut at = from;
+    while at < to {
+        if let super::tokens::What::Open(_, close) = lexed.tokens[at].what {
+            at = close;
+        } else if lexed.is_mark(at, ':') {
+            if !lexed.is_mark(at + 1, ':') {
+                return Some(at);
+            }
+            at += 1;
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Collects the definitions behind a type; `None` if one of them cannot cross.
+fn collect_own(each: &Type, scope: &Scope<'_>, own: &mut Vec<Definition>) -> Option<()> {
+    let inner: Vec<Type> = match each {
+        Type::Own(name) => {
+            if own.iter().any(|known| known.name == *name) {
+                return Some(());
+            }
+            let definition = scope.definition(name)?;
+            let fields = |variant: &super::types::Variant| match &variant.fields {
+                Fields::Named(fields) => fields.iter().map(|(_, each)| each.clone()).collect(),
+                Fields::Numbered(fields) => fields.clone(),
+                Fields::None => Vec::new(),
+            };
+            let inner = definition.variants.iter().flat_map(fields).collect();
+            own.push(definition);
+            inner
+        }
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.clone(),
+        Type::Array(inner, _) | Type::Slice(inner) | Type::Ref(inner) | Type::RefMut(inner) | Type::Items(inner, _) => {
+            vec![(**inner).clone()]
+        }
+        Type::Str | Type::AnyError(_) => Vec::new(),
+    };
+    if own.len() > MAX_TYPES {
+        return None;
+    }
+    inner.iter().try_for_each(|each| collect_own(each, scope, own))
+}
+
+/// Whether a value of the type can be sent and read: it has a size, and nothing in it is borrowed to be changed.
+fn is_value(each: &Type) -> bool {
+    match each {
+        Type::Std("::std::borrow::Cow", _) | Type::Own(_) | Type::AnyError(_) => true,
+        Type::Std("::std::boxed::Box" | "::std::rc::Rc" | "::std::sync::Arc", inner) => match inner.as_slice() {
+            [Type::Str] | [Type::Slice(_)] if matches!(each, Type::Std("::std::boxed::Box", _)) => true,
+            [inner] => is_value(inner),
+            _ => false,
+        },
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.len() <= 8 && inner.iter().all(is_value),
+        Type::Array(inner, _) => is_value(inner),
+        Type::Ref(inner) => match &**inner {
+            Type::Str => true,
+            Type::Slice(inner) => is_value(inner),
+            other => is_value(other),
+        },
+        Type::Slice(_) | Type::Str | Type::RefMut(_) | Type::Items(..) => false,
+    }
+}
+
+fn has_reference(each: &Type) -> bool {
+    match each {
+        Type::Ref(_) | Type::RefMut(_) => true,
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_reference),
+        Type::Array(inner, _) | Type::Slice(inner) | Type::Items(inner, _) => has_reference(inner),
+        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+    }
+}
+
+/// Whether an argument of the second type is turned into the first by itself: `&Vec<T>` into `&[T]`, `&String` into `&str`.
+fn is_borrowed_view(own: &Type, wanted: &Type) -> bool {
+    let (Type::Ref(own), Type::Ref(wanted)) = (own, wanted) else { return false };
+    match (&**own, &**wanted) {
+        (Type::Slice(item), Type::Std("::std::vec::Vec", items)) => items.as_slice() == [(**item).clone()],
+        (Type::Slice(item), Type::Array(of, _)) => item == of,
+        (Type::Str, Type::Std("::std::string::String", _)) => true,
+        _ => false,
+    }
+}
+
+/// A result in the words of a function's declaration.
+fn result_text(result: &Type, own: &str) -> String {
+    match result {
+        Type::Items(item, false) => format!("impl ::std::iter::Iterator<Item = {}>", text(item, own, "'static ")),
+        Type::Items(item, true) => {
+            format!("::std::boxed::Box<dyn ::std::iter::Iterator<Item = {}>>", text(item, own, "'static "))
+        }
+        other => text(other, own, "'static "),
+    }
+}
+
+/// A type by absolute paths; `own` stands before the names of types of the text, `lifetime` behind every `&`.
+fn text(each: &Type, own: &str, lifetime: &str) -> String {
+    let list = |inner: &[Type]| inner.iter().map(|each| text(each, own, lifetime)).collect::<Vec<_>>().join(", ");
+    match each {
+        Type::Std("::std::borrow::Cow", _) => {
+            format!("::std::borrow::Cow<{}, ::core::primitive::str>", if lifetime.is_empty() { "'_" } else { "'static" })
+        }
+        Type::Std(path, inner) if inner.is_empty() => (*path).to_owned(),
+        Type::Std(path, inner) => format!("{path}<{}>", list(inner)),
+        Type::Own(name) => format!("{own}{name}"),
+        Type::Tuple(inner) if inner.len() == 1 => format!("({},)", list(inner)),
+        Type::Tuple(inner) => format!("({})", list(inner)),
+        Type::Array(inner, length) => format!("[{}; {length}]", text(inner, own, lifetime)),
+        Type::Slice(inner) => format!("[{}]", text(inner, own, lifetime)),
+        Type::Str => "::core::primitive::str".to_owned(),
+        Type::Ref(inner) => format!("&{lifetime}{}", text(inner, own, lifetime)),
+        // What is changed in place is the test's own, however long that lives.
+        Type::RefMut(inner) => format!("&mut {}", text(inner, own, lifetime)),
+        Type::Items(..) => result_text(each, own),
+        Type::AnyError(false) => "::std::boxed::Box<dyn ::std::error::Error>".to_owned(),
+        Type::AnyError(true) => {
+            "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>".to_owned()
+        }
+    }
+}
