@@ -37,7 +37,6 @@ fn the_scaffold_shows_a_few_of_each_failure() {
         "compile_error",
         "runtime_error",
         "extraction_failed",
-        "tampered",
         "invalid_sample",
         "test_timeout",
         "memory_limit",

@@ -33,15 +33,21 @@ struct Member {
 }
 
 /// Judges what can be judged together; `tell` gets the place and the verdict of each as soon as it is known.
-pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)], tell: &mut dyn FnMut(usize, Judged)) {
+pub(super) fn judge(
+    rust: &Rust,
+    bench: &Bench,
+    items: &[(&Problem, &str)],
+    tell: &mut dyn FnMut(usize, Judged),
+) {
     let Ok(toolchain) = &rust.toolchain else { return };
     if rust.unsound(bench).is_some() || (rust.clippy == Clippy::Required && !toolchain.has_clippy()) {
         return;
     }
     let compiler = Compiler { rust, toolchain, bench };
-    let eligible = items.iter().enumerate().filter_map(|(at, (problem, completion))| {
-        eligible(at, rust.prepared(problem), completion)
-    });
+    let eligible = items
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (problem, completion))| eligible(at, rust.prepared(problem), completion));
     let mut members: Vec<Member> = eligible.collect();
     for _ in 0..MAX_ROUNDS {
         if members.len() < 2 {
@@ -49,7 +55,9 @@ pub(super) fn judge(rust: &Rust, bench: &Bench, items: &[(&Problem, &str)], tell
         }
         match compile(&compiler, &members) {
             Compiled::Program(program, told) => return test(&compiler, &members, &program, &told, tell),
-            Compiled::Named(named) if !named.is_empty() => members.retain(|member| !named.contains(&member.at)),
+            Compiled::Named(named) if !named.is_empty() => {
+                members.retain(|member| !named.contains(&member.at))
+            }
             Compiled::Named(_) | Compiled::Unclear => return,
         }
     }
@@ -135,13 +143,19 @@ fn test(
         if let Checker::Ready(tests, at) = checker
             && !rejected(number)
         {
-            groups.entry(Arc::as_ptr(&tests)).or_insert_with(|| (tests, Vec::new())).1.push((number, member, at));
+            groups
+                .entry(Arc::as_ptr(&tests))
+                .or_insert_with(|| (tests, Vec::new()))
+                .1
+                .push((number, member, at));
         }
     }
     for (tests, ready) in groups.into_values() {
         let mut work = |checking: &mut Checking<'_>| {
             for (number, member, at) in &ready {
-                let Ok((report, candidate)) = checking.test(*at, tested::call(program, Some(*number))) else { return };
+                let Ok((report, candidate)) = checking.test(*at, tested::call(program, Some(*number))) else {
+                    return;
+                };
                 let names = &member.task.frame.checks.names;
                 let judged = tested::judge(begun(member, &told[*number]), names, report, &candidate, None);
                 if is_certain(&judged) {

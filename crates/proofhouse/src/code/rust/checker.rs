@@ -45,8 +45,11 @@ impl Checkers {
     pub(super) fn of(&self, compiler: &Compiler<'_>, wanted: &[(&Prepared, &Signature)]) -> Vec<Checker> {
         let key = |(task, signature): &(&Prepared, &Signature)| (task.id.clone(), signature.key());
         let mut seen = BTreeSet::new();
-        let missing: Vec<_> =
-            wanted.iter().filter(|each| self.known(&key(each)).is_none() && seen.insert(key(each))).copied().collect();
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter(|each| self.known(&key(each)).is_none() && seen.insert(key(each)))
+            .copied()
+            .collect();
         if !self.build(compiler, &missing) && missing.len() > 1 {
             for one in missing {
                 self.build(compiler, &[one]);
@@ -73,7 +76,9 @@ impl Checkers {
             }
             (Status::Exit(1), _) if tasks.len() == 1 => {
                 let told = diagnostics::read(&outcome.stderr.head, &|_| false);
-                vec![Checker::Broken(told.errors.first().map_or_else(String::new, |error| error.message.clone()))]
+                vec![Checker::Broken(
+                    told.errors.first().map_or_else(String::new, |error| error.message.clone()),
+                )]
             }
             _ => return false,
         };
@@ -193,7 +198,11 @@ impl Tested {
         const CPU: i32 = 24;
         const KILL: i32 = 9;
         let word = |word: &str| {
-            let at = if text.starts_with(&format!("{word}\n")) { 0 } else { text.find(&format!("\n{word}\n"))? + 1 };
+            let at = if text.starts_with(&format!("{word}\n")) {
+                0
+            } else {
+                text.find(&format!("\n{word}\n"))? + 1
+            };
             Some((text[..at].to_owned(), text[at + word.len() + 1..].to_owned()))
         };
         let (signal, code) = (status & 0x7f, (status >> 8) & 0xff);

@@ -28,12 +28,22 @@ pub(super) struct Frame {
 impl Frame {
     /// Reads a task. `crates` are the crates that are there beside the standard library.
     pub(super) fn of(problem: &Problem, crates: &BTreeSet<String>) -> Frame {
-        let (head, entry, entry_from) = [Some(&problem.prompt), problem.declaration.as_ref()]
-            .into_iter()
-            .flatten()
-            .find_map(|text| {
-                let (entry, from) = open_function(text, problem.entry_point.as_deref())?;
+        let texts = [Some(&problem.prompt), problem.declaration.as_ref()];
+        let find = |entry: Option<&str>| {
+            texts.into_iter().flatten().find_map(|text| {
+                let (entry, from) = open_function(text, entry)?;
                 Some((text.clone(), Some(entry), from))
+            })
+        };
+        // Some tasks name another function than the one that their prompt declares and their tests call.
+        let tested = |name: &str| {
+            problem.test.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+        };
+        let named = problem.entry_point.as_deref();
+        let (head, entry, entry_from) = find(named)
+            .or_else(|| {
+                let declared = find(None).filter(|(_, entry, _)| entry.as_deref().is_some_and(tested));
+                declared.filter(|_| named.is_some_and(|name| !tested(name)))
             })
             .unwrap_or_else(|| (problem.prompt.clone(), problem.entry_point.clone(), problem.prompt.len()));
         let (head, missing) = without_missing(&head, crates);

@@ -115,12 +115,16 @@ impl Alone<'_> {
         }
         match rust.checkers.of(&self.compiler, &[(self.task, signature)]).pop() {
             Some(Checker::Ready(checker, number)) => {
-                let work = |checking: &mut super::checker::Checking<'_>| checking.test(number, tested::call(&program, None));
+                let work = |checking: &mut super::checker::Checking<'_>| {
+                    checking.test(number, tested::call(&program, None))
+                };
                 match checking(self.compiler.bench, &checker, 1, work) {
                     Ok((Ok((told, candidate)), checker)) => {
                         tested::judge(judged, &self.task.frame.checks.names, told, &candidate, Some(&checker))
                     }
-                    Ok((Err(error), _)) | Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
+                    Ok((Err(error), _)) | Err(error) => {
+                        ended(judged, ErrorType::InfraSandbox, error.to_string())
+                    }
                 }
             }
             Some(Checker::Broken(_)) if self.task.is_own(signature) => self.as_rustc_says(judged),
@@ -249,15 +253,22 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
     let toolchain = rust.toolchain.as_ref().map_err(String::clone)?;
     let compiler = Compiler { rust, toolchain, bench };
     let source = "fn one() -> i32 { 1 }\n".to_owned();
-    let assembled =
-        Assembled { own: 0..source.len(), source, repeated: Vec::new(), main_free: true, reading: Reading::Whole };
+    let assembled = Assembled {
+        own: 0..source.len(),
+        source,
+        repeated: Vec::new(),
+        main_free: true,
+        reading: Reading::Whole,
+    };
     let problem = crate::code::Problem {
         prompt: "fn one() -> i32 {\n".into(),
         test: "fn main() { assert_eq!(one(), 1); }".into(),
         ..crate::code::Problem::default()
     };
     let task = Prepared::of(&problem, &std::collections::BTreeSet::new());
-    let Way::Border(signature) = task.way(&assembled) else { return Err("a plain signature does not cross".to_owned()) };
+    let Way::Border(signature) = task.way(&assembled) else {
+        return Err("a plain signature does not cross".to_owned());
+    };
     let mut outcome = compiler.run(&program::single(&assembled, &signature, false), false, Emit::Program);
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
     let (Status::Ok, Some(found)) = (&outcome.status, found) else {
@@ -268,7 +279,8 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
         return Err(format!("a program that is known to be good does not compile (`{word}`): {said}"));
     };
     let program = bench.sandbox().program(found);
-    let Some(Checker::Ready(checker, number)) = rust.checkers.of(&compiler, &[(&task, &signature)]).pop() else {
+    let Some(Checker::Ready(checker, number)) = rust.checkers.of(&compiler, &[(&task, &signature)]).pop()
+    else {
         return Err("tests that are known to be good do not compile".to_owned());
     };
     let tested = checking(bench, &checker, 1, |checking| checking.test(number, tested::call(&program, None)));
@@ -276,7 +288,9 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
         Ok((Ok((told, candidate)), checker)) => {
             tested::judge(Judged::default(), &task.frame.checks.names, told, &candidate, Some(&checker))
         }
-        Ok((Err(error), _)) | Err(error) => ended(Judged::default(), ErrorType::InfraSandbox, error.to_string()),
+        Ok((Err(error), _)) | Err(error) => {
+            ended(Judged::default(), ErrorType::InfraSandbox, error.to_string())
+        }
     };
     match judged.error {
         None => Ok(program.length()),

@@ -17,8 +17,8 @@ use super::tested;
 use super::tokens::Lexed;
 use super::types::parts;
 use super::{Clippy, checks::LIST, diagnostics};
-use crate::code::report::{self, Report};
 use crate::code::output;
+use crate::code::report::{self, Report};
 use crate::code::verdict::{Border, ErrorType, Judged};
 
 const MAX_REPORT_BYTES: u64 = 1 << 20;
@@ -67,7 +67,11 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
 fn run(alone: &Alone<'_>, mut judged: Judged, program: &proofhouse_sandbox::Program) -> Judged {
     let bench = alone.compiler.bench;
     let secret = bench.secret();
-    let spec = program.run([]).binds(recipes::libraries()).stdin(secret.as_bytes()).collect("report", MAX_REPORT_BYTES);
+    let spec = program
+        .run([])
+        .binds(recipes::libraries())
+        .stdin(secret.as_bytes())
+        .collect("report", MAX_REPORT_BYTES);
     let mut outcome = bench.test(spec);
     judged.border = Some(Border::Shared);
     judged.stderr = output::of_stream(&outcome.stderr);
@@ -121,14 +125,19 @@ impl Scope {
             .iter()
             .map(|leaf| format!("{} ", leaf.item()))
             .collect();
-        let known = |item: &&Item| !matches!(item.kind, Kind::Use | Kind::Impl | Kind::Macro | Kind::Inner) && !item.name.is_empty() && item.name != "main";
+        let known = |item: &&Item| {
+            !matches!(item.kind, Kind::Use | Kind::Impl | Kind::Macro | Kind::Inner)
+                && !item.name.is_empty()
+                && item.name != "main"
+        };
         let mut names: Vec<String> = items.iter().filter(known).map(|item| item.name.clone()).collect();
         // Types that the task names and only the completion defines.
         let declaration = &frame.head[frame.entry_from..];
         let words: Vec<&str> = declaration.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         if let Some(own) = Lexed::of(&alone.assembled.source) {
             let own = Item::all(&own).unwrap_or_default();
-            let named = own.iter().filter(|item| item.kind == Kind::Type && words.contains(&item.name.as_str()));
+            let named =
+                own.iter().filter(|item| item.kind == Kind::Type && words.contains(&item.name.as_str()));
             names.extend(named.map(|item| item.name.clone()));
         }
         names.sort_unstable();
@@ -200,8 +209,11 @@ fn pinned(head: &str, entry: &str) -> Option<String> {
         if words.contains(&"unsafe") {
             call = format!("unsafe {{ {call} }}");
         }
-        let qualifiers: String =
-            words.iter().filter(|word| matches!(**word, "async" | "unsafe")).map(|word| format!("{word} ")).collect();
+        let qualifiers: String = words
+            .iter()
+            .filter(|word| matches!(**word, "async" | "unsafe"))
+            .map(|word| format!("{word} "))
+            .collect();
         let declaration = &closed[lexed.tokens[item.keyword].from..lexed.tokens[open].from];
         Some(format!("pub {qualifiers}{declaration} {{ {call} }}"))
     })

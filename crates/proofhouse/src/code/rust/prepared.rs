@@ -82,7 +82,9 @@ impl Prepared {
     /// Whether the types of a completion's own are such as the task names without defining them.
     fn leaves_open(&self, own: &Signature) -> bool {
         let mentioned = |name: &str| {
-            self.frame.head[self.frame.entry_from..].split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+            self.frame.head[self.frame.entry_from..]
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| word == name)
         };
         own.own_names().next().is_some() && own.own_names().any(mentioned)
     }

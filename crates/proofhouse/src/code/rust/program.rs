@@ -37,7 +37,10 @@ pub(super) fn single(assembled: &Assembled, signature: &Signature, at_root: bool
     let path = glues.path(signature);
     let shim = ("border.rs".to_owned(), signature.shim(path.as_deref()));
     let serve = |module: &str| {
-        format!("extern crate {BORDER_NAME};\n{}fn main() {{ ::{BORDER_NAME}::serve({module}__proofhouse_shim::entry) }}\n", glues.items)
+        format!(
+            "extern crate {BORDER_NAME};\n{}fn main() {{ ::{BORDER_NAME}::serve({module}__proofhouse_shim::entry) }}\n",
+            glues.items
+        )
     };
     let mut files = if at_root {
         vec![("candidate.rs".to_owned(), without_main(&assembled.source) + BEHIND + &serve("crate::"))]
@@ -52,12 +55,15 @@ pub(super) fn single(assembled: &Assembled, signature: &Signature, at_root: bool
 
 /// A program with many completions: it serves the one whose number it is given.
 pub(super) fn many(members: &[(&Assembled, &Signature)]) -> Vec<File> {
-    let (mut root, mut arms, mut files) = (format!("extern crate {BORDER_NAME};\n"), String::new(), Vec::new());
+    let (mut root, mut arms, mut files) =
+        (format!("extern crate {BORDER_NAME};\n"), String::new(), Vec::new());
     let mut glues = Glues::default();
     for (number, (assembled, signature)) in members.iter().enumerate() {
         let path = glues.path(signature);
         root.push_str(&format!("#[path = \"m{number}/candidate.rs\"] mod m{number};\n"));
-        arms.push_str(&format!("::core::option::Option::Some(\"{number}\") => m{number}::__proofhouse_shim::entry,\n"));
+        arms.push_str(&format!(
+            "::core::option::Option::Some(\"{number}\") => m{number}::__proofhouse_shim::entry,\n"
+        ));
         files.push((format!("m{number}/candidate.rs"), assembled.source.clone() + BEHIND));
         files.push((format!("m{number}/border.rs"), signature.shim(path.as_deref())));
     }
@@ -88,7 +94,9 @@ impl Glues {
         let number = *self.known.entry(signature.key()).or_insert(next);
         let module = format!("__proofhouse_glue{number}");
         if number == next {
-            self.items.push_str(&format!("#[allow(warnings, clippy::all)] #[path = \"glue{number}.rs\"] mod {module};\n"));
+            self.items.push_str(&format!(
+                "#[allow(warnings, clippy::all)] #[path = \"glue{number}.rs\"] mod {module};\n"
+            ));
             self.files.push((format!("glue{number}.rs"), signature.glue()));
         }
         Some(format!("crate::{module}::call"))
@@ -121,7 +129,10 @@ pub(super) fn checker(tasks: &[(&Prepared, &Signature)]) -> Vec<File> {
 pub(super) fn alone(assembled: &Assembled, at_root: bool) -> Vec<File> {
     const MAIN: &str = "fn main() {}\n";
     if at_root {
-        return vec![("candidate.rs".to_owned(), without_main(&assembled.source) + "\nconst _: () = ();\n" + MAIN)];
+        return vec![(
+            "candidate.rs".to_owned(),
+            without_main(&assembled.source) + "\nconst _: () = ();\n" + MAIN,
+        )];
     }
     let root = format!("#[allow(dead_code)] #[path = \"candidate.rs\"] mod candidate;\n{MAIN}");
     vec![("main.rs".to_owned(), root), ("candidate.rs".to_owned(), assembled.source.clone())]

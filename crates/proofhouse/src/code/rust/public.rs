@@ -12,7 +12,9 @@ pub(super) fn public(source: &str) -> String {
     let mut edits: Vec<(usize, usize)> = Vec::new();
     for item in &items {
         match item.kind {
-            Kind::Function | Kind::Value | Kind::Module => edits.extend(visibility(&lexed, item.attributes.end)),
+            Kind::Function | Kind::Value | Kind::Module => {
+                edits.extend(visibility(&lexed, item.attributes.end))
+            }
             Kind::Type => {
                 edits.extend(visibility(&lexed, item.attributes.end));
                 if lexed.word(item.keyword) == "struct" {

@@ -53,7 +53,8 @@ impl Declared {
 /// Whether a function has type parameters, or parameters of hidden types.
 fn is_generic(lexed: &Lexed<'_>, item: &Item) -> bool {
     let Some((list, close)) = parameter_list(lexed, item) else { return false };
-    let generics = (item.keyword + 2..list).any(|at| !lexed.word(at).is_empty() && !lexed.is_mark(at - 1, '\''));
+    let generics =
+        (item.keyword + 2..list).any(|at| !lexed.word(at).is_empty() && !lexed.is_mark(at - 1, '\''));
     generics || (list..close).any(|at| lexed.word(at) == "impl")
 }
 
@@ -169,7 +170,8 @@ impl Signature {
         }
         let value = match &self.result {
             Type::Items(item, boxed) => {
-                let items = format!("{BORDER}::get::<{BORDER}::Items<{}>>(from)", text(item, own, "'static "));
+                let items =
+                    format!("{BORDER}::get::<{BORDER}::Items<{}>>(from)", text(item, own, "'static "));
                 if *boxed { format!("::std::boxed::Box::new({items})") } else { items }
             }
             other => format!("{BORDER}::get::<{}>(from)", text(other, own, "'static ")),
@@ -197,7 +199,11 @@ impl Signature {
                 Type::RefMut(inner) => match &**inner {
                     Type::Slice(item) => {
                         let item = text(item, own, "'static ");
-                        (format!("::std::vec::Vec<{item}>"), format!("&mut a{at}[..]"), format!("&mut [{item}]"))
+                        (
+                            format!("::std::vec::Vec<{item}>"),
+                            format!("&mut a{at}[..]"),
+                            format!("&mut [{item}]"),
+                        )
                     }
                     inner => {
                         let inner = text(inner, own, "'static ");
@@ -267,18 +273,29 @@ impl Signature {
                 let (pattern, value, count) = match &variant.fields {
                     Fields::Named(fields) => {
                         let names = |value: &dyn Fn(usize) -> String| {
-                            let each = fields.iter().enumerate().map(|(at, (name, _))| format!("{name}: {}", value(at)));
+                            let each = fields
+                                .iter()
+                                .enumerate()
+                                .map(|(at, (name, _))| format!("{name}: {}", value(at)));
                             each.collect::<Vec<_>>().join(", ")
                         };
                         let pattern = format!("{path} {{ {} }}", names(&|at| format!("f{at}")));
-                        (pattern, format!("{path} {{ {} }}", names(&|_| format!("{BORDER}::get(from)"))), fields.len())
+                        (
+                            pattern,
+                            format!("{path} {{ {} }}", names(&|_| format!("{BORDER}::get(from)"))),
+                            fields.len(),
+                        )
                     }
                     Fields::Numbered(fields) => {
                         let each = |value: &dyn Fn(usize) -> String| {
                             (0..fields.len()).map(value).collect::<Vec<_>>().join(", ")
                         };
                         let pattern = format!("{path}({})", each(&|at| format!("f{at}")));
-                        (pattern, format!("{path}({})", each(&|_| format!("{BORDER}::get(from)"))), fields.len())
+                        (
+                            pattern,
+                            format!("{path}({})", each(&|_| format!("{BORDER}::get(from)"))),
+                            fields.len(),
+                        )
                     }
                     Fields::None => (path.clone(), path, 0),
                 };
@@ -305,21 +322,28 @@ impl Signature {
             ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"];
         let mut out = String::new();
         for own in self.own.iter().filter(|own| !known(&own.name)) {
-            let derives: Vec<&str> = DERIVED.into_iter().filter(|name| own.derives.iter().any(|own| own == name)).collect();
+            let derives: Vec<&str> =
+                DERIVED.into_iter().filter(|name| own.derives.iter().any(|own| own == name)).collect();
             let fields = |fields: &Fields, visible: &str| match fields {
                 Fields::Named(fields) => {
-                    let each = fields.iter().map(|(name, each)| format!("{visible}{name}: {}", text(each, "self::", "'static ")));
+                    let each = fields
+                        .iter()
+                        .map(|(name, each)| format!("{visible}{name}: {}", text(each, "self::", "'static ")));
                     format!(" {{ {} }}", each.collect::<Vec<_>>().join(", "))
                 }
                 Fields::Numbered(fields) => {
-                    let each = fields.iter().map(|each| format!("{visible}{}", text(each, "self::", "'static ")));
+                    let each =
+                        fields.iter().map(|each| format!("{visible}{}", text(each, "self::", "'static ")));
                     format!("({})", each.collect::<Vec<_>>().join(", "))
                 }
                 Fields::None => String::new(),
             };
             let body = match own.is_enum {
                 true => {
-                    let each = own.variants.iter().map(|variant| format!("{}{}", variant.name, fields(&variant.fields, "")));
+                    let each = own
+                        .variants
+                        .iter()
+                        .map(|variant| format!("{}{}", variant.name, fields(&variant.fields, "")));
                     format!("enum {} {{ {} }}", own.name, each.collect::<Vec<_>>().join(", "))
                 }
                 false => {
@@ -369,7 +393,11 @@ fn collect_own(each: &Type, scope: &Scope<'_>, own: &mut Vec<Definition>) -> Opt
             inner
         }
         Type::Std(_, inner) | Type::Tuple(inner) => inner.clone(),
-        Type::Array(inner, _) | Type::Slice(inner) | Type::Ref(inner) | Type::RefMut(inner) | Type::Items(inner, _) => {
+        Type::Array(inner, _)
+        | Type::Slice(inner)
+        | Type::Ref(inner)
+        | Type::RefMut(inner)
+        | Type::Items(inner, _) => {
             vec![(**inner).clone()]
         }
         Type::Str | Type::AnyError(_) => Vec::new(),
@@ -384,12 +412,14 @@ fn collect_own(each: &Type, scope: &Scope<'_>, own: &mut Vec<Definition>) -> Opt
 fn is_value(each: &Type) -> bool {
     match each {
         Type::Std("::std::borrow::Cow", _) | Type::Own(_) | Type::AnyError(_) => true,
-        Type::Std("::std::boxed::Box" | "::std::rc::Rc" | "::std::sync::Arc", inner) => match inner.as_slice() {
-            [Type::Str] | [Type::Slice(_)] if matches!(each, Type::Std("::std::boxed::Box", _)) => true,
-            [inner] => is_value(inner),
-            _ => false,
-        },
-        Type::Std(_, inner) | Type::Tuple(inner) => inner.len() <= 8 && inner.iter().all(is_value),
+        Type::Std("::std::boxed::Box" | "::std::rc::Rc" | "::std::sync::Arc", inner) => {
+            match inner.as_slice() {
+                [Type::Str] | [Type::Slice(_)] if matches!(each, Type::Std("::std::boxed::Box", _)) => true,
+                [inner] => is_value(inner),
+                _ => false,
+            }
+        }
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.len() <= 12 && inner.iter().all(is_value),
         Type::Array(inner, _) => is_value(inner),
         Type::Ref(inner) => match &**inner {
             Type::Str => true,
@@ -423,7 +453,9 @@ fn is_borrowed_view(own: &Type, wanted: &Type) -> bool {
 /// A result in the words of a function's declaration.
 fn result_text(result: &Type, own: &str) -> String {
     match result {
-        Type::Items(item, false) => format!("impl ::std::iter::Iterator<Item = {}>", text(item, own, "'static ")),
+        Type::Items(item, false) => {
+            format!("impl ::std::iter::Iterator<Item = {}>", text(item, own, "'static "))
+        }
         Type::Items(item, true) => {
             format!("::std::boxed::Box<dyn ::std::iter::Iterator<Item = {}>>", text(item, own, "'static "))
         }
@@ -433,10 +465,14 @@ fn result_text(result: &Type, own: &str) -> String {
 
 /// A type by absolute paths; `own` stands before the names of types of the text, `lifetime` behind every `&`.
 fn text(each: &Type, own: &str, lifetime: &str) -> String {
-    let list = |inner: &[Type]| inner.iter().map(|each| text(each, own, lifetime)).collect::<Vec<_>>().join(", ");
+    let list =
+        |inner: &[Type]| inner.iter().map(|each| text(each, own, lifetime)).collect::<Vec<_>>().join(", ");
     match each {
         Type::Std("::std::borrow::Cow", _) => {
-            format!("::std::borrow::Cow<{}, ::core::primitive::str>", if lifetime.is_empty() { "'_" } else { "'static" })
+            format!(
+                "::std::borrow::Cow<{}, ::core::primitive::str>",
+                if lifetime.is_empty() { "'_" } else { "'static" }
+            )
         }
         Type::Std(path, inner) if inner.is_empty() => (*path).to_owned(),
         Type::Std(path, inner) => format!("{path}<{}>", list(inner)),
@@ -452,7 +488,11 @@ fn text(each: &Type, own: &str, lifetime: &str) -> String {
         Type::Items(..) => result_text(each, own),
         Type::AnyError(false) => "::std::boxed::Box<dyn ::std::error::Error>".to_owned(),
         Type::AnyError(true) => {
-            "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>".to_owned()
+            "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>"
+                .to_owned()
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

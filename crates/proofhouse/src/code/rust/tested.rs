@@ -50,17 +50,14 @@ fn error(
     }
     Some(match ending {
         Ending::Done if report.all_ok => return None,
-        Ending::Done => panicked(report).unwrap_or_else(|| {
-            (ErrorType::RuntimeError, "a test ended without a word".to_owned())
-        }),
+        Ending::Done => panicked(report)
+            .unwrap_or_else(|| (ErrorType::RuntimeError, "a test ended without a word".to_owned())),
         Ending::Gone => gone(candidate),
         Ending::Garbled => {
             (ErrorType::Tampered, "the completion answered a call with bytes that are no value".to_owned())
         }
         Ending::Late => (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned()),
-        Ending::Died(signal) => {
-            (ErrorType::RuntimeError, format!("the tests were ended by signal {signal}"))
-        }
+        Ending::Died(signal) => (ErrorType::RuntimeError, format!("the tests were ended by signal {signal}")),
         Ending::Lost => match checker {
             Some(Status::MemoryLimit) => {
                 (ErrorType::MemoryLimit, "the tests took more memory than their limit".to_owned())
@@ -84,10 +81,10 @@ pub(super) fn panicked(report: &Report) -> Option<(ErrorType, String)> {
 /// How the completion's own process ended before it had answered.
 pub(super) fn gone(status: &Status) -> (ErrorType, String) {
     match status {
-        Status::Ok => (ErrorType::RuntimeError, "the program ended with exit code 0 before it had answered".to_owned()),
-        Status::Exit(code) => {
-            (ErrorType::RuntimeError, format!("the program ended with exit code {code}"))
+        Status::Ok => {
+            (ErrorType::RuntimeError, "the program ended with exit code 0 before it had answered".to_owned())
         }
+        Status::Exit(code) => (ErrorType::RuntimeError, format!("the program ended with exit code {code}")),
         Status::Signal(signal) => {
             (ErrorType::RuntimeError, format!("the program was ended by signal {signal}"))
         }

@@ -198,13 +198,21 @@ impl<'a> Scope<'a> {
                     let typed = self.lexed.is_mark(at + 1, ':').then(|| self.read(at + 2, to)).flatten()?;
                     Some((name.to_owned(), typed))
                 };
-                parts(self.lexed, at + 1, close).into_iter().map(field).collect::<Option<_>>().map(Fields::Named)
+                parts(self.lexed, at + 1, close)
+                    .into_iter()
+                    .map(field)
+                    .collect::<Option<_>>()
+                    .map(Fields::Named)
             }
             Some(What::Open('(', close)) => {
                 let field = |(from, to): (usize, usize)| {
                     self.read(self.after_visibility(self.after_attributes(from)), to)
                 };
-                parts(self.lexed, at + 1, close).into_iter().map(field).collect::<Option<_>>().map(Fields::Numbered)
+                parts(self.lexed, at + 1, close)
+                    .into_iter()
+                    .map(field)
+                    .collect::<Option<_>>()
+                    .map(Fields::Numbered)
             }
             // Generic parameters: not one type but many.
             _ if self.lexed.is_mark(at, '<') => None,
@@ -221,7 +229,9 @@ impl<'a> Scope<'a> {
 
     fn after_visibility(&self, at: usize) -> usize {
         match (self.lexed.word(at), self.lexed.group(at + 1, '(')) {
-            ("pub", Some(close)) if matches!(self.lexed.word(at + 2), "crate" | "super" | "self" | "in") => close + 1,
+            ("pub", Some(close)) if matches!(self.lexed.word(at + 2), "crate" | "super" | "self" | "in") => {
+                close + 1
+            }
             ("pub", _) => at + 1,
             _ => at,
         }
@@ -230,7 +240,10 @@ impl<'a> Scope<'a> {
     fn derives(&self, item: &Item) -> Vec<String> {
         let words = item.attributes.clone().filter(|at| self.lexed.word(*at) == "derive");
         let lists = words.filter_map(|at| Some((at + 1, self.lexed.group(at + 1, '(')?)));
-        lists.flat_map(|(from, to)| (from..to).map(|at| self.lexed.word(at).to_owned())).filter(|word| !word.is_empty()).collect()
+        lists
+            .flat_map(|(from, to)| (from..to).map(|at| self.lexed.word(at).to_owned()))
+            .filter(|word| !word.is_empty())
+            .collect()
     }
 }
 
@@ -286,7 +299,8 @@ impl Reader<'_, '_> {
     }
 
     fn inner(&self, from: usize, to: usize) -> Option<Type> {
-        let mut reader = Reader { scope: self.scope, at: from, to, depth: self.depth + 1, aliases: self.aliases };
+        let mut reader =
+            Reader { scope: self.scope, at: from, to, depth: self.depth + 1, aliases: self.aliases };
         let found = reader.one()?;
         (reader.at == to).then_some(found)
     }
@@ -319,7 +333,8 @@ impl Reader<'_, '_> {
                 self.at = close + 1;
                 match (open..close).find(|at| lexed.is_mark(*at, ';')) {
                     Some(semicolon) => {
-                        let length = (semicolon + 2 == close && lexed.tokens[semicolon + 1].what == What::Literal)
+                        let length = (semicolon + 2 == close
+                            && lexed.tokens[semicolon + 1].what == What::Literal)
                             .then(|| lexed.at(semicolon + 1).to_owned())?;
                         Some(Type::Array(Box::new(self.inner(open + 1, semicolon)?), length))
                     }
@@ -346,7 +361,9 @@ impl Reader<'_, '_> {
     /// `Iterator<Item = T>`, perhaps with a lifetime behind it.
     fn items(&mut self) -> Option<Type> {
         let name = self.segments()?;
-        if !matches!(name.last()?.as_str(), "Iterator" | "DoubleEndedIterator" | "ExactSizeIterator") || name.len() != 1 && !name[0].starts_with("std") {
+        if !matches!(name.last()?.as_str(), "Iterator" | "DoubleEndedIterator" | "ExactSizeIterator")
+            || name.len() != 1 && !name[0].starts_with("std")
+        {
             return None;
         }
         // Only what every sequence can do crosses.
@@ -417,7 +434,8 @@ impl Reader<'_, '_> {
         if lexed.word(item.keyword) != "type" {
             return (!self.is_mark('<')).then(|| Type::Own(name.to_owned()));
         }
-        let (from, to) = (item.keyword + 3, (item.keyword..lexed.tokens.len()).find(|at| lexed.is_mark(*at, ';'))?);
+        let (from, to) =
+            (item.keyword + 3, (item.keyword..lexed.tokens.len()).find(|at| lexed.is_mark(*at, ';'))?);
         if self.aliases >= MAX_ALIASES || !lexed.is_mark(item.keyword + 2, '=') || self.is_mark('<') {
             return None;
         }
@@ -453,9 +471,11 @@ impl Reader<'_, '_> {
             return None;
         }
         let of_glob = self.scope.globs.iter().find_map(|module| below_std(&format!("{module}::{first}")));
-        let prelude = || PRELUDE.iter().find(|(name, path)| name == first && !path.is_empty()).map(|(_, path)| *path);
+        let prelude =
+            || PRELUDE.iter().find(|(name, path)| name == first && !path.is_empty()).map(|(_, path)| *path);
         // A glob of anything else could bring any name.
-        let known_globs = self.scope.globs.iter().all(|module| module.starts_with("std::") || module.starts_with("core::"));
+        let known_globs =
+            self.scope.globs.iter().all(|module| module.starts_with("std::") || module.starts_with("core::"));
         of_glob.or_else(|| prelude().filter(|path| known_globs || path.starts_with("::core")))
     }
 
