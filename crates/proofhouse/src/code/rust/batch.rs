@@ -11,6 +11,7 @@ use super::assemble::{Assembled, Reading, assemble};
 use super::checker::{Checker, Checking, checking};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
+use super::judge::{Alone, Compiled as Rejected};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
@@ -56,7 +57,9 @@ pub(super) fn judge(
         match compile(&compiler, &members) {
             Compiled::Program(program, told) => return test(&compiler, &members, &program, &told, tell),
             Compiled::Named(named) if !named.is_empty() => {
-                members.retain(|member| !named.contains(&member.at))
+                let (out, rest) = members.into_iter().partition(|member| named.contains(&member.at));
+                members = rest;
+                reject(&compiler, &out, tell);
             }
             Compiled::Named(_) | Compiled::Unclear => return,
         }
@@ -108,6 +111,19 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
             _ => Compiled::Unclear,
         },
         _ => Compiled::Unclear,
+    }
+}
+
+/// Members that errors named: what the compiler has against each is asked of it alone.
+fn reject(compiler: &Compiler<'_>, members: &[Member], tell: &mut dyn FnMut(usize, Judged)) {
+    for member in members {
+        let Member { at, task, assembled, screened, signature } = member;
+        let mut judged = alone::begun(assembled, screened);
+        let files = program::single(assembled, signature, false);
+        let alone = Alone { compiler: *compiler, task, assembled, screened };
+        if let Some(Rejected::Stopped(ErrorType::CompileError, error)) = alone.rejected(&mut judged, &files) {
+            tell(*at, alone::ended(judged, ErrorType::CompileError, error));
+        }
     }
 }
 

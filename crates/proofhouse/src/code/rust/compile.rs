@@ -25,6 +25,7 @@ pub(super) enum Emit<'a> {
 }
 
 /// A compiler with the box that holds it.
+#[derive(Clone, Copy)]
 pub(super) struct Compiler<'a> {
     pub(super) rust: &'a Rust,
     pub(super) toolchain: &'a Toolchain,
