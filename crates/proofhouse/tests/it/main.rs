@@ -8,6 +8,7 @@
 mod asking;
 mod browser;
 mod code;
+mod code_attacks;
 mod code_suite;
 mod code_wordings;
 mod conformance;

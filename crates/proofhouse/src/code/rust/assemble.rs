@@ -1,15 +1,24 @@
 //! From a model's answer to a program: finds the code in the answer and puts it together with the task's own.
 //!
 //! A reading is taken only if the text, read as Rust, is made of items with the wanted function among them; of several
-//! readings the first of the most literal kind wins. What cannot be read is joined as it is: the compiler will say why.
+//! readings the first of the most literal kind wins, and of several blocks the first that has the function, with what it
+//! needs from the others. What cannot be read is joined as it is: the compiler will say why.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::checks;
 use super::frame::{Frame, blank};
 use super::imports;
 use super::items::{Item, Kind};
 use super::tokens::Lexed;
+use entry::is_stub;
+
+mod blocks;
+mod entry;
+mod needed;
+
+pub(super) use entry::Entry;
 
 /// A completion in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,28 +53,90 @@ const MAX_TRIED: usize = 24;
 
 /// Puts a completion in its place; `None` if there is no code in it at all.
 pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
-    let completion = said(completion);
-    let blocks = fenced(completion);
+    let completion = blocks::unescaped(said(completion));
+    let completion = completion.as_ref();
+    let blocks = blocks::blocks(completion);
+    let texts =
+        |rust: bool| blocks.iter().filter(move |block| block.rust == rust).map(|block| block.text.as_ref());
+    let (rust, other): (Vec<&str>, Vec<&str>) = (texts(true).collect(), texts(false).collect());
     let mut assembled = whole(frame, completion)
-        .or_else(|| body(frame, completion, frame.closes).filter(|found| !found.has_twice(frame)))
-        .or_else(|| blocks.iter().find_map(|block| whole(frame, block)))
-        .or_else(|| (blocks.len() > 1).then(|| whole(frame, &blocks.join("\n"))).flatten())
-        .or_else(|| before_stray_fence(completion).and_then(|text| body(frame, text, frame.closes)))
-        .or_else(|| blocks.iter().find_map(|block| body(frame, block, true)))
+        .or_else(|| body(frame, completion, "", frame.closes).filter(|found| !found.has_twice(frame)))
+        .or_else(|| whole_of_blocks(frame, &rust))
+        .or_else(|| before_stray_fence(completion).and_then(|text| body(frame, text, "", frame.closes)))
+        .or_else(|| body_of_blocks(frame, &rust))
         .or_else(|| between_prose(frame, completion))
-        .or_else(|| body(frame, completion, frame.closes))
-        .or_else(|| as_is(frame, completion, &blocks))?;
+        .or_else(|| before_prose(frame, completion))
+        .or_else(|| whole_of_blocks(frame, &other))
+        .or_else(|| body(frame, completion, "", frame.closes))
+        .or_else(|| as_is(frame, completion, &rust))?;
     assembled.repeated = repeated(frame, &assembled);
     Some(assembled)
 }
 
+/// Elements in which models think before they answer.
+const THOUGHTS: [&str; 6] =
+    ["</think>", "</thinking>", "</thought>", "</thoughts>", "</reasoning>", "</scratchpad>"];
+
 /// The answer without what a model thought before it.
 fn said(completion: &str) -> &str {
-    let completion = completion.strip_prefix('\u{feff}').unwrap_or(completion);
-    match completion.rsplit_once("</think>") {
-        Some((_, said)) if !said.trim().is_empty() => said,
-        _ => completion,
+    let mut completion = completion.strip_prefix('\u{feff}').unwrap_or(completion);
+    for thought in THOUGHTS {
+        if let Some((_, said)) = completion.rsplit_once(thought)
+            && !said.trim().is_empty()
+        {
+            completion = said;
+        }
     }
+    completion.trim_start_matches('\u{feff}')
+}
+
+/// The first block that has the function and more than a stub of it, with what it needs from the others.
+fn whole_of_blocks(frame: &Frame, blocks: &[&str]) -> Option<Assembled> {
+    let fitting: Vec<usize> = (0..blocks.len()).filter(|at| whole(frame, blocks[*at]).is_some()).collect();
+    let has_more = |at: &&usize| !entry::has_only_stub(frame, blocks[**at]);
+    let Some(at) = fitting.iter().find(has_more).or(fitting.first()).copied() else {
+        return (blocks.len() > 1).then(|| whole(frame, &blocks.join("\n"))).flatten();
+    };
+    let needed = needed::needed(blocks, at, &names_before(frame), frame.entry.as_deref());
+    let (first, rest) = split_inner(blocks[at]);
+    whole(frame, &format!("{first}{}{rest}\n{}", needed.before, needed.behind))
+        .or_else(|| whole(frame, blocks[at]))
+}
+
+/// The first block that continues the prompt, with what it needs from the others.
+fn body_of_blocks(frame: &Frame, blocks: &[&str]) -> Option<Assembled> {
+    let declares = |text: &str| {
+        let lexed = Lexed::of(text)?;
+        let items = Item::all(&lexed)?;
+        Some(!items.is_empty() && items.iter().all(|item| item.kind != Kind::Macro || !item.name.is_empty()))
+    };
+    let fitting = (0..blocks.len()).filter(|at| !declares(blocks[*at]).unwrap_or(false));
+    let any = 0..blocks.len();
+    fitting.chain(any).find_map(|at| {
+        let needed = needed::needed(blocks, at, &names_before(frame), frame.entry.as_deref());
+        body(frame, blocks[at], &format!("{}{}", needed.before, needed.behind), true)
+    })
+}
+
+/// The names that the prompt has before its function.
+fn names_before(frame: &Frame) -> BTreeSet<String> {
+    let Some(lexed) = Lexed::of(&frame.head[..frame.entry_from]) else { return BTreeSet::new() };
+    let items = Item::all(&lexed).unwrap_or_default();
+    let mut names: BTreeSet<String> = items.iter().map(|item| item.name.clone()).collect();
+    names.extend(imports::leaves(&lexed, &items).into_iter().map(|leaf| leaf.name));
+    names
+}
+
+/// The attributes and comments that a file begins with and that are about the file, and the rest.
+fn split_inner(text: &str) -> (&str, &str) {
+    let Some(lexed) = Lexed::of(text) else { return ("", text) };
+    let items = Item::all(&lexed).unwrap_or_default();
+    let last = items.iter().take_while(|item| item.kind == Kind::Inner).last();
+    let end = last.map_or(0, |item| item.to);
+    // A comment ends with its line.
+    let end = if end == 0 { 0 } else { text[end..].find('\n').map_or(text.len(), |line| end + line + 1) };
+    let next = items.iter().find(|item| item.kind != Kind::Inner).map_or(text.len(), |item| item.from);
+    text.split_at(end.min(next))
 }
 
 /// What stands before a fence that closes nothing: the rest of an answer whose opening fence was in the prompt.
@@ -103,6 +174,27 @@ impl Assembled {
         lexed.words().any(|(at, word)| word == "fn" && own(at) && lexed.word(at + 1) == entry)
     }
 
+    /// What gives the wanted function its name; `None` where the source cannot be read.
+    #[allow(dead_code, reason = "asked for by a judge that compiles an answer alone")]
+    pub(super) fn entry(&self, frame: &Frame) -> Option<Entry> {
+        let lexed = Lexed::of(&self.source)?;
+        let items = Item::all(&lexed)?;
+        entry::given(frame, &lexed, &items).map(|(entry, _)| entry)
+    }
+
+    /// Whether the answer has attributes of the whole crate. They stand at the top of the source, and mean what they say
+    /// only if that is the crate's root.
+    #[allow(dead_code, reason = "asked for by a judge that compiles an answer alone")]
+    pub(super) fn inner(&self) -> bool {
+        let Some(lexed) = Lexed::of(&self.source) else { return false };
+        let is_attribute = |item: &Item| {
+            item.kind == Kind::Inner
+                && self.own.contains(&item.from)
+                && self.source[item.from..].starts_with('#')
+        };
+        Item::all(&lexed).unwrap_or_default().iter().any(is_attribute)
+    }
+
     /// Whether the model is behind what stands there.
     pub(super) fn is_own(&self, at: usize) -> bool {
         self.own.contains(&at) && !self.repeated.iter().any(|line| line.contains(&at))
@@ -113,48 +205,55 @@ impl Assembled {
 fn whole(frame: &Frame, text: &str) -> Option<Assembled> {
     let lexed = Lexed::of(text)?;
     let items = Item::all(&lexed)?;
-    let has_entry = match &frame.entry {
-        Some(entry) => items.iter().any(|item| item.is_function(entry)),
-        None => items.iter().any(|item| item.kind == Kind::Function && item.body.is_some()),
+    let (_, forward) = entry::given(frame, &lexed, &items)?;
+    let before = preamble(frame, &lexed, &items);
+    let own = cleaned(frame, &lexed, &items, 0) + &forward;
+    // What is about the whole file must come first. The order of items means nothing, so the prompt's own come behind.
+    let (first, behind) = match items.first() {
+        Some(item) if item.kind == Kind::Inner => split_inner(&before),
+        _ => (before.as_str(), ""),
     };
-    if !has_entry {
-        return None;
-    }
-    let first_inner = items.first().is_some_and(|item| item.kind == Kind::Inner);
-    let mut source = preamble(frame, &lexed, &items);
-    if first_inner && source.trim().is_empty() {
-        source.clear();
-    }
-    let from = source.len();
-    source.push_str(&without_missing(frame, &lexed, &items));
-    let main_free = !items.iter().any(|item| item.is_function("main"));
+    let behind = if behind.trim().is_empty() { "" } else { behind };
+    let from = first.len();
+    let source = format!("{first}{own}{}{behind}", if behind.is_empty() { "" } else { "\n" });
     Some(Assembled {
-        own: from..source.len(),
+        own: from..from + own.len(),
         repeated: Vec::new(),
         source,
-        main_free,
+        main_free: !items.iter().any(|item| item.is_function("main")),
         reading: Reading::Whole,
     })
 }
 
-/// The answer without imports that only repeat those of the prompt from crates that are not there. Whether the rest can do
-/// without them is looked at later.
-fn without_missing(frame: &Frame, lexed: &Lexed<'_>, items: &[Item]) -> String {
+/// The answer without what does not matter: imports that only repeat those of the prompt from crates that are not there
+/// (whether the rest can do without them is looked at later), tests of its own, and a stub of what it has in full. Every
+/// other byte keeps its place.
+fn cleaned(frame: &Frame, lexed: &Lexed<'_>, items: &[Item], from: usize) -> String {
     let mut out = lexed.text.as_bytes().to_vec();
-    for item in items.iter().filter(|item| item.kind == Kind::Use) {
-        let leaves = imports::of_item(lexed, item);
-        if !leaves.is_empty() && leaves.iter().all(|leaf| frame.missing.contains(leaf)) {
+    let entries: Vec<&Item> = items
+        .iter()
+        .filter(|item| frame.entry.as_ref().is_some_and(|entry| item.is_function(entry)))
+        .collect();
+    for item in items.iter().filter(|item| item.from >= from) {
+        let leaves = || imports::of_item(lexed, item);
+        let missing = item.kind == Kind::Use && !frame.missing.is_empty() && {
+            let leaves = leaves();
+            !leaves.is_empty() && leaves.iter().all(|leaf| frame.missing.contains(leaf))
+        };
+        let stub = entries.len() > 1 && entries.contains(&item) && is_stub(lexed, item);
+        if missing || stub || checks::is_test_only(lexed, item) {
             blank(&mut out[item.from..item.to]);
         }
     }
     String::from_utf8(out).expect("only whole items were replaced, by spaces")
 }
 
-/// The answer continues the prompt, perhaps without the last brace.
-fn body(frame: &Frame, text: &str, may_close: bool) -> Option<Assembled> {
+/// The answer continues the prompt, perhaps without the last brace. `behind` are items that it needs.
+fn body(frame: &Frame, text: &str, behind: &str, may_close: bool) -> Option<Assembled> {
     let endings: &[&str] = if may_close { &["", "\n}\n"] } else { &[""] };
     endings.iter().find_map(|ending| {
-        let source = format!("{}{text}{ending}", frame.head);
+        let line = if behind.is_empty() { "" } else { "\n" };
+        let source = format!("{}{text}{ending}{line}{behind}", frame.head);
         let lexed = Lexed::of(&source)?;
         let items = Item::all(&lexed)?;
         let from = frame.head.len();
@@ -164,14 +263,29 @@ fn body(frame: &Frame, text: &str, may_close: bool) -> Option<Assembled> {
         };
         items.iter().any(continues).then_some(())?;
         let main_free = !items.iter().any(|item| item.is_function("main") && item.from >= from);
+        let to = if behind.is_empty() { from + text.len() } else { source.len() };
         Some(Assembled {
-            own: from..from + text.len(),
+            own: from..to,
             repeated: Vec::new(),
-            source,
+            source: cleaned(frame, &lexed, &items, from),
             main_free,
             reading: Reading::Body,
         })
     })
+}
+
+/// A body with prose behind its last brace.
+fn before_prose(frame: &Frame, text: &str) -> Option<Assembled> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        let behind = text[at..].trim_start();
+        let is_prose = behind.starts_with(char::is_alphabetic) && !behind.contains(['{', '}', ';', '#']);
+        if line.trim_end() == "}" && is_prose {
+            return body(frame, &text[..at], "", false);
+        }
+    }
+    None
 }
 
 /// Nothing fits: the answer is joined as it is, unless there is no sign of code in it.
@@ -241,40 +355,6 @@ fn impl_of<'a>(lexed: &Lexed<'a>, item: &Item) -> Option<&'a str> {
     }
 }
 
-/// The fenced blocks of an answer that could be Rust; an unclosed one goes to the end.
-fn fenced(text: &str) -> Vec<&str> {
-    let mut blocks = Vec::new();
-    let mut open: Option<(usize, bool)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let trimmed = line.trim();
-        if let Some(info) = trimmed.strip_prefix("```") {
-            match open.take() {
-                Some((from, rust)) => {
-                    if rust {
-                        blocks.push(&text[from..at]);
-                    }
-                    // An opening fence where a closing one should be: the next block began.
-                    if !info.is_empty() {
-                        open = Some((at + line.len(), is_rust(info)));
-                    }
-                }
-                None => open = Some((at + line.len(), is_rust(info))),
-            }
-        }
-        at += line.len();
-    }
-    if let Some((from, true)) = open {
-        blocks.push(&text[from..]);
-    }
-    blocks
-}
-
-fn is_rust(info: &str) -> bool {
-    let language = info.trim().split([',', ' ', '{']).next().unwrap_or_default().to_ascii_lowercase();
-    matches!(language.as_str(), "" | "rust" | "rs")
-}
-
 /// Code with prose before and behind it, without a fence.
 fn between_prose(frame: &Frame, text: &str) -> Option<Assembled> {
     if text.len() > MAX_SEARCHED_BYTES || !text.contains("fn") {
@@ -325,5 +405,9 @@ fn begins_item(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start))
 }
 
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,14 @@
 //! The tests of a task, made callable one by one: attributes that only `rustc --test` understands are replaced by spaces
-//! of the same length, so that every line and column stays what it was, and each module gets a list of its tests.
+//! of the same length, so that every line and column stays what it was, and each module gets a list of its tests. Where
+//! they cannot be listed from their text, because a macro makes them, they are left to rustc's own harness.
+
+use std::ops::Range;
 
 use super::frame::blank;
 use super::items::{Item, Kind};
 use super::tokens::{Lexed, What};
+
+pub(super) mod cfg;
 
 /// The name of the list that each module of tests gets.
 pub(super) const LIST: &str = "__proofhouse_checks";
@@ -13,10 +18,21 @@ pub(super) const LIST: &str = "__proofhouse_checks";
 pub(super) struct Checks {
     /// The edited text. Empty if there is nothing to run.
     pub(super) source: String,
-    /// Their names in the order in which they run.
+    /// Who collects them.
+    pub(super) mode: Mode,
+    /// Their names in the order in which they run; empty where only the harness knows them.
     pub(super) names: Vec<String>,
     /// All words of the text, for what they might need.
     pub(super) words: Vec<String>,
+}
+
+/// Who collects the tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The list functions in the text.
+    Listed,
+    /// `rustc --test`: the text is as it was, but that attributes of the whole file are taken out.
+    Harness,
 }
 
 /// One edit: these bytes are replaced by this text.
@@ -26,106 +42,170 @@ struct Edit {
     with: Option<String>,
 }
 
+/// What listing has found so far.
+#[derive(Default)]
+struct Listing {
+    edits: Vec<Edit>,
+    names: Vec<String>,
+    /// Something that only the compiler can tell: it may be, or hide, a test.
+    unclear: bool,
+}
+
 impl Checks {
     /// Reads the tests: `#[test]` functions, in modules or not, or one `fn main`, or plain statements.
     pub(super) fn of(test: &str) -> Checks {
-        let none = Checks { source: String::new(), names: Vec::new(), words: Vec::new() };
+        let none = Checks { source: String::new(), mode: Mode::Listed, names: Vec::new(), words: Vec::new() };
         let Some(lexed) = Lexed::of(test) else { return none };
         if lexed.tokens.is_empty() {
             return none;
         }
-        let items = Item::all(&lexed);
-        let declares = |item: &Item| matches!(item.kind, Kind::Function | Kind::Module);
-        if items.is_some_and(|items| items.iter().any(declares)) {
+        let declares = |item: &Item| {
+            matches!(item.kind, Kind::Function | Kind::Module)
+                || (item.kind == Kind::Macro && makes_tests(&lexed, item))
+        };
+        if Item::all(&lexed).is_some_and(|items| items.iter().any(declares)) {
             return Checks::of_items(test).unwrap_or(none);
         }
         // Statements: they become the body of a function, on the lines where they were.
         Checks::of_items(&format!("fn main() {{ {test}\n}}")).unwrap_or(none)
     }
 
+    /// Whether there is nothing to run.
+    #[allow(dead_code, reason = "names are empty where the harness knows them")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.source.is_empty()
+    }
+
     fn of_items(test: &str) -> Option<Checks> {
         let lexed = Lexed::of(test)?;
         let items = Item::all(&lexed)?;
-        // Tests that a macro makes cannot be listed, and must not be left out in silence.
-        if (0..lexed.tokens.len()).any(|at| makes_tests(&lexed, at)) {
-            return None;
+        let words = lexed.words().map(|(_, word)| word.to_owned()).collect();
+        let mut found = Listing::default();
+        let has_tests = contains_test(&lexed, 0..lexed.tokens.len());
+        let mut list = module(&lexed, &items, "", &mut found);
+        // Tests that cannot be listed must not be left out in silence.
+        if (found.unclear && has_tests) || is_conditional(&lexed, &found.edits) {
+            let inner = items.iter().filter(|item| item.kind == Kind::Inner);
+            let edits = inner.map(|item| Edit { from: item.from, to: item.to, with: None }).collect();
+            return Some(Checks {
+                source: apply(test, edits),
+                mode: Mode::Harness,
+                names: Vec::new(),
+                words,
+            });
         }
-        let mut edits = Vec::new();
-        let mut names = Vec::new();
-        let has_tests = contains_test(&lexed);
-        let mut list = module(&lexed, &items, "", &mut edits, &mut names);
         if !has_tests
             && let Some(main) = items.iter().find(|item| item.is_function("main") && does_something(item))
         {
-            names.push("main".to_owned());
+            found.names.push("main".to_owned());
             list = entry(&lexed, main, "main");
         }
-        if names.is_empty() {
+        if found.names.is_empty() {
             return None;
         }
-        let source = apply(test, edits) + &list_function(&list);
-        let words = lexed.words().map(|(_, word)| word.to_owned()).collect();
-        Some(Checks { source, names, words })
+        let source = apply(test, found.edits) + &list_function(&list);
+        Some(Checks { source, mode: Mode::Listed, names: found.names, words })
     }
 }
 
-fn contains_test(lexed: &Lexed<'_>) -> bool {
-    (0..lexed.tokens.len()).any(|at| is_test_attribute(lexed, at))
+/// Whether an item is there only when tests are compiled: a test, or a module of them.
+pub(super) fn is_test_only(lexed: &Lexed<'_>, item: &Item) -> bool {
+    let attributes = attributes(lexed, item);
+    let conditions = || attributes.iter().filter(|attribute| attribute.name() == "cfg");
+    match item.kind {
+        Kind::Function => attributes.iter().any(|attribute| attribute.name() == "test"),
+        Kind::Module => {
+            let inside = || item.body.is_some_and(|(open, close)| contains_test(lexed, open..close));
+            conditions()
+                .any(|cfg| cfg.holds(lexed, false) == Some(false) && cfg.holds(lexed, true) == Some(true))
+                || (matches!(item.name.as_str(), "test" | "tests") && inside())
+        }
+        _ => false,
+    }
+}
+
+fn contains_test(lexed: &Lexed<'_>, mut tokens: Range<usize>) -> bool {
+    tokens.any(|at| is_test_attribute(lexed, at))
 }
 
 fn is_test_attribute(lexed: &Lexed<'_>, at: usize) -> bool {
     lexed.is_mark(at, '#')
-        && lexed.group(at + 1, '[').is_some_and(|close| close == at + 3)
-        && lexed.word(at + 2) == "test"
+        && lexed
+            .group(at + 1, '[')
+            .is_some_and(|close| lexed.word(close - 1) == "test" && !lexed.is_mark(close - 2, '('))
 }
 
-/// Whether a macro that is defined here has `#[test]` in it.
-fn makes_tests(lexed: &Lexed<'_>, at: usize) -> bool {
-    if lexed.word(at) != "macro_rules" || !lexed.is_mark(at + 1, '!') {
-        return false;
-    }
-    let close = ['{', '(', '['].into_iter().find_map(|bracket| lexed.group(at + 3, bracket));
-    close.is_some_and(|close| (at..close).any(|at| is_test_attribute(lexed, at)))
+/// Whether a condition on `test` is left after these edits: it holds only if the compiler is told that it compiles tests.
+fn is_conditional(lexed: &Lexed<'_>, edits: &[Edit]) -> bool {
+    let edited = |at: usize| {
+        let from = lexed.tokens[at].from;
+        edits.iter().any(|edit| edit.with.is_none() && (edit.from..edit.to).contains(&from))
+    };
+    lexed.words().any(|(at, word)| {
+        let list = at + 1 + usize::from(lexed.is_mark(at + 1, '!'));
+        matches!(word, "cfg" | "cfg_attr")
+            && !edited(at)
+            && lexed.group(list, '(').is_some_and(|close| (list..close).any(|at| lexed.word(at) == "test"))
+    })
+}
+
+/// Whether a macro, by its definition or by what it is given, has `#[test]` in it.
+fn makes_tests(lexed: &Lexed<'_>, item: &Item) -> bool {
+    lexed
+        .tokens
+        .iter()
+        .enumerate()
+        .any(|(at, token)| (item.from..item.to).contains(&token.from) && is_test_attribute(lexed, at))
 }
 
 /// Collects the tests of one module, and gives the entries of its list.
-fn module(
-    lexed: &Lexed<'_>,
-    items: &[Item],
-    path: &str,
-    edits: &mut Vec<Edit>,
-    names: &mut Vec<String>,
-) -> String {
+fn module(lexed: &Lexed<'_>, items: &[Item], path: &str, found: &mut Listing) -> String {
     let mut list = String::new();
     for item in items {
         let attributes = attributes(lexed, item);
-        // `cfg(test)` is always so here.
-        for (words, range) in &attributes {
-            let ours = matches!(words.first(), Some(&"test" | &"should_panic" | &"ignore"));
-            if ours || words.as_slice() == ["cfg", "test"] {
-                edits.push(Edit { from: range.start, to: range.end, with: None });
+        let conditions = attributes.iter().filter(|attribute| attribute.name() == "cfg");
+        let holds: Vec<_> = conditions.map(|cfg| cfg.holds(lexed, true)).collect();
+        found.unclear |= holds.contains(&None);
+        if holds.contains(&Some(false)) {
+            found.edits.push(Edit { from: item.from, to: item.to, with: None });
+            continue;
+        }
+        for attribute in &attributes {
+            let ours = matches!(attribute.name(), "test" | "should_panic" | "ignore" | "cfg");
+            if ours || item.kind == Kind::Inner && attribute.name() == "allow" {
+                let Range { start: from, end: to } = attribute.bytes;
+                found.edits.push(Edit { from, to, with: None });
             }
         }
-        let has = |name: &str| attributes.iter().any(|(words, _)| words.first() == Some(&name));
+        let has = |name: &str| attributes.iter().any(|attribute| attribute.name() == name);
         match item.kind {
             Kind::Function if has("test") && !has("ignore") && does_something(item) => {
                 let name = format!("{path}{}", item.name);
+                found.unclear |= ends_otherwise(lexed, item);
                 list.push_str(&entry(lexed, item, &name));
-                names.push(name);
+                found.names.push(name);
             }
             Kind::Module => {
                 let Some((open, close)) = item.body else { continue };
                 let Some(inner) = Item::within(lexed, open + 1, close) else { continue };
                 let inner_path = format!("{path}{}::", item.name);
-                let inner_list = module(lexed, &inner, &inner_path, edits, names);
+                let inner_list = module(lexed, &inner, &inner_path, found);
                 let at = lexed.tokens[close].from;
-                edits.push(Edit { from: at, to: at, with: Some(list_function(&inner_list)) });
+                found.edits.push(Edit { from: at, to: at, with: Some(list_function(&inner_list)) });
                 list.push_str(&format!("list.extend({}::{LIST}());", item.name));
             }
+            Kind::Macro => found.unclear |= makes_tests(lexed, item),
             _ => {}
         }
     }
     list
+}
+
+/// Whether a test gives something that only the harness understands.
+fn ends_otherwise(lexed: &Lexed<'_>, item: &Item) -> bool {
+    let end = item.body.map_or(item.keyword, |(open, _)| open);
+    let arrow = (item.keyword..end).find(|at| lexed.is_mark(*at, '-') && lexed.is_mark(at + 1, '>'));
+    arrow.is_some_and(|arrow| !(arrow..end).any(|at| lexed.word(at).ends_with("Result")) && end > arrow + 4)
 }
 
 /// A test with an empty body tests nothing.
@@ -136,14 +216,13 @@ fn does_something(item: &Item) -> bool {
 /// One entry of a list: name, what the panic must say (`None`: no panic is wanted), and the call.
 fn entry(lexed: &Lexed<'_>, item: &Item, name: &str) -> String {
     let attributes = attributes(lexed, item);
-    let wanted = attributes.iter().find(|(words, _)| words.first() == Some(&"should_panic"));
-    let expected = match wanted {
+    let expected = match attributes.iter().find(|attribute| attribute.name() == "should_panic") {
         None => "::core::option::Option::None".to_owned(),
-        Some((_, range)) => {
+        Some(attribute) => {
             let literal = lexed
                 .tokens
                 .iter()
-                .find(|token| token.what == What::Literal && range.contains(&token.from))
+                .find(|token| token.what == What::Literal && attribute.bytes.contains(&token.from))
                 .map_or("\"\"", |token| &lexed.text[token.from..token.to]);
             format!("::core::option::Option::Some({literal})")
         }
@@ -161,14 +240,38 @@ fn list_function(list: &str) -> String {
     )
 }
 
-/// The words of each attribute of an item, and its bytes.
-fn attributes<'a>(lexed: &Lexed<'a>, item: &Item) -> Vec<(Vec<&'a str>, std::ops::Range<usize>)> {
+/// An attribute of an item.
+struct Attribute<'a> {
+    /// Its path: `core::prelude::v1::test` is `test`.
+    name: &'a str,
+    bytes: Range<usize>,
+    /// The tokens between its brackets.
+    tokens: Range<usize>,
+}
+
+impl<'a> Attribute<'a> {
+    fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The value of a `cfg`; `None` where only the compiler knows.
+    fn holds(&self, lexed: &Lexed<'_>, test: bool) -> Option<bool> {
+        let close = lexed.group(self.tokens.start + 1, '(')?;
+        let last = close - usize::from(lexed.is_mark(close - 1, ','));
+        cfg::holds(lexed, self.tokens.start + 2, last, test)
+    }
+}
+
+fn attributes<'a>(lexed: &Lexed<'a>, item: &Item) -> Vec<Attribute<'a>> {
     let mut found = Vec::new();
+    let inner = usize::from(item.kind == Kind::Inner);
     let mut at = item.attributes.start;
-    while at < item.attributes.end {
-        let Some(close) = lexed.group(at + 1, '[') else { break };
-        let words = (at + 2..close).map(|index| lexed.word(index)).filter(|word| !word.is_empty()).collect();
-        found.push((words, lexed.tokens[at].from..lexed.tokens[close].to));
+    while at < item.attributes.end || (item.kind == Kind::Inner && found.is_empty()) {
+        let Some(close) = lexed.group(at + 1 + inner, '[') else { break };
+        let tokens = at + 2 + inner..close;
+        let path = tokens.clone().take_while(|at| !lexed.word(*at).is_empty() || lexed.is_mark(*at, ':'));
+        let name = path.last().map_or("", |at| lexed.word(at));
+        found.push(Attribute { name, bytes: lexed.tokens[at].from..lexed.tokens[close].to, tokens });
         at = close + 1;
     }
     found
@@ -210,10 +313,44 @@ mod tests {
     }
 
     #[test]
+    fn conditions_are_looked_at() {
+        let checks = Checks::of(
+            "#[cfg(all(test, unix))] mod a { #[cfg(test)] use super::*; #[test] fn x() { f() } #[cfg(feature = \"y\")] #[test] fn y() { f() } }\n\
+             #[cfg(not(test))] mod b { #[test] fn z() { f() } }\n#[core::prelude::v1::test] fn w() -> Result<(), String> { f() }",
+        );
+        assert_eq!((checks.mode, checks.names.join(" ")), (Mode::Listed, "a::x w".to_owned()));
+        assert!(!checks.source.contains("cfg") && !checks.source.contains("fn y"), "{}", checks.source);
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_left_to_the_harness() {
+        for text in [
+            "macro_rules! c { ($n:ident) => { #[test] fn $n() { f() } } } c!(a); #[test] fn z() { f() }",
+            "#[cfg(test)] mod tests { use super::*; macro_rules! c { ($n:ident) => { #[test] fn $n() {} } } c!(a); }",
+            "proptest! { #[test] fn a(x in 0..9) { f(x) } }",
+            "#[cfg(all(test, target_env = \"gnu\"))] mod tests { #[test] fn a() { f() } }",
+            "#[cfg_attr(test, test)] fn a() { f() }",
+            "#[test] fn a() { if cfg!(test) { f() } }",
+            "#[test] fn a() -> std::process::ExitCode { f() }",
+        ] {
+            let checks = Checks::of(text);
+            assert_eq!((checks.mode, checks.source.as_str()), (Mode::Harness, text));
+            assert!(checks.names.is_empty() && !checks.is_empty() && !checks.words.is_empty());
+        }
+        let inner = Checks::of("#![cfg(test)]\nmacro_rules! c { () => { #[test] fn a() { f() } } } c!();");
+        assert!(
+            inner.mode == Mode::Harness && inner.source.starts_with("             \nmacro_rules"),
+            "{}",
+            inner.source
+        );
+    }
+
+    #[test]
     fn what_tests_nothing_has_no_tests() {
         for text in [
             "",
-            "macro_rules! c { ($n:ident) => { #[test] fn $n() { f() } } } c!(a); #[test] fn z() { f() }",
+            "#[cfg(all(test, feature = \"slow\"))] mod tests { #[test] fn a() { f() } }",
+            "#[test] #[ignore = \"slow\"] fn a() { f() }",
             "\n// nothing\n",
             "#[cfg(test)] mod tests { use super::*; }",
             "fn helper() {}",

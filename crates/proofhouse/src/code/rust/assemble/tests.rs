@@ -3,7 +3,7 @@
 use super::*;
 use crate::code::problem::Problem;
 
-fn frame(prompt: &str, entry: &str) -> Frame {
+pub(super) fn frame(prompt: &str, entry: &str) -> Frame {
     let problem = Problem {
         prompt: prompt.into(),
         entry_point: Some(entry.into()),
