@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use proofhouse_sandbox::{Cancel, Outcome, Program, Spec, Status, hand_over, link, recipes};
 
+use super::checks::Mode;
 use super::compile::{Compiler, Emit};
 use super::diagnostics;
 use super::prepared::Prepared;
@@ -22,6 +23,8 @@ use crate::code::bench::Bench;
 pub(super) enum Checker {
     /// The program, and the number of these tests in it.
     Ready(Arc<Program>, usize),
+    /// The program of rustc's own harness, for tests that nothing but the compiler can list.
+    Harness(Arc<Program>),
     /// They do not compile: the compiler's first words, where it had any.
     Broken(String),
     /// Nothing is known: the box or the compiler failed.
@@ -67,9 +70,18 @@ impl Checkers {
         if tasks.is_empty() {
             return true;
         }
-        let mut outcome = compiler.run(&program::checker(tasks), false, Emit::Program);
+        let is_harness = |(task, _): &(&Prepared, &Signature)| task.frame.checks.mode == Mode::Harness;
+        if tasks.len() > 1 && tasks.iter().any(is_harness) {
+            return false;
+        }
+        let harness = tasks.iter().any(is_harness);
+        let emit = if harness { Emit::Harness } else { Emit::Program };
+        let mut outcome = compiler.run(&program::checker(tasks), false, emit);
         let found = outcome.collected.pop().and_then(|each| each.result.ok());
         let built: Vec<Checker> = match (&outcome.status, found) {
+            (Status::Ok, Some(found)) if harness => {
+                vec![Checker::Harness(Arc::new(compiler.bench.sandbox().program(found)))]
+            }
             (Status::Ok, Some(found)) => {
                 let program = Arc::new(compiler.bench.sandbox().program(found));
                 (0..tasks.len()).map(|number| Checker::Ready(Arc::clone(&program), number)).collect()
@@ -188,7 +200,85 @@ impl Checking<'_> {
     }
 }
 
+/// Tests one completion under rustc's own harness, whose output nobody but the tests can write.
+pub(super) fn under_harness(
+    bench: &Bench,
+    program: &Program,
+    candidate: Spec,
+) -> std::io::Result<(Tested, Outcome)> {
+    const GONE: i32 = 8;
+    let (ours, theirs) = link()?;
+    let args = ["--test-threads=1", "--nocapture", "--color=never"];
+    let spec = program.run(args.map(Into::into)).binds(recipes::libraries());
+    std::thread::scope(|scope| {
+        let tests = scope.spawn(|| bench.test_linked(spec, ours));
+        let candidate = bench.test_linked(candidate, theirs);
+        let tests = tests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (lines, count) = harness_lines(&tests.stdout.text(), &tests.stderr.text());
+        let ending = match tests.status {
+            Status::Ok if count > 0 => Ending::Done,
+            Status::Exit(101) if count > 0 => Ending::Done,
+            Status::Exit(GONE) => Ending::Gone,
+            Status::Exit(GARBLED) => Ending::Garbled,
+            Status::CpuLimit | Status::WallLimit => Ending::Late,
+            Status::Signal(signal) => Ending::Died(signal),
+            _ => Ending::Lost,
+        };
+        Ok((Tested { lines, ending, said: crate::code::output::normal(&tests.stderr.text()) }, candidate))
+    })
+}
+
+/// The report of rustc's own harness in the words of ours: one line for each test, and how many there are.
+fn harness_lines(stdout: &str, stderr: &str) -> (String, usize) {
+    let panics = panics(stderr);
+    let (mut lines, mut count) = (String::new(), 0);
+    for line in stdout.lines() {
+        let Some((name, word)) = line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ")) else {
+            continue;
+        };
+        let name = name
+            .strip_suffix(" - should panic")
+            .unwrap_or(name)
+            .trim_start_matches("m0::__proofhouse_tests::");
+        match word {
+            "ok" => lines.push_str(&format!("ok\t{name}\t\t0\t0\t\n")),
+            "FAILED" => {
+                let place =
+                    panics.iter().find(|(thread, _)| thread.ends_with(name)).map(|(_, place)| place.as_str());
+                lines.push_str(&format!("failed\t{name}\t{}\n", place.unwrap_or("\t0\t0\t")));
+            }
+            _ => continue,
+        }
+        count += 1;
+    }
+    (lines, count)
+}
+
+/// The panics that were told on standard error: the thread, and file, line, column and message as a report has them.
+fn panics(stderr: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let text = crate::code::output::normal(stderr);
+    for piece in text.split("thread '").skip(1) {
+        let Some((thread, rest)) = piece.split_once("' panicked at ") else { continue };
+        let Some((place, message)) = rest.split_once(":\n") else { continue };
+        let mut parts = place.rsplitn(3, ':');
+        let (Some(column), Some(line), Some(file)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        let file = file.strip_prefix("m0/").unwrap_or(file);
+        let message = message.split("\nnote: run with").next().unwrap_or_default().trim_end();
+        let hex: String = message.bytes().take(4096).map(|byte| format!("{byte:02x}")).collect();
+        found.push((thread.to_owned(), format!("{file}\t{line}\t{column}\t{hex}")));
+    }
+    found
+}
+
 impl Tested {
+    /// The names of the tests in the report, where nothing else tells them.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.lines.lines().filter_map(|line| line.split('\t').nth(1)).map(str::to_owned).collect()
+    }
+
     fn lost() -> Tested {
         Tested { lines: String::new(), ending: Ending::Lost, said: String::new() }
     }

@@ -18,6 +18,8 @@ const OUTPUT: &str = "program";
 pub(super) enum Emit<'a> {
     /// A program.
     Program,
+    /// The program of rustc's own test harness.
+    Harness,
     /// A library of this name that other crates are compiled with.
     Library(&'a str),
     /// Nothing but what the compiler says.
@@ -57,7 +59,7 @@ impl Compiler<'_> {
         };
         let library = format!("lib{BORDER_NAME}.rlib");
         let (name, kind, left) = match emit {
-            Emit::Program => ("program", "bin", "link"),
+            Emit::Program | Emit::Harness => ("program", "bin", "link"),
             Emit::Library(name) => (name, "rlib", "link"),
             Emit::Nothing => ("program", "bin", "metadata"),
         };
@@ -75,6 +77,9 @@ impl Compiler<'_> {
             if clippy { "-Wclippy::correctness" } else { "-Awarnings" }.into(),
             format!("--extern={BORDER_NAME}={library}").into(),
         ];
+        if emit == Emit::Harness {
+            args.push("--test".into());
+        }
         args.extend(with.map(|(name, _)| Arg::from(format!("--extern={name}=lib{name}.rlib"))));
         args.extend(self.rust.crates.arguments());
         args.extend(["-o".into(), Arg::from(OUTPUT), files[0].0.as_str().into()]);

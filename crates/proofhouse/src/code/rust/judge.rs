@@ -6,7 +6,7 @@ use proofhouse_sandbox::recipes::Toolchain;
 use proofhouse_sandbox::{Infra, Outcome, Program, Status};
 
 use super::assemble::{Assembled, Reading, assemble};
-use super::checker::{Checker, checking};
+use super::checker::{Checker, checking, under_harness};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
 use super::frame::Frame;
@@ -69,7 +69,7 @@ pub(super) fn lint_failure(judged: Judged) -> Judged {
 }
 
 fn before_compiling(rust: &Rust, frame: &Frame, screened: &Screened) -> Option<(ErrorType, String)> {
-    if frame.checks.names.is_empty() {
+    if frame.checks.is_empty() {
         return Some((ErrorType::NoTests, "the task has no test that does anything".to_owned()));
     }
     if !screened.missing_crates.is_empty() {
@@ -125,6 +125,15 @@ impl Alone<'_> {
                     Ok((Err(error), _)) | Err(error) => {
                         ended(judged, ErrorType::InfraSandbox, error.to_string())
                     }
+                }
+            }
+            Some(Checker::Harness(checker)) => {
+                match under_harness(self.compiler.bench, &checker, tested::call(&program, None)) {
+                    Ok((told, candidate)) => {
+                        let names = told.names();
+                        tested::judge(judged, &names, told, &candidate, None)
+                    }
+                    Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
                 }
             }
             Some(Checker::Broken(_)) if self.task.is_own(signature) => self.as_rustc_says(judged),

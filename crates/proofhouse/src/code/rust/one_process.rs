@@ -7,16 +7,18 @@
 
 use proofhouse_sandbox::{Status, recipes};
 
+use super::checks::{LIST, Mode};
 use super::compile::Emit;
 use super::imports;
 use super::items::{Item, Kind};
 use super::judge::{Alone, Compiled, ended, lint_failure};
 use super::program::{self, BORDER_NAME};
 use super::public::public;
+use super::signature::{colon, parameter_list};
 use super::tested;
 use super::tokens::Lexed;
 use super::types::parts;
-use super::{Clippy, checks::LIST, diagnostics};
+use super::{Clippy, diagnostics};
 use crate::code::output;
 use crate::code::report::{self, Report};
 use crate::code::verdict::{Border, ErrorType, Judged};
@@ -41,6 +43,11 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
     if alone.screened.reaches_below && !rust.allows_unsafe {
         let error = "the task's types cannot be carried between two processes, and code that reaches below the language \
                      could read what the tests expect in one (`unsafe: allow` judges it all the same)";
+        return ended(judged, ErrorType::Unsupported, error.to_owned());
+    }
+    if alone.task.frame.checks.mode == Mode::Harness {
+        let error =
+            "tests that a macro makes cannot be run beside a completion whose types cannot be carried";
         return ended(judged, ErrorType::Unsupported, error.to_owned());
     }
     let scope = Scope::of(alone);
@@ -183,25 +190,24 @@ impl Scope {
     }
 }
 
-/// A function of the signature that the prompt declares, which calls the completion's; `None` where a parameter has no plain name.
+/// A function of the signature that the prompt declares, which calls the completion's; `None` where it declares none.
 fn pinned(head: &str, entry: &str) -> Option<String> {
     [format!("{head}\n}}"), format!("{head}\n{{}}"), head.to_owned()].iter().find_map(|closed| {
         let lexed = Lexed::of(closed)?;
         let items = Item::all(&lexed)?;
         let item = items.iter().find(|item| item.is_function(entry))?;
         let (open, _) = item.body?;
-        let list = (item.keyword + 2..open).find(|at| lexed.group(*at, '(').is_some())?;
-        let close = lexed.group(list, '(')?;
-        let mut names = Vec::new();
-        for (from, _) in parts(&lexed, list + 1, close) {
-            let at = from + usize::from(lexed.word(from) == "mut");
-            let plain = !lexed.word(at).is_empty() && lexed.is_mark(at + 1, ':') && lexed.word(at) != "self";
-            names.push(plain.then(|| lexed.at(at))?);
+        let (list, close) = parameter_list(&lexed, item)?;
+        let text = |from: usize, to: usize| match from < to {
+            true => &closed[lexed.tokens[from].from..lexed.tokens[to - 1].to],
+            false => "",
+        };
+        let (mut parameters, mut names) = (Vec::new(), Vec::new());
+        for (at, (from, to)) in parts(&lexed, list + 1, close).into_iter().enumerate() {
+            parameters.push(format!("a{at}: {}", text(colon(&lexed, from, to)? + 1, to)));
+            names.push(format!("a{at}"));
         }
         let words: Vec<&str> = (item.attributes.end..item.keyword).map(|at| lexed.word(at)).collect();
-        if words.contains(&"const") || words.contains(&"extern") {
-            return None;
-        }
         let mut call = format!("super::{entry}({})", names.join(", "));
         if words.contains(&"async") {
             call.push_str(".await");
@@ -214,7 +220,31 @@ fn pinned(head: &str, entry: &str) -> Option<String> {
             .filter(|word| matches!(**word, "async" | "unsafe"))
             .map(|word| format!("{word} "))
             .collect();
-        let declaration = &closed[lexed.tokens[item.keyword].from..lexed.tokens[open].from];
-        Some(format!("pub {qualifiers}{declaration} {{ {call} }}"))
+        let (generics, result) = (text(item.keyword + 2, list), text(close + 1, open));
+        Some(format!("pub {qualifiers}fn {entry}{generics}({}) {result} {{ {call} }}", parameters.join(", ")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_task_says_what_its_function_is() {
+        let table = [
+            (
+                "fn f<F: Fn(i32) -> i32>(g: F, mut x: i32) -> i32 {\n",
+                "pub fn f<F: Fn(i32) -> i32>(a0: F, a1: i32) -> i32 { super::f(a0, a1) }",
+            ),
+            ("async fn f((a, b): (u8, u8)) {\n", "pub async fn f(a0: (u8, u8))  { super::f(a0).await }"),
+            (
+                "pub fn f<T>(x: T) -> T where T: Ord {\n",
+                "pub fn f<T>(a0: T) -> T where T: Ord { super::f(a0) }",
+            ),
+        ];
+        for (head, expected) in table {
+            assert_eq!(pinned(head, "f").as_deref(), Some(expected));
+        }
+        assert_eq!(pinned("struct F;\n", "F"), None);
+    }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::assemble::Assembled;
-use super::checks::LIST;
+use super::checks::{LIST, Mode};
 use super::items::Item;
 use super::prepared::Prepared;
 use super::signature::Signature;
@@ -109,7 +109,10 @@ pub(super) fn checker(tasks: &[(&Prepared, &Signature)]) -> Vec<File> {
     let (mut list, mut files) = (String::new(), Vec::new());
     for (number, (task, signature)) in tasks.iter().enumerate() {
         root.push_str(&format!("#[path = \"m{number}/task.rs\"] mod m{number};\n"));
-        list.push_str(&format!("m{number}::__proofhouse_tests::{LIST}, "));
+        let listed = task.frame.checks.mode == Mode::Listed;
+        if listed {
+            list.push_str(&format!("m{number}::__proofhouse_tests::{LIST}, "));
+        }
         let text = format!(
             "{}\n{}{}{}#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n",
             task.preamble(),

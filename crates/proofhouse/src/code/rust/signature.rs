@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::items::Item;
-use super::tokens::Lexed;
+use super::tokens::{Lexed, What};
 use super::types::{Definition, Fields, Scope, Type, parts};
 
 /// The library of the border, as generated code names it.
@@ -58,10 +58,21 @@ fn is_generic(lexed: &Lexed<'_>, item: &Item) -> bool {
     generics || (list..close).any(|at| lexed.word(at) == "impl")
 }
 
-fn parameter_list(lexed: &Lexed<'_>, item: &Item) -> Option<(usize, usize)> {
+/// The brackets around a function's parameters, behind those of its type parameters.
+pub(super) fn parameter_list(lexed: &Lexed<'_>, item: &Item) -> Option<(usize, usize)> {
     let (open, _) = item.body?;
-    let list = (item.keyword + 2..open).find(|at| lexed.group(*at, '(').is_some())?;
-    Some((list, lexed.group(list, '(')?))
+    let (mut at, mut angles) = (item.keyword + 2, 0_i32);
+    while at < open {
+        match lexed.tokens[at].what {
+            What::Open('(', close) if angles == 0 => return Some((at, close)),
+            What::Open(_, close) => at = close,
+            What::Mark('<') => angles += 1,
+            What::Mark('>') if !lexed.is_mark(at - 1, '-') => angles -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }
 
 impl Signature {
@@ -359,10 +370,10 @@ impl Signature {
 }
 
 /// The colon between a parameter's pattern and its type.
-fn colon(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<usize> {
+pub(super) fn colon(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<usize> {
     let mut at = from;
     while at < to {
-        if let super::tokens::What::Open(_, close) = lexed.tokens[at].what {
+        if let What::Open(_, close) = lexed.tokens[at].what {
             at = close;
         } else if lexed.is_mark(at, ':') {
             if !lexed.is_mark(at + 1, ':') {
