@@ -7,7 +7,8 @@
 //! ```
 //!
 //! `$SIG` stands for the task's signature, `$HEAD` for that without its result, `$ENTRY` for the function's name, `$WRONG`
-//! for a value that is wrong, and `$RAW` for functions that write bytes to a descriptor.
+//! for a value that is wrong, `$POINTER` for what makes a pointer of the function, and `$RAW` for functions that write bytes
+//! to a descriptor.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +18,14 @@ use crate::lab::Lab;
 
 const TASKS: &str = include_str!("code_attacks/tasks.txt");
 const HONEST: &str = include_str!("code_attacks/honest.txt");
-const FORGED: [(&str, &str); 6] = [
+const FORGED: [(&str, &str); 7] = [
     ("types", include_str!("code_attacks/forged_types.txt")),
     ("names", include_str!("code_attacks/forged_names.txt")),
     ("process", include_str!("code_attacks/forged_process.txt")),
     ("memory", include_str!("code_attacks/forged_memory.txt")),
     ("files", include_str!("code_attacks/forged_files.txt")),
     ("border", include_str!("code_attacks/forged_border.txt")),
+    ("shared", include_str!("code_attacks/forged_shared.txt")),
 ];
 
 /// What `$RAW` stands for. A reply is a status, the length of what follows, and that.
@@ -75,8 +77,11 @@ fn answers(group: &str, text: &str, passes: bool) -> Vec<Answer> {
             let parts = &tasks[task];
             let signature = parts["signature"].trim();
             let end = signature.rfind(" -> ").filter(|at| *at > signature.rfind(')').unwrap_or_default());
+            let pointer =
+                if task == "twice" { "::<F> as fn(F, i32) -> i32" } else { " as fn(i32, i32) -> i32" };
             let text = body
                 .replace("$RAW", RAW)
+                .replace("$POINTER", pointer)
                 .replace("$SIG", signature)
                 .replace("$HEAD", &signature[..end.unwrap_or(signature.len())])
                 .replace("$ENTRY", task)

@@ -170,6 +170,9 @@ fn module(lexed: &Lexed<'_>, items: &[Item], path: &str, found: &mut Listing) ->
             continue;
         }
         for attribute in &attributes {
+            // The attribute of another crate makes a test of its own kind.
+            let foreign = !matches!(lexed.word(attribute.tokens.start), "test" | "core" | "std");
+            found.unclear |= attribute.name() == "test" && foreign;
             let ours = matches!(attribute.name(), "test" | "should_panic" | "ignore" | "cfg");
             if ours || item.kind == Kind::Inner && attribute.name() == "allow" {
                 let Range { start: from, end: to } = attribute.bytes;
@@ -331,6 +334,7 @@ mod tests {
             "#[cfg_attr(test, test)] fn a() { f() }",
             "#[test] fn a() { if cfg!(test) { f() } }",
             "#[test] fn a() -> std::process::ExitCode { f() }",
+            "#[tokio::test] async fn a() { f().await }",
         ] {
             let checks = Checks::of(text);
             assert_eq!((checks.mode, checks.source.as_str()), (Mode::Harness, text));
