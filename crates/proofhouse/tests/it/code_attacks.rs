@@ -139,7 +139,7 @@ fn wrongly_judged(args: &str) -> Vec<String> {
         let told = record["error_type"].as_str().unwrap_or("passed");
         let infra = told.starts_with("infra_");
         if (told == "passed") != answer.passes || infra {
-            wrong.push(format!("{} [{}]: {told}", answer.name, answer.task));
+            wrong.push(format!("{} [{}]: {told} {}", answer.name, answer.task, record["error"]));
         }
     }
     wrong

@@ -65,7 +65,11 @@ fn error(
             Some(Status::CpuLimit | Status::WallLimit) => {
                 (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned())
             }
-            _ => (ErrorType::InfraSandbox, "the tests did not report".to_owned()),
+            Some(Status::InfraError(infra)) => (ErrorType::InfraSandbox, infra.to_string()),
+            Some(other) => {
+                (ErrorType::InfraSandbox, format!("the tests did not report: their box ended with `{}`", other.word()))
+            }
+            None => (ErrorType::InfraSandbox, "the tests did not report".to_owned()),
         },
     })
 }
