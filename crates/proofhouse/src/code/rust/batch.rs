@@ -2,7 +2,7 @@
 //! own for each. A member that is in any doubt gets no verdict here and is judged alone, so that what is said of it never depends
 //! on its neighbours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_sandbox::{Program, Status};
@@ -11,12 +11,12 @@ use super::assemble::{Assembled, Reading, assemble};
 use super::checker::{Checker, Checking, checking};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
-use super::judge::{Alone, Compiled as Rejected};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
 use super::{Clippy, Rust, judge as alone, program, tested};
 use crate::code::bench::Bench;
+use crate::code::output;
 use crate::code::problem::Problem;
 use crate::code::verdict::{ErrorType, Judged};
 
@@ -57,9 +57,15 @@ pub(super) fn judge(
         match compile(&compiler, &members) {
             Compiled::Program(program, told) => return test(&compiler, &members, &program, &told, tell),
             Compiled::Named(named) if !named.is_empty() => {
-                let (out, rest) = members.into_iter().partition(|member| named.contains(&member.at));
-                members = rest;
-                reject(&compiler, &out, tell);
+                let mut number = 0;
+                members.retain(|member| {
+                    let told = named.get(&number);
+                    number += 1;
+                    if let Some(Some(told)) = told {
+                        tell(member.at, rejected(member, told.clone()));
+                    }
+                    told.is_none()
+                });
             }
             Compiled::Named(_) | Compiled::Unclear => return,
         }
@@ -85,8 +91,8 @@ fn eligible(at: usize, task: Arc<Prepared>, completion: &str) -> Option<Member> 
 
 enum Compiled {
     Program(Program, Vec<Told>),
-    /// These members, by their places, have errors of their own.
-    Named(BTreeSet<usize>),
+    /// These members, by their numbers, have errors of their own; who has no neighbour's part in them is told what they are.
+    Named(BTreeMap<usize, Option<Told>>),
     Unclear,
 }
 
@@ -105,8 +111,8 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
         }
         (Status::Exit(1), _) => match diagnostics::members_in_error(&stderr) {
             Some(numbers) if !numbers.is_empty() => {
-                let place = |number: &usize| members.get(*number).map(|member| member.at);
-                Compiled::Named(numbers.iter().filter_map(place).collect())
+                let told = |number: usize| (number, diagnostics::rejected_member(&stderr, number));
+                Compiled::Named(numbers.into_iter().map(told).collect())
             }
             _ => Compiled::Unclear,
         },
@@ -114,17 +120,14 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
     }
 }
 
-/// Members that errors named: what the compiler has against each is asked of it alone.
-fn reject(compiler: &Compiler<'_>, members: &[Member], tell: &mut dyn FnMut(usize, Judged)) {
-    for member in members {
-        let Member { at, task, assembled, screened, signature } = member;
-        let mut judged = alone::begun(assembled, screened);
-        let files = program::single(assembled, signature, false);
-        let alone = Alone { compiler: *compiler, task, assembled, screened };
-        if let Some(Rejected::Stopped(ErrorType::CompileError, error)) = alone.rejected(&mut judged, &files) {
-            tell(*at, alone::ended(judged, ErrorType::CompileError, error));
-        }
-    }
+/// A member that does not compile, with what the compiler has against it.
+fn rejected(member: &Member, told: Told) -> Judged {
+    let mut judged = alone::begun(&member.assembled, &member.screened);
+    let error = told.errors.iter().find(|error| error.file.is_some()).map(|error| error.message.clone());
+    judged.compile_ok = Some(false);
+    judged.stderr = output::of_text(&told.rendered);
+    judged.diagnostics.errors = told.errors;
+    alone::ended(judged, ErrorType::CompileError, error.unwrap_or_default())
 }
 
 /// One member that is ready to be tested: its number in the crate, and that of its tests in the checker.

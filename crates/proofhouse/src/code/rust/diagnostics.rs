@@ -36,7 +36,7 @@ struct Span {
 }
 
 /// What a compiler said.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     pub(super) errors: Vec<Finding>,
     /// Of the linter, in the completion itself.
@@ -48,6 +48,14 @@ pub(super) struct Told {
 }
 
 impl Told {
+    fn error(&mut self, message: &Message) {
+        self.real_error = true;
+        self.rendered.push_str(message.rendered.as_deref().unwrap_or_default());
+        if self.errors.len() < MAX_FINDINGS {
+            self.errors.push(finding(message));
+        }
+    }
+
     /// Whether nothing is wrong but that the function cannot be called as the border calls it.
     pub(super) fn is_of_border(&self) -> bool {
         let of_border = |file: &str| file == "border.rs" || file.starts_with("glue");
@@ -69,15 +77,54 @@ pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> Told {
             }
         } else if message.level.starts_with("error") {
             let summary = message.code.is_none() && message.message.starts_with("aborting due to");
-            told.real_error |= !summary;
-            told.rendered.push_str(message.rendered.as_deref().unwrap_or_default());
-            if !summary && told.errors.len() < MAX_FINDINGS {
-                told.errors.push(finding(&message));
+            if !summary {
+                told.error(&message);
             }
         }
     }
     told.rendered = normal(&told.rendered);
     told
+}
+
+/// The errors of one member of a batch, in the words that it would meet alone: the phase of the compiler in which it stops is the
+/// same, and so is what is said of it up to there. `None` where a neighbour has a part in it.
+pub(super) fn rejected_member(stderr: &[u8], number: usize) -> Option<Told> {
+    let folder = format!("m{number}/");
+    let mut told = Told::default();
+    for mut message in messages(stderr).filter(|message| message.level.starts_with("error")) {
+        let of_member = |span: &Span| span.file_name.starts_with(&folder);
+        if !message.spans.iter().any(of_member) {
+            continue;
+        }
+        for span in &mut message.spans {
+            if let Some(name) = span.file_name.strip_prefix(&folder) {
+                span.file_name = name.to_owned();
+            }
+        }
+        told.error(&message);
+    }
+    let rendered = told.rendered.replace(&folder, "").replace(&format!("m{number}::"), "candidate::");
+    if told.errors.is_empty() || told.is_of_border() || names_a_member(&rendered) {
+        return None;
+    }
+    told.rendered = normal(&rendered);
+    Some(told)
+}
+
+/// Whether a text has the folder or the module of a member in it.
+fn names_a_member(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('m') {
+        let before = rest[..at].chars().next_back();
+        rest = &rest[at + 1..];
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let behind = &rest[digits..];
+        let alone = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        if digits > 0 && alone && (behind.starts_with('/') || behind.starts_with("::")) {
+            return true;
+        }
+    }
+    false
 }
 
 /// The text that a person reads, without what changes from run to run: the compiler writes long types to files whose
@@ -188,6 +235,16 @@ mod tests {
         let crash = "error: rustc interrupted by SIGSEGV, printing backtrace\n\n/x.so(+0x1a2b)[0x7f00]\n";
         assert_eq!(of_crash(crash), "error: rustc interrupted by SIGSEGV, printing backtrace\n");
         assert_eq!(of_crash("memory allocation failed"), "memory allocation failed");
+    }
+
+    #[test]
+    fn a_text_that_names_a_neighbour_is_known() {
+        for text in ["use crate::m3::f;", "--> m12/candidate.rs:1:1", "m0::X"] {
+            assert!(names_a_member(text), "{text}");
+        }
+        for text in ["am3::f", "m::f", "sum3/x", "m3 / 4", "_m3::f", "um7/"] {
+            assert!(!names_a_member(text), "{text}");
+        }
     }
 
     #[test]

@@ -176,12 +176,12 @@ impl Alone<'_> {
             // Lints that the completion itself made errors: the compiler decides alone whether it compiles.
             let only_lints = matches!(outcome.status, Status::Exit(_)) && !told.real_error;
             if !only_lints || told.lints.is_empty() {
-                return self.compiled(judged, files, outcome, (told, true));
+                return self.compiled(judged, outcome, told, true);
             }
         }
         let outcome = compiler.run(files, false, emit);
         let told = diagnostics::read(&outcome.stderr.head, &own);
-        let compiled = self.compiled(judged, files, outcome, (told, false));
+        let compiled = self.compiled(judged, outcome, told, false);
         if lints && matches!(compiled, Compiled::Program(_)) {
             let told = diagnostics::read(&compiler.run(files, true, Emit::Nothing).stderr.head, &own);
             judged.clippy_ok = Some(told.lints.is_empty());
@@ -190,13 +190,7 @@ impl Alone<'_> {
         compiled
     }
 
-    fn compiled(
-        &self,
-        judged: &mut Judged,
-        files: &[File],
-        mut outcome: Outcome,
-        (told, linted): (Told, bool),
-    ) -> Compiled {
+    fn compiled(&self, judged: &mut Judged, mut outcome: Outcome, told: Told, linted: bool) -> Compiled {
         judged.compile_time_ms = Some(outcome.usage.cpu_ms);
         let found = outcome.collected.pop().and_then(|each| each.result.ok());
         if outcome.status == Status::Ok
@@ -209,28 +203,11 @@ impl Alone<'_> {
             }
             return Compiled::Program(self.compiler.bench.sandbox().program(found));
         }
-        if outcome.status == Status::Exit(1)
-            && let Some(rejected) = self.rejected(judged, files)
-        {
-            return rejected;
+        if outcome.status == Status::Exit(1) && told.is_of_border() {
+            return Compiled::Misfit;
         }
         let (error_type, error) = self.stopped(judged, &outcome, told);
         Compiled::Stopped(error_type, error)
-    }
-
-    /// What the compiler alone, without making anything, has against a completion. That is what is recorded, whoever met the
-    /// error first: the linter, or the compiler of a whole batch.
-    pub(super) fn rejected(&self, judged: &mut Judged, files: &[File]) -> Option<Compiled> {
-        let outcome = self.compiler.run(files, false, Emit::Nothing);
-        let told = diagnostics::read(&outcome.stderr.head, &|at| self.assembled.is_own(at));
-        if outcome.status != Status::Exit(1) || told.errors.iter().all(|error| error.file.is_none()) {
-            return None;
-        }
-        if told.is_of_border() {
-            return Some(Compiled::Misfit);
-        }
-        let (error_type, error) = self.stopped(judged, &outcome, told);
-        Some(Compiled::Stopped(error_type, error))
     }
 
     /// Why the compiler made no program; what it said goes to the record.

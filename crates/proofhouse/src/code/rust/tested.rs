@@ -66,9 +66,10 @@ fn error(
                 (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned())
             }
             Some(Status::InfraError(infra)) => (ErrorType::InfraSandbox, infra.to_string()),
-            Some(other) => {
-                (ErrorType::InfraSandbox, format!("the tests did not report: their box ended with `{}`", other.word()))
-            }
+            Some(other) => (
+                ErrorType::InfraSandbox,
+                format!("the tests did not report: their box ended with `{}`", other.word()),
+            ),
             None => (ErrorType::InfraSandbox, "the tests did not report".to_owned()),
         },
     })
