@@ -36,11 +36,15 @@ struct Entry {
 impl Judge {
     /// Makes ready to judge answers to these problems.
     pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
-        let entry = |problem: Problem| (problem.task_id.clone(), Entry { problem, task: OnceLock::new() });
+        let entry = |problem: Problem| {
+            let problem = problem.for_judging(language.name());
+            (problem.task_id.clone(), Entry { problem, task: OnceLock::new() })
+        };
+        let tasks = problems.into_iter().map(entry).collect();
         Judge {
             bench,
             language,
-            tasks: problems.into_iter().map(entry).collect(),
+            tasks,
             cache: None,
             measure: false,
             baseline: OnceLock::new(),
@@ -105,6 +109,7 @@ impl Judge {
         for (at, sample) in samples.iter().enumerate() {
             let entry = sample.task_id.as_ref().and_then(|task_id| self.tasks.get(task_id));
             if let (Ok(completion), Some(entry)) = (&sample.completion, entry)
+                && entry.problem.is_judged_as_written()
                 && self.known(entry, completion).is_none()
             {
                 together.push((&entry.problem, completion.as_str()));
@@ -170,7 +175,7 @@ impl Judge {
 
     fn judge_once(&self, entry: &Entry, completion: &str) -> Judged {
         let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
-        let mut judged = task.judge(&self.bench, completion);
+        let mut judged = task.judge(&self.bench, &entry.problem.judged(completion));
         if !self.measure {
             (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
         } else if judged.binary_size_bytes.is_some() {
@@ -205,7 +210,7 @@ impl Judge {
             problem.entry_point.as_deref().unwrap_or_default().as_bytes(),
             problem.test.as_bytes(),
             stops.as_bytes(),
-            completion.as_bytes(),
+            problem.judged(completion).as_bytes(),
         ])
     }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cache;
+mod formats;
 mod judge;
 mod language;
 mod lines;
@@ -21,9 +22,10 @@ mod verdict;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
+pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
 pub use language::{Language, Task};
-pub use problem::{Problem, ProblemError, read_problems};
+pub use problem::{Problem, ProblemError, ProblemFile, read_problem_file, read_problems};
 pub use prose::{Prose, Unfit};
 pub use python::Python;
 pub use record::{Body, body};
