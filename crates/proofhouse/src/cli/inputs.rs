@@ -9,6 +9,7 @@ use proofhouse_ledger::record::Kind;
 use super::env;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::code::LanguageName;
 use crate::containment::Lane;
 use crate::robustness::PolicyName;
 use crate::suite::{CodeOverrides, Overrides};
@@ -160,6 +161,22 @@ impl Inputs {
             policy: self.policy.map(PolicyName::from),
             lane: self.lane.map(LaneArg::lane),
             environment: env::for_targets(),
+        }
+    }
+}
+
+/// A language that completions are judged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LanguageArg {
+    Rust,
+    Python,
+}
+
+impl From<LanguageArg> for LanguageName {
+    fn from(language: LanguageArg) -> LanguageName {
+        match language {
+            LanguageArg::Rust => LanguageName::Rust,
+            LanguageArg::Python => LanguageName::Python,
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cache;
+mod detect;
 mod formats;
 mod judge;
 mod language;
@@ -22,6 +23,7 @@ mod verdict;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
+pub use detect::{LanguageName, NoLanguage, crates_of, language_of, usual_version};
 pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
 pub use language::{Language, Task};
