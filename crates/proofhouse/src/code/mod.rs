@@ -19,6 +19,7 @@ mod rehearse;
 mod report;
 mod rust;
 mod sample;
+mod soundness;
 mod verdict;
 
 pub use bench::{Bench, Budgets};
@@ -35,4 +36,5 @@ pub use rehearse::{Flaw, Remark, rehearse};
 pub use rust::{Clippy, Rust};
 pub(crate) use rust::{is_crate_name, is_crate_version};
 pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
+pub use soundness::Soundness;
 pub use verdict::{Border, Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};
