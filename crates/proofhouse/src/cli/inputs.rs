@@ -72,7 +72,7 @@ pub(super) struct Inputs {
 
     /// Code suites: the k of pass@k, instead of the suite's.
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    k: Option<Vec<u64>>,
+    pub(super) k: Option<Vec<u64>>,
 
     /// Code suites: only this task; may be given several times.
     #[arg(long = "task", value_name = "ID")]
