@@ -20,7 +20,7 @@ use crate::code::{self, Clippy, LanguageName, Problem, ProblemFile};
 /// verified, compared and exported. `--write-suite` writes the suite that it is.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("suite", |arg| arg.value_name("PROBLEMS").help("The problem file: `.jsonl` or `.jsonl.gz`")),
+    mut_arg("suite", |arg| arg.index(1).value_name("PROBLEMS").help("The problem file: `.jsonl` or `.jsonl.gz`")),
     mut_arg("record", |arg| arg.hide(true)),
     mut_arg("replay", |arg| arg.hide(true)),
     mut_arg("prices", |arg| arg.hide(true)),
@@ -34,7 +34,7 @@ pub(super) struct Code {
     run: Run,
 
     /// Files of completions: lines with `task_id` and `completion` (or `solution`, `generation`).
-    #[arg(required = true, value_name = "SAMPLES")]
+    #[arg(required = true, index = 2, value_name = "SAMPLES")]
     samples: Vec<Utf8PathBuf>,
 
     /// The language [default: as the problems say or look].
