@@ -38,7 +38,7 @@ impl Soundness {
             let judged = judge.judge_completion(task_id, &solution)?;
             let error_type = judged.error_type?;
             let why = judged.error.unwrap_or_default();
-            let why = why.lines().next().unwrap_or_default();
+            let why = why.lines().next().unwrap_or_default().trim_end_matches([':', ' ']);
             match error_type {
                 ErrorType::InfraMissingModule => {
                     Some(format!("its own solution needs what is not there: {why}"))

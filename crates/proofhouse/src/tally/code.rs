@@ -129,6 +129,19 @@ impl CodeTally {
         self.slots[slot].push(line, &task, known, passed)
     }
 
+    /// By slot: pass@1 where there are tasks that nobody answered and that count as failures.
+    pub(super) fn rates_with_unanswered(&self) -> Vec<Option<f64>> {
+        let of = |slot: &SlotCounts| {
+            let sound = |task: &&String| !self.broken.contains_key(*task);
+            let planned = self.planned.as_deref().unwrap_or_default();
+            let missed = planned.iter().filter(sound).filter(|task| !slot.tasks.contains_key(*task)).count();
+            let known = slot.tasks.iter().filter(|(task, counts)| sound(task) && counts.scored > 0);
+            let pairs = known.map(|(_, counts)| (counts.scored, counts.passed));
+            (missed > 0 && !self.answered_only).then(|| at(1, pairs, missed as u64)).flatten()
+        };
+        self.slots.iter().map(|slot| of(slot).map(|point| point.value)).collect()
+    }
+
     /// What it comes to; `slots` are those of the common tally, in the same order.
     pub(super) fn finish(&self, slots: &[Slot]) -> Code {
         let each = self.slots.iter().zip(slots).map(|(counts, slot)| counts.finish(&slot.slot, self));

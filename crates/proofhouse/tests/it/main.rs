@@ -7,6 +7,7 @@
 
 mod asking;
 mod browser;
+mod closed;
 mod code;
 mod code_suite;
 mod code_wordings;
@@ -17,6 +18,7 @@ mod determinism;
 mod diff;
 mod disk;
 mod envelope;
+mod evalplus;
 mod golden;
 mod lab;
 mod outcomes;
