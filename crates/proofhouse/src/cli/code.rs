@@ -75,6 +75,15 @@ impl From<ClippyArg> for Clippy {
     }
 }
 
+/// What the files say.
+struct Found<'a> {
+    language: LanguageName,
+    /// Name and version of each crate that is built.
+    crates: &'a [(String, String)],
+    /// The file of each slot.
+    slots: &'a [(String, Utf8PathBuf)],
+}
+
 impl Code {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let path = self.run.suite.clone();
@@ -83,7 +92,7 @@ impl Code {
         let language = self.language(&path, &file.problems)?;
         let crates = self.crates(language, &file.problems)?;
         let slots = slots(&self.samples);
-        self.say(terminal, &file, language, (&crates, &slots));
+        self.say(terminal, &file, &Found { language, crates: &crates, slots: &slots });
         let base = self.base()?;
         let mut text = format!("kind: code\nsuite_id: {}\n", name_of(&path));
         text.push_str(&format!("language: {}\n", language.as_str()));
@@ -156,13 +165,7 @@ impl Code {
     }
 
     /// What was found, before anything is run.
-    fn say(
-        &self,
-        terminal: &Terminal,
-        file: &ProblemFile,
-        language: LanguageName,
-        (crates, slots): (&[(String, String)], &[(String, Utf8PathBuf)]),
-    ) {
+    fn say(&self, terminal: &Terminal, file: &ProblemFile, &Found { language, crates, slots }: &Found<'_>) {
         let mut formats: Vec<code::Format> = file.problems.iter().map(|problem| problem.format).collect();
         formats.sort_unstable();
         formats.dedup();

@@ -110,8 +110,11 @@ mod tests {
         }
     }
 
+    /// The chance to solve a task, from a number between 0 and 1 that is drawn evenly.
+    type Difficulty = fn(f64) -> f64;
+
     /// How often the interval holds the true mean over tasks like these, and how wide it is on average.
-    fn coverage(tasks: u64, (n, k): (u64, u64), difficulty: fn(f64) -> f64) -> (f64, f64) {
+    fn coverage(tasks: u64, (n, k): (u64, u64), difficulty: Difficulty) -> (f64, f64) {
         let mut draws = Draws(0x9e37_79b9_7f4a_7c15 ^ (tasks << 32 | n << 16 | k));
         let chance = |p: f64| 1.0 - (1.0 - p).powi(k as i32);
         let truth = (0..200_000).map(|at| chance(difficulty((f64::from(at) + 0.5) / 200_000.0))).sum::<f64>()
@@ -136,7 +139,7 @@ mod tests {
     /// By simulation: 95 % intervals of pass@k over tasks hold the truth in about 95 % of runs.
     #[test]
     fn intervals_cover_what_they_say() {
-        let difficulties: [(&str, fn(f64) -> f64); 4] = [
+        let difficulties: [(&str, Difficulty); 4] = [
             ("any", |u| u),
             ("solved or not", |u| if u < 0.4 { 0.02 } else { 0.97 }),
             ("easy", |u| u.powf(0.2)),
