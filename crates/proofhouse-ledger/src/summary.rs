@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod code;
 pub mod containment;
 pub mod robustness;
 
+pub use code::{
+    BrokenTask, Code, CodeSlot, FailureExample, NothingPassed, OmittedK, PassAtK, Robust, RobustAtK,
+};
 pub use containment::ContainmentSummary;
 
 /// The version of the summary format.
@@ -178,133 +182,4 @@ pub struct Gate {
     pub held: Option<bool>,
     /// Targets that did not.
     pub failed_slots: Vec<String>,
-}
-
-/// What the completions of a `code` run add up to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Code {
-    /// Each slot, in the suite's order.
-    pub slots: Vec<CodeSlot>,
-}
-
-/// The completions of one slot. `total` = `scored` + `infra` + `invalid`. Where the suite has `vary`, everything but
-/// `robust` is of the tasks as they stand, so that it compares with a run without.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CodeSlot {
-    /// The slot.
-    pub slot: String,
-    /// Completions in all.
-    pub total: u64,
-    /// Completions with a verdict.
-    pub scored: u64,
-    /// Completions about which machine, toolchain or model left nothing known.
-    pub infra: u64,
-    /// Lines with nothing to judge.
-    pub invalid: u64,
-    /// Tasks with at least one scored completion.
-    pub tasks: u64,
-    /// Tasks for which at least one completion passed.
-    pub tasks_solved: Rate,
-    /// Mean over tasks, for each k that every task has enough completions for.
-    pub pass_at_k: Vec<PassAtK>,
-    /// Each k that was asked for and cannot be said.
-    pub omitted_k: Vec<OmittedK>,
-    /// Robust pass@k for suites with `vary`: a row for each generator, then one for all wordings together.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub robust: Vec<Robust>,
-    /// Passed over total if every completion that is not scored had failed.
-    pub worst: Rate,
-    /// Passed over total if every completion that is not scored had passed.
-    pub best: Rate,
-    /// Compiled, over those that were given to the compiler.
-    pub compile_rate: Rate,
-    /// Clean, over those that were linted.
-    pub clippy_rate: Rate,
-    /// Without a `main` of its own, over those that were read.
-    pub main_free_rate: Rate,
-    /// Mean CPU time of the compiler in milliseconds, where it was measured and recorded.
-    pub mean_compile_time_ms: Option<f64>,
-    /// Mean size of the test program, where it was measured.
-    pub mean_binary_size_bytes: Option<f64>,
-    /// How much larger than a test program without completion and tests they are on average, where measured.
-    pub mean_binary_size_over_baseline_bytes: Option<f64>,
-    /// Completions by error type.
-    pub error_types: BTreeMap<String, u64>,
-    /// Completions in which the compiler's error code occurs.
-    pub compile_error_codes: BTreeMap<String, u64>,
-    /// Completions in which the lint occurs.
-    pub lint_names: BTreeMap<String, u64>,
-    /// Crates that tasks need and that are not there, with the completions that this kept from being scored.
-    pub missing_crates: BTreeMap<String, u64>,
-}
-
-/// pass@k as the mean of its unbiased estimates over tasks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PassAtK {
-    /// k
-    pub k: u64,
-    /// Tasks that it is the mean of.
-    pub tasks: u64,
-    /// The mean.
-    pub value: f64,
-    /// Standard error over tasks; null below two tasks.
-    pub standard_error: Option<f64>,
-    /// Lower end of the 95 % interval over tasks (Wilson's with tasks as the units).
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
-}
-
-/// Robust pass@k after ReCode (Wang et al. 2022): the i-th completion of a task is right if it passes in the worst of
-/// several wordings, that is in all of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Robust {
-    /// The generator of the wordings; null for all wordings together, the task's own among them.
-    pub generator: Option<String>,
-    /// In how many wordings a completion has to pass.
-    pub wordings: u64,
-    /// Tasks in the row: those of which every completion, in these wordings and in the task's own, has a verdict.
-    pub tasks: u64,
-    /// Tasks left out because a generator could not make one of the wordings.
-    pub tasks_without_wording: u64,
-    /// Other tasks left out because a completion has no verdict.
-    pub tasks_without_verdict: u64,
-    /// For each k that every task of the row has enough completions for.
-    pub at_k: Vec<RobustAtK>,
-    /// Each k that was asked for and cannot be said.
-    pub omitted_k: Vec<OmittedK>,
-}
-
-/// Robust pass@k as the mean of its unbiased estimates over the tasks of a row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RobustAtK {
-    /// k
-    pub k: u64,
-    /// The mean.
-    pub value: f64,
-    /// Standard error over tasks; null below two tasks.
-    pub standard_error: Option<f64>,
-    /// Lower end of the 95 % interval over tasks (Wilson's with tasks as the units).
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
-    /// pass@k of the same tasks as they stand.
-    pub pass_at_k: f64,
-    /// How much of that is lost, as a share of it; null when there is none to lose.
-    pub drop: Option<f64>,
-}
-
-/// A k that cannot be said.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OmittedK {
-    /// k
-    pub k: u64,
-    /// Why not.
-    pub reason: String,
 }

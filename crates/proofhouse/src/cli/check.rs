@@ -6,9 +6,9 @@ use clap::Args;
 use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, LanguageArg};
 use super::{Terminal, visible};
-use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, Problem, Python, Rust};
+use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
 use crate::{plan, suite};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
@@ -24,18 +24,16 @@ pub(super) struct Check {
     #[command(flatten)]
     inputs: Inputs,
 
-    /// The language of problem files [default: as their prompts look].
+    /// The language of problem files [default: as they say or look].
     #[arg(long, value_enum)]
     language: Option<LanguageArg>,
 
+    /// Say which crates the tasks of problem files use, as lines for a suite; nothing is run.
+    #[arg(long)]
+    crates: bool,
+
     #[command(flatten)]
     sandbox: SandboxArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum LanguageArg {
-    Rust,
-    Python,
 }
 
 impl Check {
@@ -43,7 +41,12 @@ impl Check {
         let mut broken = Vec::new();
         for path in &self.files {
             if is_problem_file(path) {
-                broken.extend(self.rehearse(path, terminal)?);
+                let file = code::read_problem_file(path)
+                    .map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
+                match self.crates {
+                    true => say_crates(path, &file, terminal)?,
+                    false => broken.extend(self.rehearse(path, file, terminal)?),
+                }
                 continue;
             }
             match suite::load(path, &self.inputs.overrides()) {
@@ -64,13 +67,27 @@ impl Check {
     }
 
     /// Tries the solutions of a problem file; gives what is broken.
-    fn rehearse(&self, path: &Utf8Path, terminal: &Terminal) -> Result<Option<String>, Failure> {
-        let problems = code::read_problems(path).map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
-        let language = self.language.unwrap_or_else(|| looks_like(&problems));
+    fn rehearse(
+        &self,
+        path: &Utf8Path,
+        file: ProblemFile,
+        terminal: &Terminal,
+    ) -> Result<Option<String>, Failure> {
+        for note in &file.notes {
+            terminal.say(&format!("warning: {path}: {}", visible(note)));
+        }
+        let problems = file.problems;
+        let language = match self.language {
+            Some(language) => LanguageName::from(language),
+            None => code::language_of(&problems).map_err(|why| {
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}"))
+                    .hint("say it: `--language rust` or `--language python`")
+            })?,
+        };
         let bench = Bench::new(self.sandbox.open()?, Budgets::default())?;
         let language: Box<dyn Language> = match language {
-            LanguageArg::Rust => Box::new(Rust::find("rustc".as_ref(), Clippy::Off)),
-            LanguageArg::Python => Box::new(Python::find("python3".as_ref())),
+            LanguageName::Rust => Box::new(Rust::find("rustc".as_ref(), Clippy::Off)),
+            LanguageName::Python => Box::new(Python::find("python3".as_ref())),
         };
         let judge = Judge::new(bench, language, problems.clone());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -97,13 +114,35 @@ impl Check {
     }
 }
 
-fn is_problem_file(path: &Utf8Path) -> bool {
+pub(super) fn is_problem_file(path: &Utf8Path) -> bool {
     let name = path.as_str().strip_suffix(".gz").unwrap_or(path.as_str());
     name.ends_with(".jsonl")
 }
 
-/// Rust has `fn`, Python has `def`.
-fn looks_like(problems: &[Problem]) -> LanguageArg {
-    let has = |word: &str| problems.iter().filter(|problem| problem.prompt.contains(word)).count();
-    if has("def ") > has("fn ") { LanguageArg::Python } else { LanguageArg::Rust }
+/// The crates that the tasks use, as lines for a suite.
+fn say_crates(path: &Utf8Path, file: &ProblemFile, terminal: &Terminal) -> Result<(), Failure> {
+    let crates = match code::language_of(&file.problems) {
+        Ok(LanguageName::Python) => Default::default(),
+        _ => code::crates_of(&file.problems),
+    };
+    if crates.is_empty() {
+        terminal.data(&format!("# {path}: the tasks use no crates\n"))?;
+        return Ok(());
+    }
+    let mut text = format!("# {path}\ncrates:\n");
+    for (name, tasks) in &crates {
+        let version = code::usual_version(name);
+        let unknown = if version.is_none() { ", version not known here" } else { "" };
+        let some: Vec<&str> = tasks.iter().take(3).map(String::as_str).collect();
+        let more = if tasks.len() > some.len() { ", …" } else { "" };
+        text.push_str(&format!(
+            "  {name}: \"{}\" # {} of {} tasks{unknown}: {}{more}\n",
+            version.unwrap_or("*"),
+            tasks.len(),
+            file.problems.len(),
+            some.join(", "),
+        ));
+    }
+    terminal.data(&visible(&text))?;
+    Ok(())
 }

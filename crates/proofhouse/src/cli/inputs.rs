@@ -9,6 +9,7 @@ use proofhouse_ledger::record::Kind;
 use super::env;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::code::LanguageName;
 use crate::containment::Lane;
 use crate::robustness::PolicyName;
 use crate::suite::{CodeOverrides, Overrides};
@@ -71,7 +72,7 @@ pub(super) struct Inputs {
 
     /// Code suites: the k of pass@k, instead of the suite's.
     #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    k: Option<Vec<u64>>,
+    pub(super) k: Option<Vec<u64>>,
 
     /// Code suites: only this task; may be given several times.
     #[arg(long = "task", value_name = "ID")]
@@ -160,6 +161,22 @@ impl Inputs {
             policy: self.policy.map(PolicyName::from),
             lane: self.lane.map(LaneArg::lane),
             environment: env::for_targets(),
+        }
+    }
+}
+
+/// A language that completions are judged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum LanguageArg {
+    Rust,
+    Python,
+}
+
+impl From<LanguageArg> for LanguageName {
+    fn from(language: LanguageArg) -> LanguageName {
+        match language {
+            LanguageArg::Rust => LanguageName::Rust,
+            LanguageArg::Python => LanguageName::Python,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod check;
+mod code;
 mod completions;
 mod diff;
 mod doctor;
@@ -58,6 +59,7 @@ enum Command {
     Check(check::Check),
     Plan(plan::Plan),
     Run(run::Run),
+    Code(code::Code),
     Score(score::Score),
     Report(report::Report),
     Export(export::Export),
@@ -134,6 +136,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Check(command) => command.run(terminal),
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
+        Command::Code(command) => command.run(terminal),
         Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),

@@ -98,6 +98,21 @@ pub(super) struct Run {
     /// The run whose answers are judged in place of asking; `score` sets it.
     #[arg(skip)]
     records_of: Option<Utf8PathBuf>,
+
+    /// The suite's text where it is in no file; `code` sets it.
+    #[arg(skip)]
+    typed: Option<Typed>,
+}
+
+/// A suite that is in no file.
+#[derive(Debug, Clone)]
+pub(super) struct Typed {
+    /// What the file would hold.
+    pub(super) text: String,
+    /// Where its paths start.
+    pub(super) base: Utf8PathBuf,
+    /// The command that makes it again.
+    pub(super) command: String,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -110,6 +125,11 @@ impl Run {
     /// The same, with the answers of an earlier run.
     pub(super) fn with_records_of(self, run: Utf8PathBuf) -> Self {
         Run { records_of: Some(run), ..self }
+    }
+
+    /// The same, with a suite that is in no file.
+    pub(super) fn of_text(self, typed: Typed) -> Self {
+        Run { typed: Some(typed), ..self }
     }
 
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -226,7 +246,11 @@ impl Run {
             0 => String::new(),
             waiting => format!(" ({waiting} more wait in the journal)"),
         };
-        let mut again = format!("proofhouse run {} --run-dir {} --resume", self.suite, paths.dir);
+        let run = match &self.typed {
+            Some(typed) => typed.command.clone(),
+            None => format!("proofhouse run {}", self.suite),
+        };
+        let mut again = format!("{run} --run-dir {} --resume", paths.dir);
         for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", self.retry_errors)] {
             if given {
                 again.push(' ');
@@ -253,6 +277,11 @@ impl Run {
 
     /// The suite, with every variant written that a model has to write.
     fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Loaded, Failure> {
+        if let Some(Typed { text, base, .. }) = &self.typed {
+            let data_root = overrides.data_root.clone().or_else(|| Some(base.clone()));
+            let overrides = Overrides { data_root, ..overrides.clone() };
+            return Ok(suite::load_text(text, &overrides)?);
+        }
         let loaded = suite::load(&self.suite, overrides)?;
         let written = run::rewrite(&loaded, &self.tapes.opening()?)
             .map_err(|error| Failure::new(Exit::Infrastructure, &error))?;

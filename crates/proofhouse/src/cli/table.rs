@@ -8,7 +8,7 @@ use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
 
-use super::lanes;
+use super::{lanes, visible};
 
 use crate::report::{self, words};
 use crate::run::Executed;
@@ -37,6 +37,9 @@ pub(super) fn closing(
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
+        for sentence in report::account::account(slot) {
+            let _ = writeln!(text, "  {}", visible(&sentence));
+        }
         for row in words::robust(slot) {
             let _ = writeln!(text, "{row}");
         }

@@ -36,11 +36,15 @@ struct Entry {
 impl Judge {
     /// Makes ready to judge answers to these problems.
     pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
-        let entry = |problem: Problem| (problem.task_id.clone(), Entry { problem, task: OnceLock::new() });
+        let entry = |problem: Problem| {
+            let problem = problem.for_judging(language.name());
+            (problem.task_id.clone(), Entry { problem, task: OnceLock::new() })
+        };
+        let tasks = problems.into_iter().map(entry).collect();
         Judge {
             bench,
             language,
-            tasks: problems.into_iter().map(entry).collect(),
+            tasks,
             cache: None,
             measure: false,
             baseline: OnceLock::new(),
@@ -115,7 +119,7 @@ impl Judge {
                 if let Some(known) = self.known(entry, completion) {
                     settled[at] = true;
                     tell(at, known);
-                } else {
+                } else if entry.problem.is_judged_as_written() {
                     together.push((&entry.problem, completion.as_str()));
                     places.push(at);
                 }
@@ -184,7 +188,7 @@ impl Judge {
 
     fn judge_once(&self, entry: &Entry, completion: &str) -> Judged {
         let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
-        let mut judged = task.judge(&self.bench, completion);
+        let mut judged = task.judge(&self.bench, &entry.problem.judged(completion));
         if !self.measure {
             (judged.compile_time_ms, judged.binary_size_bytes) = (None, None);
         } else if judged.binary_size_bytes.is_some() {
@@ -219,7 +223,7 @@ impl Judge {
             problem.entry_point.as_deref().unwrap_or_default().as_bytes(),
             problem.test.as_bytes(),
             stops.as_bytes(),
-            completion.as_bytes(),
+            problem.judged(completion).as_bytes(),
         ])
     }
 }

@@ -5,6 +5,8 @@
 
 mod bench;
 mod cache;
+mod detect;
+mod formats;
 mod judge;
 mod language;
 mod lines;
@@ -17,13 +19,16 @@ mod rehearse;
 mod report;
 mod rust;
 mod sample;
+mod soundness;
 mod verdict;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
+pub use detect::{LanguageName, NoLanguage, crates_of, language_of, usual_version};
+pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
 pub use language::{Language, Task};
-pub use problem::{Problem, ProblemError, read_problems};
+pub use problem::{Problem, ProblemError, ProblemFile, read_problem_file, read_problems};
 pub use prose::{Prose, Unfit};
 pub use python::Python;
 pub use record::{Body, body};
@@ -31,4 +36,5 @@ pub use rehearse::{Flaw, Remark, rehearse};
 pub use rust::{Clippy, Rust};
 pub(crate) use rust::{is_crate_name, is_crate_version};
 pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
+pub use soundness::Soundness;
 pub use verdict::{Border, Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};

@@ -1,12 +1,12 @@
-//! Problems in the formats that people have: HumanEval, HumanEval-X and HumanEvalPack, MultiPL-E, McEval.
+//! Problem files, line by line; what a line means is known in `formats`.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse_ledger::Json;
-use proofhouse_ledger::json::{Object, Strictness, parse};
 
+use super::formats::{self, Format, Row, Understood};
 use super::lines::{Lines, Next};
 
 /// One task: what the model was shown, and how its answer is tested.
@@ -28,6 +28,46 @@ pub struct Problem {
     pub canonical_solution: Option<String>,
     /// A solution that must not pass.
     pub buggy_solution: Option<String>,
+    /// The language, where the format names it.
+    pub language: Option<String>,
+    /// The format that it was read from.
+    pub format: Format,
+}
+
+impl Problem {
+    /// Whether answers are judged as they are.
+    pub(super) fn is_judged_as_written(&self) -> bool {
+        self.format != Format::Stdio
+    }
+
+    /// What is judged in place of an answer: where the answer is a whole program, a function that runs it.
+    pub(super) fn judged<'a>(&self, answer: &'a str) -> Cow<'a, str> {
+        match self.format {
+            Format::Stdio => Cow::Owned(formats::whole_program(answer)),
+            _ => Cow::Borrowed(answer),
+        }
+    }
+
+    /// The problem as its answers are put to it: an answer begins on a line of its own, and an answer that is a whole
+    /// program continues nothing.
+    pub(super) fn for_judging(mut self, language: &str) -> Problem {
+        if self.format == Format::Stdio {
+            self.prompt.clear();
+        }
+        if language == "python" && !self.prompt.is_empty() && !self.prompt.ends_with('\n') {
+            self.prompt.push('\n');
+        }
+        self
+    }
+}
+
+/// A problem file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProblemFile {
+    /// Its problems, in its order.
+    pub problems: Vec<Problem>,
+    /// What its users should know of how it was read.
+    pub notes: Vec<String>,
 }
 
 /// Why a problem file cannot be used.
@@ -56,11 +96,17 @@ pub enum ProblemError {
     },
 }
 
-/// Reads a problem file, packed or not, in its order.
+/// Reads the problems of a file, packed or not, in its order.
 pub fn read_problems(path: &Utf8Path) -> Result<Vec<Problem>, ProblemError> {
+    read_problem_file(path).map(|file| file.problems)
+}
+
+/// Reads a problem file, packed or not, with what there is to say of it.
+pub fn read_problem_file(path: &Utf8Path) -> Result<ProblemFile, ProblemError> {
     let io = |source| ProblemError::Io { path: path.to_owned(), source };
     let mut lines = Lines::open(path).map_err(io)?;
     let (mut problems, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut notes: BTreeMap<String, u64> = BTreeMap::new();
     let mut line = Vec::new();
     for number in 1.. {
         let wrong =
@@ -75,51 +121,20 @@ pub fn read_problems(path: &Utf8Path) -> Result<Vec<Problem>, ProblemError> {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let row = match parse(&line, Strictness::Lenient) {
-            Ok(Json::Object(row)) => row,
-            Ok(other) => {
-                let what = format!("expected an object, found {}", other.type_name());
-                return Err(wrong(what, "a problem file has one JSON object per line"));
-            }
-            Err(error) => {
-                return Err(wrong(error.to_string(), "a problem file has one JSON object per line"));
-            }
-        };
-        let problem = from_row(&row).map_err(|(what, hint)| wrong(what, hint))?;
+        let row = Row::read(&line)
+            .map_err(|error| wrong(error.to_string(), "a problem file has one JSON object per line"))?;
+        let Understood { problem, notes: said } =
+            formats::understand(&row).map_err(|(what, hint)| wrong(what, hint))?;
+        said.into_iter().for_each(|note| *notes.entry(note).or_default() += 1);
         if !seen.insert(problem.task_id.clone()) {
             let what = format!("the task `{}` is there twice", problem.task_id);
             return Err(wrong(what, "task ids are unique within a file"));
         }
         problems.push(problem);
     }
-    Ok(problems)
-}
-
-fn from_row(row: &Object) -> Result<Problem, (String, &'static str)> {
-    let required = |names: &[&str], hint| {
-        text(row, names).ok_or_else(|| (format!("the problem has no `{}`", names[0]), hint))
-    };
-    Ok(Problem {
-        task_id: required(&["task_id", "name"], "give it a `task_id` (or `name`, as MultiPL-E does)")?,
-        prompt: required(&["prompt"], "`prompt` is the text that the model continued")?,
-        test: required(&["test", "tests"], "`test` (or `tests`) is the code that checks a completion")?,
-        declaration: text(row, &["declaration"]),
-        entry_point: text(row, &["entry_point"]),
-        stop_tokens: texts(row.get("stop_tokens")),
-        canonical_solution: text(row, &["canonical_solution"]),
-        buggy_solution: text(row, &["buggy_solution"]),
-    })
-}
-
-fn text(row: &Object, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| row.get(name)).and_then(Json::as_str).map(str::to_owned)
-}
-
-fn texts(value: Option<&Json>) -> Vec<String> {
-    match value {
-        Some(Json::Array(values)) => values.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    }
+    let all = problems.len();
+    let notes = notes.into_iter().map(|(note, rows)| format!("{rows} of {all} problems: {note}"));
+    Ok(ProblemFile { notes: notes.collect(), problems })
 }
 
 #[cfg(test)]

@@ -87,13 +87,21 @@ impl Body {
 }
 
 impl Judged {
+    /// The same as what it says of an answer to a task that there is: one that cannot be read is the model's failure.
+    pub fn of_an_answer(&self) -> (Status, Option<bool>) {
+        match self.error_type {
+            Some(ErrorType::InvalidSample) => (Status::Success, Some(false)),
+            _ => (self.status(), self.verdict()),
+        }
+    }
+
     /// What became of the trial: a completion that fails is still an answer.
     pub fn status(&self) -> Status {
         match self.error_type {
             Some(error_type) if error_type.is_infra() || error_type == ErrorType::Unsupported => {
                 Status::Error
             }
-            Some(error_type) if error_type.is_invalid() => Status::Skipped,
+            Some(error_type) if error_type.is_invalid() || error_type.is_of_the_task() => Status::Skipped,
             _ => Status::Success,
         }
     }
@@ -242,6 +250,11 @@ mod tests {
     fn what_says_nothing_about_the_completion_is_neither_pass_nor_failure() {
         assert_eq!(Judged::refused(ErrorType::InfraSandbox, "x").verdict(), None);
         assert_eq!(Judged::refused(ErrorType::UnknownTask, "x").verdict(), None);
+        assert_eq!(Judged::refused(ErrorType::NoTests, "x").verdict(), None);
+        assert_eq!(Judged::refused(ErrorType::BrokenTask, "x").verdict(), None);
+        let unreadable = Judged::refused(ErrorType::InvalidSample, "x");
+        assert_eq!(unreadable.of_an_answer(), (Status::Success, Some(false)), "an answer that is none fails");
+        assert_eq!(Judged::refused(ErrorType::InfraSandbox, "x").of_an_answer(), (Status::Error, None));
         assert_eq!(Judged::refused(ErrorType::TestTimeout, "x").verdict(), Some(false));
         assert_eq!(Judged::default().verdict(), Some(true));
     }

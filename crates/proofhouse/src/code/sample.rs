@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Strictness, parse};
 
+use super::formats::name_of;
 use super::lines::{Lines, Next};
 
 /// The longest completion that is given to a compiler.
@@ -44,7 +45,7 @@ pub enum Invalid {
     #[error("the line is not valid UTF-8")]
     NotUtf8,
     /// It names no task.
-    #[error("the line has no `task_id` that is a text")]
+    #[error("the line has no `task_id` that is a text or a number")]
     NoTask,
     /// The name of its task is longer than any task's.
     #[error("its `task_id` is longer than {MAX_TASK_BYTES} bytes")]
@@ -134,8 +135,8 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
         Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => return (None, Err(Invalid::NotUtf8)),
         Err(error) => return (None, Err(Invalid::NotAnObject(error.to_string()))),
     };
-    let task_id = ["task_id", "name"].iter().find_map(|key| row.get(key)).and_then(Json::as_str);
-    if task_id.is_some_and(|task_id| task_id.len() > MAX_TASK_BYTES) {
+    let task_id = ["task_id", "name"].iter().find_map(|key| row.get(key)).and_then(name_of);
+    if task_id.as_ref().is_some_and(|task_id| task_id.len() > MAX_TASK_BYTES) {
         return (None, Err(Invalid::TaskTooLong));
     }
     let completion = if matches!(text, std::borrow::Cow::Owned(_)) {
@@ -149,7 +150,7 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
             Some((key, other)) => Err(Invalid::NotText { key, found: other.type_name() }),
         }
     };
-    (task_id.map(str::to_owned), completion)
+    (task_id, completion)
 }
 
 /// What a model said, as what a line of a samples file would hold.
@@ -199,7 +200,7 @@ mod tests {
             br#"{"task_id":"b","completion":""}"#,
             b"{\"task_id\":\"b\",\"completion\":\"\xff\"}",
             br#"{"task_id":"b","completion":"a\u0000b"}"#,
-            br#"{"task_id":7,"completion":"x"}"#,
+            br#"{"task_id":[7],"completion":"x"}"#,
             br#"{"task_id":"a","completion":"1"}"#,
         ];
         for row in rows {

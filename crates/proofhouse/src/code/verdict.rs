@@ -42,6 +42,8 @@ pub enum ErrorType {
     OutputLimit,
     /// The task has no test that ran.
     NoTests,
+    /// The task's own solution does not pass its tests: nobody is scored against it.
+    BrokenTask,
     /// It ended as if all were well, but the tests did not say so.
     Tampered,
     /// It cannot be judged as it is, for a reason that is no fault of the model: neither a pass nor a failure.
@@ -50,7 +52,7 @@ pub enum ErrorType {
 
 impl ErrorType {
     /// All of them, in the order of reports.
-    pub const ALL: [ErrorType; 20] = [
+    pub const ALL: [ErrorType; 21] = [
         ErrorType::InfraMissingToolchain,
         ErrorType::InfraMissingLinter,
         ErrorType::InfraMissingCrate,
@@ -69,6 +71,7 @@ impl ErrorType {
         ErrorType::MemoryLimit,
         ErrorType::OutputLimit,
         ErrorType::NoTests,
+        ErrorType::BrokenTask,
         ErrorType::Tampered,
         ErrorType::Unsupported,
     ];
@@ -94,6 +97,7 @@ impl ErrorType {
             ErrorType::MemoryLimit => "memory_limit",
             ErrorType::OutputLimit => "output_limit",
             ErrorType::NoTests => "no_tests",
+            ErrorType::BrokenTask => "broken_task",
             ErrorType::Tampered => "tampered",
             ErrorType::Unsupported => "unsupported",
         }
@@ -107,6 +111,11 @@ impl ErrorType {
     /// Whether there was nothing to judge.
     pub fn is_invalid(self) -> bool {
         matches!(self, ErrorType::InvalidSample | ErrorType::UnknownTask)
+    }
+
+    /// Whether it says something about the task alone: nobody is scored against it.
+    pub fn is_of_the_task(self) -> bool {
+        matches!(self, ErrorType::NoTests | ErrorType::BrokenTask)
     }
 
     /// Whether time ran out.

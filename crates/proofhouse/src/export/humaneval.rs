@@ -2,13 +2,16 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::record::{Kind, Line};
+use proofhouse_ledger::summary::Summary;
 
 use super::{ExportError, Format, Sink, Source};
+use crate::report::account::account;
+use crate::report::words;
 
 pub(super) const FORMAT: Format = Format {
     name: "humaneval",
-    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields; \
-            of the tasks as they stand where the suite has `vary`",
+    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields, and \
+            beside it `<samples>_headline.txt`: pass@k and what it counts; of the tasks as they stand where the suite has `vary`",
     kind: Kind::Code,
     write,
 };
@@ -59,7 +62,28 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         }
         Ok(())
     })?;
-    Ok(sinks.into_iter().map(|(_, sink)| sink.finish()).collect::<Result<_, _>>()?)
+    let mut written = Vec::new();
+    for (slot, sink) in sinks {
+        let results = sink.finish()?;
+        let headline = source.summary()?.and_then(|summary| headline(&summary, &slot));
+        let name = results.file_name().unwrap_or_default().replace("_results.jsonl", "_headline.txt");
+        let path = out.join(name);
+        written.push(results);
+        if let Some(text) = headline {
+            let mut sink = Sink::create(path)?;
+            sink.put(text.as_bytes())?;
+            written.push(sink.finish()?);
+        }
+    }
+    Ok(written)
+}
+
+/// What a reader who counts lines would not see: tasks without a completion, broken tasks, what could not be assessed.
+fn headline(summary: &Summary, slot: &str) -> Option<String> {
+    let slot = summary.code.as_ref()?.slots.iter().find(|each| each.slot == slot)?;
+    let mut text = format!("{}: {}\n", slot.slot, words::pass_at_k(slot));
+    account(slot).iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
+    Some(text)
 }
 
 fn push(out: &mut Vec<u8>, line: &Line<'_>) {

@@ -9,6 +9,7 @@ use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
+use proofhouse_ledger::summary::Summary;
 
 mod humaneval;
 mod receipts;
@@ -89,6 +90,11 @@ pub fn beside(paths: &RunPaths, kind: Kind) -> Result<Option<Utf8PathBuf>, Expor
 }
 
 impl Source<'_> {
+    /// The run's summary, if it can be read.
+    pub fn summary(&self) -> Result<Option<Summary>, ExportError> {
+        Ok(serde_json::from_slice(&files::read(&self.paths.summary())?).ok())
+    }
+
     /// Gives every record to `take`, in plan order.
     pub fn each(
         &self,

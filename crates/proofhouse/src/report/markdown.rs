@@ -6,7 +6,7 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::{Gate, Summary};
 
 use super::receipts::Receipts;
-use super::words;
+use super::{account, words};
 
 mod containment;
 
@@ -34,6 +34,9 @@ pub(super) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&R
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         line(&mut out, format_args!("- {}: {}", escape(&slot.slot), escape(&words::pass_at_k(slot))));
+        for sentence in account::account(slot) {
+            line(&mut out, format_args!("  - {}", escape(&sentence)));
+        }
         for row in words::robust(slot) {
             line(&mut out, format_args!("- {}", escape(&row)));
         }

@@ -12,6 +12,7 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::Damage;
 use proofhouse_ledger::summary::Summary;
 
+pub(crate) mod account;
 mod embed;
 mod html;
 mod markdown;

@@ -155,7 +155,8 @@ pub(crate) fn undecided(summary: &Summary) -> &'static str {
 pub(crate) fn pass_at_k(slot: &CodeSlot) -> String {
     let said = slot.pass_at_k.iter().map(|point| {
         let interval = interval(Some(point.low), Some(point.high)).unwrap_or_default();
-        format!("pass@{} {} ({interval})", point.k, percent(point.value))
+        let tasks = plural(point.tasks, "task", "tasks");
+        format!("pass@{} {} ({interval}) over {tasks}", point.k, percent(point.value))
     });
     said.chain(left_out(&slot.omitted_k)).collect::<Vec<_>>().join("; ")
 }

@@ -110,6 +110,17 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
     read(path, overrides, bytes, &keys).map_err(|problems| problems.without(&keys))
 }
 
+/// Reads and checks a suite that is in no file.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_text(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
+    let bytes = text.as_bytes().to_vec();
+    let keys = Arc::new(keys_in_use(&bytes, overrides));
+    read(Utf8Path::new("the suite of this command"), overrides, bytes, &keys)
+        .map_err(|problems| problems.without(&keys))
+}
+
 /// The keys that no text of the suite may hold, among them those that it names itself.
 fn keys_in_use(bytes: &[u8], overrides: &Overrides) -> Keys {
     let mut settings = String::from_utf8_lossy(bytes).into_owned();

@@ -34,7 +34,7 @@ pub use kinds::{
     Recorded, Rejection, Rewriter, RobustnessBody, SampleSource, Scoring, ToolCase, ToolSetup, ToolVariant,
     VariantSpec, Wanted, Wording, Wordings,
 };
-pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load};
+pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load, load_text};
 pub use model::{Body, Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};
 pub use schema::schema;

@@ -4,27 +4,49 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::record::{Damage, Line, Status};
-use proofhouse_ledger::summary::{Code, CodeSlot, OmittedK, PassAtK, Slot};
+use proofhouse_ledger::summary::{BrokenTask, Code, CodeSlot, OmittedK, PassAtK, Slot};
 
+use super::failures::Failures;
 use super::heads::{rate, round};
 use super::robust::RobustTally;
 use super::stats::{ClusterMoments, Confidence, pass_at_k};
+
+/// What says of a record that its task is broken.
+const BROKEN: [&str; 3] = ["broken_task", "no_tests", "infra_missing_crate"];
 
 /// The part of a tally that only `code` runs have.
 #[derive(Default)]
 pub(super) struct CodeTally {
     ks: Vec<u64>,
+    /// The planned tasks; runs of older versions do not say them.
+    planned: Option<Vec<String>>,
+    /// The same, to be looked up.
+    names: BTreeSet<String>,
+    answered_only: bool,
+    /// The language of the suite.
+    language: String,
+    /// Broken tasks, whoever met them, and why they are.
+    broken: BTreeMap<String, String>,
     slots: Vec<SlotCounts>,
+}
+
+/// What became of one task's completions.
+#[derive(Default, Clone, Copy)]
+struct TaskCounts {
+    scored: u64,
+    passed: u64,
+    unassessed: u64,
 }
 
 #[derive(Default)]
 struct SlotCounts {
     total: u64,
-    scored: u64,
-    passed: u64,
-    invalid: u64,
-    /// Task → scored and passed.
-    tasks: BTreeMap<String, (u64, u64)>,
+    unreadable: u64,
+    /// Lines that answer no planned task, by what they name.
+    unknown: BTreeMap<String, u64>,
+    /// Task → what became of its completions.
+    tasks: BTreeMap<String, TaskCounts>,
+    failures: Failures,
     /// Yes and asked.
     compiled: (u64, u64),
     clean: (u64, u64),
@@ -65,7 +87,19 @@ impl CodeTally {
             Some(Json::Array(ks)) => ks.iter().filter_map(Json::as_f64).map(|k| k as u64).collect(),
             _ => vec![1],
         };
-        Self { ks, slots: Vec::new() }
+        let planned: Option<Vec<String>> = match config.pointer("/task_ids") {
+            Some(Json::Array(ids)) => Some(ids.iter().filter_map(Json::as_str).map(str::to_owned).collect()),
+            _ => None,
+        };
+        let word = |path| config.pointer(path).and_then(Json::as_str).unwrap_or_default();
+        Self {
+            ks,
+            names: planned.iter().flatten().cloned().collect(),
+            planned,
+            answered_only: word("/count_tasks") == "answered",
+            language: word("/language").to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Takes the next record, of the slot at this place.
@@ -79,32 +113,67 @@ impl CodeTally {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, SlotCounts::default);
         }
-        self.slots[slot].push(line, status, passed)
+        let task = line.text("case_id").ok_or(Damage::Field("case_id"))?;
+        let error_type = line.text("error_type");
+        if error_type.as_deref().is_some_and(|word| BROKEN.contains(&word))
+            && !self.broken.contains_key(&*task)
+        {
+            let why = line.text("error").unwrap_or_default();
+            let why = why.lines().next().unwrap_or_default().to_owned();
+            self.broken.insert(task.clone().into_owned(), why);
+        }
+        let known = match &self.planned {
+            Some(_) => self.names.contains(&*task),
+            None => status != Status::Skipped,
+        };
+        self.slots[slot].push(line, &task, known, passed)
+    }
+
+    /// By slot: pass@1 where there are tasks that nobody answered and that count as failures.
+    pub(super) fn rates_with_unanswered(&self) -> Vec<Option<f64>> {
+        let of = |slot: &SlotCounts| {
+            let sound = |task: &&String| !self.broken.contains_key(*task);
+            let planned = self.planned.as_deref().unwrap_or_default();
+            let missed = planned.iter().filter(sound).filter(|task| !slot.tasks.contains_key(*task)).count();
+            let known = slot.tasks.iter().filter(|(task, counts)| sound(task) && counts.scored > 0);
+            let pairs = known.map(|(_, counts)| (counts.scored, counts.passed));
+            (missed > 0 && !self.answered_only).then(|| at(1, pairs, missed as u64)).flatten()
+        };
+        self.slots.iter().map(|slot| of(slot).map(|point| point.value)).collect()
     }
 
     /// What it comes to; `slots` are those of the common tally, in the same order.
     pub(super) fn finish(&self, slots: &[Slot]) -> Code {
-        let each = self.slots.iter().zip(slots).map(|(counts, slot)| counts.finish(&slot.slot, &self.ks));
+        let each = self.slots.iter().zip(slots).map(|(counts, slot)| counts.finish(&slot.slot, self));
         Code { slots: each.collect() }
     }
 }
 
 impl SlotCounts {
-    fn push(&mut self, line: &Line<'_>, status: Status, passed: Option<bool>) -> Result<(), Damage> {
+    fn push(&mut self, line: &Line<'_>, task: &str, known: bool, passed: Option<bool>) -> Result<(), Damage> {
         self.robust.push(line, passed)?;
         if line.raw("variant_id").is_some_and(|variant| variant != b"null") {
             return Ok(());
         }
         self.total += 1;
-        self.invalid += u64::from(status == Status::Skipped);
-        if let Some(passed) = passed {
-            self.scored += 1;
-            self.passed += u64::from(passed);
-            let task = line.text("case_id").ok_or(Damage::Field("case_id"))?;
-            let (scored, of_them) = self.tasks.entry(task.into_owned()).or_default();
-            *scored += 1;
-            *of_them += u64::from(passed);
+        if !known {
+            *self.unknown.entry(task.to_owned()).or_default() += 1;
+        } else {
+            let counts = match self.tasks.get_mut(task) {
+                Some(counts) => counts,
+                None => self.tasks.entry(task.to_owned()).or_default(),
+            };
+            match passed {
+                None => counts.unassessed += 1,
+                Some(passed) => {
+                    counts.scored += 1;
+                    counts.passed += u64::from(passed);
+                }
+            }
+            self.unreadable +=
+                u64::from(passed.is_some() && line.raw("error_type") == Some(b"\"invalid_sample\""));
         }
+        self.failures.push(line, task, passed)?;
         for (counts, field) in [
             (&mut self.compiled, "compile_ok"),
             (&mut self.clean, "clippy_ok"),
@@ -133,31 +202,67 @@ impl SlotCounts {
         Ok(())
     }
 
-    fn finish(&self, slot: &str, ks: &[u64]) -> CodeSlot {
+    fn finish(&self, slot: &str, run: &CodeTally) -> CodeSlot {
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let share = |(yes, asked): (u64, u64), field: &str| {
             rate(yes, asked, of_slot(&format!("{field} = true of {field} is not null")))
         };
-        let solved = self.tasks.values().filter(|(_, passed)| *passed > 0).count() as u64;
-        let unscored = self.total - self.scored;
-        let (pass_at_k, omitted_k) = self.pass_at_ks(ks);
+        let is_broken = |task: &str| run.broken.contains_key(task);
+        let counted: Vec<(&String, &TaskCounts)> =
+            self.tasks.iter().filter(|(task, _)| !is_broken(task)).collect();
+        let sum = |of: fn(&TaskCounts) -> u64| counted.iter().map(|(_, counts)| of(counts)).sum::<u64>();
+        let (scored, passed, infra) =
+            (sum(|counts| counts.scored), sum(|counts| counts.passed), sum(|counts| counts.unassessed));
+        let with_verdict = counted.iter().filter(|(_, counts)| counts.scored > 0).count() as u64;
+        let solved = counted.iter().filter(|(_, counts)| counts.passed > 0).count() as u64;
+        let planned = run.planned.as_deref().unwrap_or_default();
+        let unanswered: Vec<String> = planned
+            .iter()
+            .filter(|task| !self.tasks.contains_key(*task) && !is_broken(task))
+            .cloned()
+            .collect();
+        let missed = if run.answered_only { 0 } else { unanswered.len() as u64 };
+        let (pass_at_k, omitted_k) = pass_at_ks(&run.ks, &counted, missed);
+        let (scored_pass_at_k, _) = pass_at_ks(&run.ks, &counted, 0);
+        let unknown: u64 = self.unknown.values().sum();
+        let of_both = "passed is not null or unassessed, of tasks that are not broken";
         CodeSlot {
             slot: slot.to_owned(),
             total: self.total,
-            scored: self.scored,
-            infra: unscored - self.invalid,
-            invalid: self.invalid,
-            tasks: self.tasks.len() as u64,
+            scored,
+            infra,
+            invalid: self.total - scored - infra,
+            unknown,
+            excluded: self.total - scored - infra - unknown,
+            unreadable: self.unreadable,
+            tasks_planned: run.planned.as_ref().map_or(self.tasks.len(), Vec::len) as u64,
+            unanswered,
+            unanswered_fail: !run.answered_only,
+            broken: run
+                .broken
+                .iter()
+                .map(|(task_id, why)| BrokenTask { task_id: task_id.clone(), why: why.clone() })
+                .collect(),
+            unassessed_tasks: counted
+                .iter()
+                .filter(|(_, counts)| counts.scored == 0)
+                .map(|(task, _)| (*task).clone())
+                .collect(),
+            unknown_tasks: self.unknown.clone(),
+            nothing_passed: (passed == 0)
+                .then(|| self.failures.finish(&run.language, (&self.unknown, planned))),
+            tasks: with_verdict,
             tasks_solved: rate(
                 solved,
-                self.tasks.len() as u64,
+                with_verdict,
                 of_slot("case_id with passed = true of case_id with passed is not null"),
             ),
             pass_at_k,
+            scored_pass_at_k,
             omitted_k,
-            robust: self.robust.finish(ks),
-            worst: rate(self.passed, self.total, of_slot("passed = true of all")),
-            best: rate(self.passed + unscored, self.total, of_slot("passed is not false of all")),
+            robust: self.robust.finish(&run.ks),
+            worst: rate(passed, scored + infra, of_slot(&format!("passed = true of {of_both}"))),
+            best: rate(passed + infra, scored + infra, of_slot(&format!("passed is not false of {of_both}"))),
             compile_rate: share(self.compiled, "compile_ok"),
             clippy_rate: share(self.clean, "clippy_ok"),
             main_free_rate: share(self.main_free, "main_free"),
@@ -170,35 +275,63 @@ impl SlotCounts {
             missing_crates: self.missing_crates.clone(),
         }
     }
-
-    fn pass_at_ks(&self, ks: &[u64]) -> (Vec<PassAtK>, Vec<OmittedK>) {
-        let (mut said, mut omitted) = (Vec::new(), Vec::new());
-        let fewest = self.tasks.iter().min_by_key(|(_, (scored, _))| *scored);
-        for k in ks.iter().copied() {
-            match fewest {
-                None => omitted.push(OmittedK { k, reason: "no completion was scored".to_owned() }),
-                Some((task, (scored, _))) if *scored < k => {
-                    let few = self.tasks.values().filter(|(scored, _)| *scored < k).count();
-                    let reason = format!(
-                        "{few} of {} tasks have fewer than {k} scored completions; `{task}` has {scored}",
-                        self.tasks.len()
-                    );
-                    omitted.push(OmittedK { k, reason });
-                }
-                Some(_) => said.extend(at(k, self.tasks.values().copied())),
-            }
-        }
-        (said, omitted)
-    }
 }
 
-/// pass@k over tasks, given as scored and passed; none where a task has fewer than k.
-pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>) -> Option<PassAtK> {
+/// pass@k for each k, over the tasks of which anything is known and so many that nobody answered.
+fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec<PassAtK>, Vec<OmittedK>) {
+    let known: Vec<_> = tasks.iter().filter(|(_, counts)| counts.scored > 0).collect();
+    let fewest = known.iter().min_by_key(|(_, counts)| counts.scored);
+    let (mut said, mut omitted) = (Vec::new(), Vec::new());
+    for k in ks.iter().copied() {
+        let reason = match fewest {
+            None => "no completion was scored".to_owned(),
+            Some((task, counts)) if counts.scored < k => {
+                let few = known.iter().filter(|(_, counts)| counts.scored < k).count();
+                let all = known.len();
+                let scored = counts.scored;
+                format!("{few} of {all} tasks have fewer than {k} scored completions; `{task}` has {scored}")
+            }
+            Some(_) => {
+                let pairs = known.iter().map(|(_, counts)| (counts.scored, counts.passed));
+                said.extend(at(k, pairs, missed).map(|point| bounded(point, tasks, missed)));
+                continue;
+            }
+        };
+        omitted.push(OmittedK { k, reason });
+    }
+    (said, omitted)
+}
+
+/// The same with what it would be if everything unassessed had failed, and if it had passed.
+fn bounded(point: PassAtK, tasks: &[(&String, &TaskCounts)], missed: u64) -> PassAtK {
+    let mean = |lucky: bool| {
+        let estimate = |counts: &TaskCounts| {
+            let answers = counts.scored + counts.unassessed;
+            let passed = counts.passed + if lucky { counts.unassessed } else { 0 };
+            // A task with fewer answers than k is all unassessed: any of them decides.
+            pass_at_k(answers, passed, point.k.min(answers)).unwrap_or(0.0)
+        };
+        let sum: f64 = tasks.iter().map(|(_, counts)| estimate(counts)).sum();
+        let all = tasks.len() as u64 + missed;
+        (all > 0).then(|| round(sum / all as f64))
+    };
+    PassAtK { worst: mean(false), best: mean(true), ..point }
+}
+
+/// pass@k over tasks, given as scored and passed, and so many more that nobody answered; none where an answered task has
+/// fewer than k.
+pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>, missed: u64) -> Option<PassAtK> {
     let mut moments = ClusterMoments::default();
+    let mut completions = 0;
     for (scored, passed) in tasks {
         moments.push(pass_at_k(scored, passed, k)?, 1);
+        completions += scored;
     }
-    let interval = moments.rate_interval(Confidence::P95)?;
+    for _ in 0..missed {
+        moments.push(0.0, 1);
+        completions += k;
+    }
+    let interval = moments.estimate_interval(completions as f64 / k as f64, Confidence::P95)?;
     Some(PassAtK {
         k,
         tasks: moments.clusters(),
@@ -206,6 +339,8 @@ pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>) -> Option<Pass
         standard_error: moments.standard_error().map(round),
         low: round(interval.low),
         high: round(interval.high),
+        worst: None,
+        best: None,
     })
 }
 

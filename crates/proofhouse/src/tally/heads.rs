@@ -186,7 +186,8 @@ impl Tally {
         let containment = self.containment.map(ContainmentTally::finish);
         // A control without a gate is there to leak.
         let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
-        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls));
+        let closed = self.code.as_ref().map(CodeTally::rates_with_unanswered).unwrap_or_default();
+        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls, &closed));
         // A gate that nothing tried has neither held nor failed.
         if containment.as_ref().is_some_and(ContainmentSummary::is_pointless) {
             gate.iter_mut().for_each(|gate| gate.held = None);
@@ -343,11 +344,16 @@ pub(super) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
-fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str]) -> Gate {
+/// `closed`: by slot, the rate with tasks that nobody answered as failures, where there are any.
+fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str], closed: &[Option<f64>]) -> Gate {
     let held_to_it = |slot: &&Slot| !controls.contains(&slot.slot.as_str());
-    let below = |slot: &&Slot| slot.pass_rate.value.is_some_and(|value| value < pass_rate);
-    let failed_slots: Vec<String> =
-        slots.iter().filter(held_to_it).filter(below).map(|slot| slot.slot.clone()).collect();
+    let value = |at: usize, slot: &Slot| closed.get(at).copied().flatten().or(slot.pass_rate.value);
+    let failed_slots: Vec<String> = slots
+        .iter()
+        .enumerate()
+        .filter(|(at, slot)| held_to_it(slot) && value(*at, slot).is_some_and(|value| value < pass_rate))
+        .map(|(_, slot)| slot.slot.clone())
+        .collect();
     let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
     let held = match (failed_slots.is_empty(), unassessed) {
         (false, _) => Some(false),

@@ -9,6 +9,7 @@ use proofhouse_ledger::{Json, RunPaths, canonical};
 mod cluster;
 mod code;
 pub mod containment;
+mod failures;
 mod heads;
 mod pairs;
 mod robust;

@@ -145,8 +145,8 @@ impl Row {
     }
 
     fn at(&self, k: u64) -> Option<RobustAtK> {
-        let robust = at(k, self.tasks.iter().map(|(samples, robust, _)| (*samples, *robust)))?;
-        let own = at(k, self.tasks.iter().map(|(samples, _, passed)| (*samples, *passed)))?;
+        let robust = at(k, self.tasks.iter().map(|(samples, robust, _)| (*samples, *robust)), 0)?;
+        let own = at(k, self.tasks.iter().map(|(samples, _, passed)| (*samples, *passed)), 0)?;
         Some(RobustAtK {
             k,
             value: robust.value,

@@ -51,7 +51,7 @@ fn the_scaffold_shows_a_few_of_each_failure() {
         assert_eq!(count("total"), count("scored") + count("infra") + count("invalid"));
     }
     let page = lab.read("r/report.html");
-    for part in ["pass@3", "Compiler errors", "pass@5 is left out", "Clean for clippy"] {
+    for part in ["pass@3", "Compiler errors", "pass@10 is left out", "Clean for clippy"] {
         assert!(page.contains(part), "{part}");
     }
     lab.tools("export r --format humaneval --out x").exits(0);
@@ -83,7 +83,7 @@ fn every_line_is_a_record_in_its_place() {
         br#"{"task_id":"demo/clamp","completion":"a\u0000b"}"#.to_vec(),
         b"{\"task_id\":\"demo/clamp\",\"completion\":\"\xff\"}".to_vec(),
         br#"{"completion":"x"}"#.to_vec(),
-        br#"{"task_id":7,"completion":"x"}"#.to_vec(),
+        br#"{"task_id":[7],"completion":"x"}"#.to_vec(),
         br#"{"task_id":"demo/clamp","completion":"    value.clamp(low, high)\n}\n"}"#.to_vec(),
     ];
     let long = format!("    // {}\n    value.clamp(low, high)\n}}\n", "\u{1}\u{e9}".repeat(40_000));
@@ -172,7 +172,12 @@ fn what_the_machine_lacks_is_no_failure_of_a_completion() {
         missing.stderr
     );
     assert_eq!(all.iter().filter(|word| *word == "invalid_sample").count(), 1);
-    assert!(lab.records("missing").iter().all(|record| record["passed"].is_null()));
+    for record in lab.records("missing") {
+        // What cannot be read is the model's failure on any machine.
+        let expected =
+            if record["error_type"] == "invalid_sample" { Value::Bool(false) } else { Value::Null };
+        assert_eq!(record["passed"], expected, "{record}");
+    }
     lab.run("verify missing").exits(0);
 
     // A compiler that is killed for its memory, whatever it compiles.
@@ -240,7 +245,8 @@ fn what_is_measured_is_in_the_record_only_when_asked_for() {
     let first = &lab.records("measured")[0];
     let size = |key: &str| first[key].as_u64().unwrap();
     assert!(size("binary_size_bytes") > size("baseline_size_bytes") && size("baseline_size_bytes") > 10_000);
-    assert!(first["compile_time_ms"].is_null(), "a time is beside a run that is deterministic");
+    assert!(size("compile_time_ms") > 0, "who measures wants to see it");
+    assert!(lab.records("plain").iter().all(|record| record["compile_time_ms"].is_null()));
     assert!(lab.read("measured.telemetry.jsonl").contains("\"compile_time_ms\":"));
     let slot = &lab.json("measured/summary.json")["code"]["slots"][0];
     assert!(slot["mean_binary_size_over_baseline_bytes"].as_f64().unwrap() > 0.0);

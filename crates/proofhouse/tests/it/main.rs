@@ -7,6 +7,7 @@
 
 mod asking;
 mod browser;
+mod closed;
 mod code;
 mod code_attacks;
 mod code_suite;
@@ -18,6 +19,7 @@ mod determinism;
 mod diff;
 mod disk;
 mod envelope;
+mod evalplus;
 mod golden;
 mod lab;
 mod outcomes;

@@ -5,7 +5,7 @@ use proofhouse_ledger::summary::{CodeSlot, PassAtK, Rate};
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
 use crate::report::table::{self, Column};
-use crate::report::{svg, words};
+use crate::report::{account, svg, words};
 
 pub(super) const SECTION: Section = Section { id: "code", title: "Completions", body };
 
@@ -28,10 +28,10 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     Some(html)
 }
 
-/// Every completion is somewhere.
+/// Every completion is somewhere, and every task.
 fn account(html: &mut Html, slot: &CodeSlot) {
     html.put(
-        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} with nothing to judge. ",
+        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} that count for nothing. ",
         &[
             &words::plural(slot.total, "completion", "completions"),
             &if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
@@ -41,19 +41,20 @@ fn account(html: &mut Html, slot: &CodeSlot) {
         ],
     );
     html.put(
-        "Of {}, {} solved by at least one completion.",
+        "Of {}, {} solved by at least one completion.</p>",
         &[
-            &words::plural(slot.tasks, "scored task", "scored tasks"),
+            &words::plural(slot.tasks_planned.max(slot.tasks), "task", "tasks"),
             &words::count(slot.tasks_solved.numerator),
         ],
     );
-    if slot.scored < slot.total {
-        html.put(
-            " If everything that is not scored had failed, {} of all would have passed; if it had passed, {}.",
-            &[&words::rate(&slot.worst), &words::rate(&slot.best)],
-        );
+    let sentences = account::account(slot);
+    if !sentences.is_empty() {
+        html.put("<ul class=\"account\">", &[]);
+        for sentence in &sentences {
+            html.put("<li><bdi>{}</bdi></li>", &[sentence]);
+        }
+        html.put("</ul>", &[]);
     }
-    html.put("</p>", &[]);
     for (name, count) in &slot.missing_crates {
         html.put(
             "<p class=\"note\"><strong>Needs crate <code>{}</code></strong>: {} could not be judged without it; \
@@ -76,6 +77,8 @@ fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
             Column::Number("Estimate"),
             Column::Number("95 % interval"),
             Column::Number("Tasks"),
+            Column::Number("Of what was scored"),
+            Column::Number("If all unassessed had failed / passed"),
         ];
         table::open(html, "rates", "pass@k, unbiased, mean over tasks", &columns);
         html.put("<tbody>", &[]);
@@ -83,9 +86,18 @@ fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
             let interval = words::interval(Some(point.low), Some(point.high)).unwrap_or_default();
             html.put("<tr><th scope=\"row\">{}</th>", &[&title(point)]);
             html.put(
-                r#"<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td></tr>"#,
+                r#"<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td>"#,
                 &[&words::percent(point.value), &interval, &words::count(point.tasks)],
             );
+            let scored = slot.scored_pass_at_k.iter().find(|scored| scored.k == point.k);
+            let scored = scored.map_or_else(|| "–".to_owned(), |scored| words::percent(scored.value));
+            let bounds = match (point.worst, point.best) {
+                (Some(worst), Some(best)) if slot.infra > 0 => {
+                    format!("{} / {}", words::percent(worst), words::percent(best))
+                }
+                _ => "–".to_owned(),
+            };
+            html.put(r#"<td class="num">{}</td><td class="num">{}</td></tr>"#, &[&scored, &bounds]);
         }
         html.put("</tbody>", &[]);
         table::close(html);

@@ -9,7 +9,9 @@ use proofhouse_ledger::{Digest, Json};
 use tokio::task::JoinSet;
 
 use super::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
-use crate::code::{self, BATCH, Bench, Cache, Invalid, Judge, Judged, Language, Python, Rust, Sample};
+use crate::code::{
+    self, BATCH, Bench, Cache, Invalid, Judge, Judged, Language, Python, Rust, Sample, Soundness,
+};
 use crate::plan::{self, Item, Trial};
 use crate::run::execute::ExecuteError;
 use crate::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
@@ -25,6 +27,7 @@ pub(super) struct Judging {
     targets: Vec<Arc<Target>>,
     code: CodeBody,
     judge: Arc<Judge>,
+    soundness: Soundness,
     jobs: usize,
     /// Completions that are judged together at most.
     together: usize,
@@ -60,7 +63,8 @@ impl Judging {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         let trials = usize::try_from(plan::count(&scribe.loaded)).unwrap_or(usize::MAX);
         let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
-        Ok(Self { scribe, targets, code: code.clone(), judge: Arc::new(judge), jobs, together, tier })
+        let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
+        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier })
     }
 
     /// What is to be judged: a line of a file as it is, or what a model says now.
@@ -100,7 +104,7 @@ impl Judging {
         }
         let timer = Timer::start();
         let samples: Vec<&Sample> = to_judge.iter().map(|answer| answer.sample.as_ref()).collect();
-        let mut told = |at: usize, judged: Judged| {
+        let written = |at: usize, judged: &Judged| {
             let answer = &to_judge[at];
             let mut timing = if answer.reply.is_none() { timer.timing() } else { answer.timing };
             if answer.reply.is_none() {
@@ -108,7 +112,13 @@ impl Judging {
             }
             timing.cached = judged.from_cache;
             timing.compile_time_ms = judged.compile_time_ms;
-            self.write(answer, timing, &judged, desk);
+            self.write(answer, timing, judged, desk);
+        };
+        // What a broken task could be behind waits until that task has been looked at, which takes judging itself.
+        let mut waiting = Vec::new();
+        let mut told = |at: usize, judged: Judged| match Soundness::concerns(&judged) {
+            true => waiting.push((at, judged)),
+            false => written(at, &judged),
         };
         if self.code.measure {
             for (at, sample) in samples.iter().enumerate() {
@@ -117,6 +127,13 @@ impl Judging {
         } else {
             self.judge.judge_each(&samples, &mut told);
         }
+        for (at, judged) in waiting {
+            let judged = match &to_judge[at].sample.task_id {
+                Some(task_id) => self.soundness.settle(&self.judge, task_id, judged),
+                None => judged,
+            };
+            written(at, &judged);
+        }
     }
 
     fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, desk: &Desk) {
@@ -124,12 +141,18 @@ impl Judging {
         let timing = &timing;
         let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
         let unanswered = unanswered.filter(|(status, ..)| *status != Status::Success);
+        // Only what names a task that there is can be held against a model.
+        let task = sample.task_id.as_deref().and_then(|task_id| self.judge.problem(task_id));
+        let (status, passed) = match task {
+            Some(_) => judged.of_an_answer(),
+            None => (judged.status(), judged.verdict()),
+        };
         let (status, error_type, error) = unanswered.unwrap_or((
-            judged.status(),
+            status,
             judged.error_type.map(code::ErrorType::as_str),
             judged.error.as_deref(),
         ));
-        let passed = judged.verdict().filter(|_| unanswered.is_none());
+        let passed = passed.filter(|_| unanswered.is_none());
         let completion = sample.completion.as_deref().ok();
         let said = Said {
             status,
@@ -146,8 +169,8 @@ impl Judging {
             body.was_not_judged(error_type);
         }
         let mut fields = body.fields(sample, judged);
-        if self.scribe.is_deterministic() {
-            fields.compile_time_ms = None;
+        if !self.scribe.is_deterministic() {
+            fields.cached = Some(judged.from_cache);
         }
         let mut sheet = Sheet::default();
         fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));

@@ -10,8 +10,8 @@ use proofhouse_ledger::{Digest, Json};
 use super::wordings::{self, Wordings};
 use super::{Loading, Read};
 use crate::code::{
-    Budgets, Clippy, Problem as Task, ProblemError, Sample, Samples, is_crate_name, is_crate_version,
-    read_problems,
+    Budgets, Clippy, Problem as Task, ProblemError, ProblemFile, Sample, Samples, is_crate_name,
+    is_crate_version, language_of, read_problem_file,
 };
 use crate::suite::check::{Checker, Common};
 use crate::suite::dataset::Dataset;
@@ -27,9 +27,10 @@ use crate::target::Template;
 mod asking;
 mod file;
 
+pub use crate::code::LanguageName;
 pub(crate) use file::CodeFile;
-use file::LimitsFile;
-pub use file::{Edition, LanguageName};
+pub use file::Edition;
+use file::{LimitsFile, TasksFile};
 
 /// What a `code` suite adds.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct CodeBody {
     places: Arc<BTreeMap<String, usize>>,
     /// All tasks are planned, so lines that name none of them are records too.
     pub all_tasks: bool,
+    /// Only tasks with a completion count.
+    pub answered_only: bool,
     /// Files of completions by slot.
     pub samples: Vec<SampleSource>,
     /// How often each model is asked for each task.
@@ -125,6 +128,10 @@ impl CodeBody {
         let tasks = (!self.all_tasks)
             .then(|| self.problems.iter().map(|problem| problem.task_id.as_str()).collect::<Vec<_>>());
         settings.set("tasks", json(&tasks));
+        // What the denominator of every headline is made of.
+        let ids: Vec<&str> = self.problems.iter().map(|problem| problem.task_id.as_str()).collect();
+        settings.set("task_ids", json(&ids));
+        settings.set("count_tasks", if self.answered_only { "answered" } else { "all" });
         if self.wordings.per_case() > 1 {
             settings.set("vary", self.wordings.settings());
         }
@@ -133,7 +140,7 @@ impl CodeBody {
 
 /// Reads a `code` suite, its problems, and every line of its samples once.
 pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
-    let (file, mut checker, warnings) = loading.file::<CodeFile>()?;
+    let (file, mut checker, mut warnings) = loading.file::<CodeFile>()?;
     let common = common(&file);
     checker.common(&common);
     loading.check_overrides(&mut checker);
@@ -144,23 +151,30 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
     let wordings = wordings::read(&mut checker, &file.vary, own_seed);
     let mut datasets = Vec::new();
     let problems = problems(&mut checker, loading, &file.problems, &mut datasets);
-    let chosen = problems.map(|problems| choose(&mut checker, loading, &file, problems));
-    let (Some((problems, all_tasks)), Some(prompt_template)) = (chosen, template) else {
+    let chosen = problems.map(|problems| {
+        warnings.extend(problems.notes.iter().map(|note| format!("{}: {note}", file.problems.path)));
+        choose(&mut checker, loading, &file, problems.problems)
+    });
+    let language =
+        chosen.as_ref().and_then(|(problems, _)| language(&mut checker, &file, problems, &mut warnings));
+    let (Some((problems, all_tasks)), Some(prompt_template), Some(language)) = (chosen, template, language)
+    else {
         return Err(in_order(checker.problems));
     };
     let places = problems.iter().enumerate().map(|(at, problem)| (problem.task_id.clone(), at)).collect();
     let mut code = CodeBody {
-        language: file.language,
+        language,
         places: Arc::new(places),
         problems: Arc::new(problems),
         all_tasks,
+        answered_only: file.tasks == TasksFile::Answered,
         samples: Vec::new(),
         samples_per_task: u32::try_from(file.samples_per_task.0).expect("the type holds at most 10000"),
         prompt: file.prompt.clone(),
         prompt_template,
         wordings,
         k: ks(&mut checker, loading, &file),
-        clippy: if file.language == LanguageName::Rust { file.clippy } else { Clippy::Off },
+        clippy: if language == LanguageName::Rust { file.clippy } else { Clippy::Off },
         edition: file.edition,
         crates: file.crates.0.clone(),
         budgets: budgets(&file.limits),
@@ -235,10 +249,38 @@ fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {
             checker.complain(Code::BadValue, &steps, what).hint = Some("for example `\"0.4\"`".to_owned());
         }
     }
-    if file.language != LanguageName::Rust && !file.crates.0.is_empty() {
+}
+
+/// The language that the suite names, or else the one that its problems show.
+fn language(
+    checker: &mut Checker<'_>,
+    file: &CodeFile,
+    problems: &[Task],
+    warnings: &mut Vec<String>,
+) -> Option<LanguageName> {
+    let found = language_of(problems);
+    let language = match (file.language, found) {
+        (Some(said), Ok(found)) if said != found => {
+            warnings.push(format!(
+                "the suite says `language: {}`, but its problems look like {}",
+                said.as_str(),
+                found.as_str()
+            ));
+            said
+        }
+        (Some(said), _) => said,
+        (None, Ok(found)) => found,
+        (None, Err(why)) => {
+            checker.complain(Code::BadValue, &[Step::Key("problems")], why.to_string()).hint =
+                Some(why.hint().to_owned());
+            return None;
+        }
+    };
+    if language != LanguageName::Rust && !file.crates.0.is_empty() {
         checker.complain(Code::BadValue, &[Step::Key("crates")], "crates belong to Rust suites").hint =
             Some("take `crates` out, or set `language: rust`".to_owned());
     }
+    Some(language)
 }
 
 /// A file below the suite's directory, with its digest.
@@ -292,18 +334,18 @@ fn problems(
     loading: &Loading<'_>,
     reference: &FileRef,
     datasets: &mut Vec<DatasetFacts>,
-) -> Option<Vec<Task>> {
+) -> Option<ProblemFile> {
     let steps = [Step::Key("problems")];
     let (name, path, sha256) = locate(checker, loading, reference, &steps)?;
     refuse_keys(checker, loading, &name, &path)?;
-    match read_problems(&path) {
-        Ok(problems) if problems.is_empty() => {
+    match read_problem_file(&path) {
+        Ok(file) if file.problems.is_empty() => {
             checker.complain(Code::Empty, &steps, format!("{} has no problems", quoted(&reference.path)));
             None
         }
-        Ok(problems) => {
-            datasets.push(facts(reference, sha256, problems.len() as u64));
-            Some(problems)
+        Ok(file) => {
+            datasets.push(facts(reference, sha256, file.problems.len() as u64));
+            Some(file)
         }
         Err(ProblemError::Line { line, what, hint, .. }) => {
             let place = Place { line, column: 1, ..Place::whole(name) };
@@ -344,7 +386,11 @@ fn choose(
 ) -> (Vec<Task>, bool) {
     let all = problems.len();
     let overrides = &loading.overrides.code;
-    if let Some(tasks) = overrides.tasks.as_ref().or(file.tasks.as_ref()) {
+    let named = match &file.tasks {
+        TasksFile::Named(tasks) => Some(tasks),
+        TasksFile::All | TasksFile::Answered => None,
+    };
+    if let Some(tasks) = overrides.tasks.as_ref().or(named) {
         let known: Vec<&str> = problems.iter().map(|problem| problem.task_id.as_str()).collect();
         for task in tasks {
             if !known.contains(&task.as_str()) {

@@ -1,7 +1,7 @@
 //! What models are asked for a task: the suite's prompt over the task's, as it stands and in other wordings.
 
-use super::{CodeBody, CodeFile, LanguageName};
-use crate::code::{Problem as Task, Prose};
+use super::{CodeBody, CodeFile};
+use crate::code::{LanguageName, Problem as Task, Prose};
 use crate::suite::check::Checker;
 use crate::suite::kinds::wordings::Wording;
 use crate::suite::problem::Code;

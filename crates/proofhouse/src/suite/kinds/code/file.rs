@@ -4,7 +4,7 @@ use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::code::Clippy;
+use crate::code::{Clippy, LanguageName};
 use crate::suite::bounds::{Ordered, Whole};
 use crate::suite::file::{DeterminismFile, FileRef, Gate, one_minute, zero};
 use crate::suite::kinds::VariantFile;
@@ -16,17 +16,6 @@ use crate::target::TargetConfig;
 pub(crate) enum CodeKind {
     /// Does generated code compile, pass its tests, satisfy the linter?
     Code,
-}
-
-/// The language of the completions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LanguageName {
-    /// Compiled by the host's `rustc`, linted by its clippy.
-    #[default]
-    Rust,
-    /// Run by the host's `python3`.
-    Python,
 }
 
 /// A suite of kind `code`: tasks × (lines of samples files, or samples of models).
@@ -53,10 +42,11 @@ pub(crate) struct CodeFile {
     /// What makes runs comparable byte for byte.
     #[serde(default)]
     pub(crate) determinism: DeterminismFile,
-    /// The language of the completions.
+    /// The language of the completions; as the problems say or look, if it is not given.
     #[serde(default)]
-    pub(crate) language: LanguageName,
-    /// The tasks: HumanEval, HumanEval-X, HumanEvalPack, MultiPL-E or McEval as JSON lines, `.gz` too.
+    pub(crate) language: Option<LanguageName>,
+    /// The tasks: HumanEval, HumanEval+, HumanEval-X, HumanEvalPack, MultiPL-E, McEval, MBPP, MBPP+, or programs with
+    /// standard input and output (APPS, CodeContests), as JSON lines, `.gz` too.
     pub(crate) problems: FileRef,
     /// Files of completions by the name of their slot; every line becomes one record.
     #[serde(default)]
@@ -74,9 +64,9 @@ pub(crate) struct CodeFile {
     /// prompt itself. Code and examples stay as they are, and completions are tested as ever.
     #[serde(default)]
     pub(crate) vary: Vec<VariantFile>,
-    /// Only these tasks.
+    /// Only these tasks; or `answered`: tasks without any completion do not count as failures.
     #[serde(default)]
-    pub(crate) tasks: Option<Vec<String>>,
+    pub(crate) tasks: TasksFile,
     /// Only so many tasks, drawn by the seed.
     #[serde(default)]
     pub(crate) sample: Option<Whole<1, 1_000_000>>,
@@ -108,6 +98,69 @@ fn once() -> Whole<1, 10_000> {
 }
 fn prompt_field() -> String {
     "{prompt}".to_owned()
+}
+
+/// Which tasks count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum TasksFile {
+    /// All of the problem file; one without a completion is a failure.
+    #[default]
+    All,
+    /// Those with at least one completion.
+    Answered,
+    /// These.
+    Named(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for TasksFile {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tasks;
+        impl<'de> serde::de::Visitor<'de> for Tasks {
+            type Value = TasksFile;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`all`, `answered`, or a list of task ids")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, word: &str) -> Result<TasksFile, E> {
+                match word {
+                    "all" => Ok(TasksFile::All),
+                    "answered" => Ok(TasksFile::Answered),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(word), &self)),
+                }
+            }
+
+            fn visit_unit<E: serde::de::Error>(self) -> Result<TasksFile, E> {
+                Ok(TasksFile::All)
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut list: A) -> Result<TasksFile, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(TasksFile::Named(names))
+            }
+        }
+        deserializer.deserialize_any(Tasks)
+    }
+}
+
+impl JsonSchema for TasksFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TasksFile".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Which tasks count.",
+            "anyOf": [
+                {"enum": ["all", "answered"]},
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "null"}
+            ]
+        })
+    }
 }
 
 /// An edition of the Rust language.
