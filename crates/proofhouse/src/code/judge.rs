@@ -36,6 +36,7 @@ struct Entry {
 impl Judge {
     /// Makes ready to judge answers to these problems.
     pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
+        language.prepare(&bench);
         let entry = |problem: Problem| (problem.task_id.clone(), Entry { problem, task: OnceLock::new() });
         Judge {
             bench,

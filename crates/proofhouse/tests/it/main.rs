@@ -20,6 +20,7 @@ mod envelope;
 mod golden;
 mod lab;
 mod outcomes;
+mod python;
 mod real;
 mod reference;
 mod report;

@@ -1,0 +1,3 @@
+//! Interpreters as people have them.
+
+use super::*;
