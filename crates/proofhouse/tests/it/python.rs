@@ -12,7 +12,7 @@ mod conformance;
 mod interpreters;
 
 fn bench_in(tier: Option<Tier>) -> Bench {
-    let mut options = Options::new(std::env::temp_dir());
+    let mut options = Options::new(env!("CARGO_TARGET_TMPDIR"));
     options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
     options.request = tier.map_or(Request::AUTO, Request::exactly);
     let mut budgets = Budgets::default();
