@@ -108,6 +108,20 @@ fn the_answer_is_found_among_what_is_around_it_in_python() {
                 "1. It:\n\n   ```python\n   def one(values: List[float]) -> float:\n       {body}\n   ```\n"
             ),
             format!("from __future__ import annotations\n{whole}"),
+            format!("\u{feff}{answer}"),
+            format!("{}\r\n", whole.replace('\n', "\r\n")),
+            format!("{body}\n"),
+            format!("x = values\nif x:\n    {body}\nreturn None\n"),
+            format!("x = values\n    {body}\n"),
+            format!("  {body}\n\ndef other():\n  pass\n"),
+            format!("\t{body}\n"),
+            format!("```python def one(values): {body}```"),
+            format!("<p>Here:</p><pre><code>{}</code></pre>", whole.replace("->", "-&gt;")),
+            format!("{}{}", fenced(&whole.replace("values[0]", "values[FIRST]")), fenced("FIRST = 0\n")),
+            format!("{}{}", fenced("FIRST = 0\n"), fenced(&whole.replace("values[0]", "values[FIRST]"))),
+            fenced(&whole.replace("    return", "    \"\"\" As:\n\n    ```python\n    one([1])\n    ```\n    \"\"\"\n    return")),
+            format!("{whole}\nimport unittest\nunittest.main()\n"),
+            format!("{whole}\nif __name__ == '__main__':\n    print(one([int(input())]))\n"),
             format!("from typing import Any\ndef mine(values): {body}\none: Any = mine\n"),
         ] {
             let judged = judge.judge_completion("one", &completion).unwrap();
