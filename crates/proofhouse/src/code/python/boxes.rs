@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::Arc;
-use std::thread::Scope;
 use std::time::Duration;
 
 use proofhouse_sandbox::{Cancel, Outcome, Sandbox, Spec, hand_over, link};
@@ -41,16 +40,12 @@ pub(super) struct Running {
 
 impl Running {
     /// Starts a box on a thread of its own, with the other end as its standard input.
-    pub(super) fn start<'scope>(
-        scope: &'scope Scope<'scope, '_>,
-        sandbox: &'scope Sandbox,
-        spec: Spec,
-    ) -> io::Result<Running> {
+    pub(super) fn start(sandbox: &Arc<Sandbox>, spec: Spec) -> io::Result<Running> {
         let (ours, theirs) = link()?;
         let cancel = Arc::new(Cancel::new()?);
         let (tell, ended) = mpsc::channel();
-        let stop = Arc::clone(&cancel);
-        scope.spawn(move || {
+        let (stop, sandbox) = (Arc::clone(&cancel), Arc::clone(sandbox));
+        std::thread::spawn(move || {
             // Nobody may be left who wants to know.
             let _ = tell.send(sandbox.run_linked(&spec, theirs, Some(&stop)));
         });

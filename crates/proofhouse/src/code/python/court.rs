@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
-use std::thread::Scope;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use proofhouse_sandbox::{Limits, Outcome, Spec, Status, link, recipes};
+use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
 use super::boxes::{Running, frame};
@@ -25,6 +24,9 @@ const LAST_WAIT: Duration = Duration::from_millis(500);
 /// CPU seconds and wall seconds of an answer that is judged warm: what needs more is judged alone, with its whole budget.
 const WARM_CPU_S: u64 = 2;
 const WARM_WALL_S: u64 = 6;
+
+/// No run takes longer.
+const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
 
 /// What is known of a task from its own solution, once.
 #[derive(Debug, Default)]
@@ -63,29 +65,48 @@ impl Profile<'_> {
     }
 }
 
-/// A tests' box, and the means to run candidates.
-pub(super) struct Court<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    bench: &'scope Bench,
-    python: &'scope recipes::Python,
+/// A tests' box, and the means to run candidates. Its boxes stay from one batch to the next.
+pub(super) struct Court {
+    sandbox: Arc<Sandbox>,
+    limits: Limits,
+    python: recipes::Python,
     checker: Option<Running>,
     zygote: Option<Running>,
     /// How many warm boxes may still be started.
     zygotes: usize,
-    items: u64,
+    /// How many candidates there were.
+    judged: u32,
 }
 
-impl<'scope, 'env> Court<'scope, 'env> {
-    /// A court for so many answers; `warm` where candidates may share a box.
-    pub(super) fn new(
-        scope: &'scope Scope<'scope, 'env>,
-        bench: &'scope Bench,
-        python: &'scope recipes::Python,
-        items: usize,
-        warm: bool,
-    ) -> Court<'scope, 'env> {
-        let zygotes = if warm { 1 + items / 4 } else { 0 };
-        Court { scope, bench, python, checker: None, zygote: None, zygotes, items: items as u64 }
+/// After so many candidates its boxes are made anew, so that nothing piles up in them.
+const MOST: u32 = 2000;
+
+impl Court {
+    /// A court without any box yet.
+    pub(super) fn new(bench: &Bench, python: &recipes::Python) -> Court {
+        Court {
+            sandbox: bench.shared_sandbox(),
+            limits: bench.budgets().test,
+            python: python.clone(),
+            checker: None,
+            zygote: None,
+            zygotes: 0,
+            judged: 0,
+        }
+    }
+
+    /// Whether it may go on with another batch.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.judged < MOST
+    }
+
+    /// Allows this batch so many warm boxes: one, and some in place of those that answers bring down. None at all where
+    /// candidates need a box each.
+    pub(super) fn allow_warm(&mut self, boxes: usize) {
+        self.zygotes = boxes;
+        if boxes == 0 {
+            self.zygote = None;
+        }
     }
 
     /// Judges one answer.
@@ -123,6 +144,7 @@ impl<'scope, 'env> Court<'scope, 'env> {
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
     fn run(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> (Said, Option<Status>) {
+        self.judged += 1;
         if self.zygotes > 0 || self.zygote.is_some() {
             match self.run_warm(problem, completion, profile) {
                 Some(said) if said.is_plain() => return (said, None),
@@ -137,7 +159,7 @@ impl<'scope, 'env> Court<'scope, 'env> {
             self.zygotes = self.zygotes.saturating_sub(1);
             self.zygote = self.start_zygote();
         }
-        let job = warm_job(self.bench.budgets().test)?;
+        let job = warm_job(self.limits)?;
         let (ours, theirs) = link().ok()?;
         let zygote = self.zygote.as_ref()?;
         let given = zygote.hand(&job, &theirs).and_then(|()| {
@@ -161,13 +183,13 @@ impl<'scope, 'env> Court<'scope, 'env> {
 
     /// Runs an answer in a box of its own.
     fn run_cold(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> (Said, Option<Status>) {
-        let spec = self.spec(programs::CANDIDATE, self.bench.budgets().test);
-        let started = Running::start(self.scope, self.bench.sandbox(), spec).and_then(Running::give_link);
+        let spec = self.spec(programs::CANDIDATE, self.limits);
+        let started = Running::start(&self.sandbox, spec).and_then(Running::give_link);
         let (ours, ending) = match started {
             Ok(started) => started,
             Err(error) => return broken(&error),
         };
-        let wait = Duration::from_millis(self.bench.budgets().test.wall_ms) + GRACE;
+        let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         // A candidate that cannot even be started closes the link: its box says why.
         let said = match load(ours, problem, completion) {
             Ok(ours) => self.check(problem, profile, ours, wait),
@@ -179,14 +201,14 @@ impl<'scope, 'env> Court<'scope, 'env> {
     }
 
     fn run_shared(&mut self, problem: &Problem, completion: &str) -> (Said, Option<Status>) {
-        let spec = self.spec(programs::SHARED, self.bench.budgets().test);
-        let mut running = match Running::start(self.scope, self.bench.sandbox(), spec) {
+        let spec = self.spec(programs::SHARED, self.limits);
+        let mut running = match Running::start(&self.sandbox, spec) {
             Ok(running) => running,
             Err(error) => return broken(&error),
         };
         let mut task = task(problem);
         task["completion"] = completion.into();
-        let wait = Duration::from_millis(self.bench.budgets().test.wall_ms) + GRACE;
+        let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
         let said = said.unwrap_or_else(|| Said::word("gone"));
         let outcome = running.end(if said.word == "gone" { GRACE } else { LAST_WAIT });
@@ -200,7 +222,7 @@ impl<'scope, 'env> Court<'scope, 'env> {
         }
         let mut task = task(problem);
         task["profile"] = profile.json();
-        task["cpu_s"] = self.bench.budgets().test.cpu_ms.div_ceil(1000).into();
+        task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {
             return Said::broken("a box for the tests could not be started");
         };
@@ -216,26 +238,24 @@ impl<'scope, 'env> Court<'scope, 'env> {
 
     fn start_checker(&self) -> io::Result<Running> {
         let spec = self.spec(programs::CHECKER, self.lasting());
-        Running::start(self.scope, self.bench.sandbox(), spec)
+        Running::start(&self.sandbox, spec)
     }
 
     fn start_zygote(&self) -> Option<Running> {
         let spec = self.spec(programs::ZYGOTE, self.lasting());
-        let mut running = Running::start(self.scope, self.bench.sandbox(), spec).ok()?;
+        let mut running = Running::start(&self.sandbox, spec).ok()?;
         let hello: Option<Value> = running.read(GRACE * 6);
         let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
         if has_landlock { Some(running) } else { None }
     }
 
-    /// The limits of a box that stays: those of one answer, for all of them.
+    /// The limits of a box that stays: those of one answer for what happens at one time, and time for all of them.
     fn lasting(&self) -> Limits {
-        let test = self.bench.budgets().test;
-        let times = 2 * (self.items + 2);
         Limits {
-            cpu_ms: test.cpu_ms.saturating_mul(times),
-            wall_ms: test.wall_ms.saturating_mul(times),
-            memory_bytes: test.memory_bytes.saturating_add(256 << 20),
-            ..test
+            cpu_ms: self.limits.cpu_ms.saturating_mul(u64::from(MOST)),
+            wall_ms: LONGEST_MS,
+            memory_bytes: self.limits.memory_bytes.saturating_add(256 << 20),
+            ..self.limits
         }
     }
 

@@ -25,12 +25,14 @@ use super::problem::Problem;
 use super::verdict::{ErrorType, Judged};
 
 /// The Python language with one interpreter.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Python {
     found: Result<recipes::Python, String>,
     /// What a box said of the interpreter, once one was asked.
     tried: Arc<OnceLock<Result<Interpreter, String>>>,
     tasks: Arc<Mutex<BTreeMap<Digest, Arc<Known>>>>,
+    /// Courts that wait for their next batch.
+    courts: Arc<Mutex<Vec<Court>>>,
 }
 
 /// An interpreter that judged a right answer as right and a wrong one as wrong, inside a box.
@@ -45,7 +47,7 @@ impl Python {
     pub fn find(python: &OsStr) -> Python {
         let found =
             recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
-        Python { found, tried: Arc::default(), tasks: Arc::default() }
+        Python { found, tried: Arc::default(), tasks: Arc::default(), courts: Arc::default() }
     }
 
     /// The interpreter, tried once; otherwise the verdict of every answer.
@@ -77,14 +79,18 @@ impl Python {
             Ok(interpreter) => interpreter,
             Err(judged) => return items.iter().map(|_| judged.clone()).collect(),
         };
-        std::thread::scope(|scope| {
-            let mut court = Court::new(scope, bench, &interpreter.python, items.len(), warm);
-            let judge = |(problem, completion): &(&Problem, &str)| match untestable(problem) {
-                Some(why) => Judged::refused(ErrorType::NoTests, why),
-                None => court.judge(problem, &self.known(problem), completion),
-            };
-            items.iter().map(judge).collect()
-        })
+        let waiting = || self.courts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut court = waiting().pop().unwrap_or_else(|| Court::new(bench, &interpreter.python));
+        court.allow_warm(if warm { 1 + items.len() / 4 } else { 0 });
+        let judge = |(problem, completion): &(&Problem, &str)| match untestable(problem) {
+            Some(why) => Judged::refused(ErrorType::NoTests, why),
+            None => court.judge(problem, &self.known(problem), completion),
+        };
+        let verdicts = items.iter().map(judge).collect();
+        if court.is_fresh() {
+            waiting().push(court);
+        }
+        verdicts
     }
 }
 
@@ -173,11 +179,9 @@ fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, Strin
         test: "def check(candidate):\n    assert candidate(21) == 42\n".to_owned(),
         ..Problem::default()
     };
-    let [right, wrong] = ["    return 2 * value\n", "    return value\n"].map(|completion| {
-        std::thread::scope(|scope| {
-            Court::new(scope, bench, python, 1, false).judge(&task, &Known::default(), completion)
-        })
-    });
+    let mut court = Court::new(bench, python);
+    let [right, wrong] = ["    return 2 * value\n", "    return value\n"]
+        .map(|completion| court.judge(&task, &Known::default(), completion));
     if right.passed() && wrong.error_type == Some(ErrorType::AssertionFailure) {
         return Ok(Interpreter { python: python.clone(), version });
     }
