@@ -29,6 +29,8 @@ mod tier;
 mod trampoline;
 
 pub use link::{hand_over, link};
+#[cfg(target_os = "linux")]
+pub use linux::{LoneFilter, lone_filter};
 pub use outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Stream, Usage};
 pub use policy::{policy_digest, policy_text};
 pub use probe::{Failure, Gap, Mechanism, Memory, Probe};

@@ -8,6 +8,10 @@ use std::process::Command;
 
 use crate::spec::{Arg, Bind, Proc, Spec};
 
+mod python;
+
+pub use python::Python;
+
 /// Directories that hold the loader and shared libraries, on the distributions there are. Absent ones are left out.
 const LIBRARIES: [&str; 6] = ["/lib", "/lib64", "/lib32", "/usr/lib", "/usr/lib64", "/nix/store"];
 
@@ -257,55 +261,4 @@ fn newest_compiler(base: &Path, arch: &str) -> Option<PathBuf> {
         }
     }
     found.into_iter().max().map(|(_, directory)| directory)
-}
-
-/// Where a Python installation is inside the box.
-const PYTHON_INSIDE: &str = "/python";
-/// The name of its bind.
-const PYTHON: &str = "python";
-
-/// A Python installation: the interpreter itself, never a shim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Python {
-    /// Its directory on the host.
-    pub prefix: PathBuf,
-    /// The interpreter, relative to it.
-    pub program: PathBuf,
-    /// Implementation and version, for the record.
-    pub version: String,
-}
-
-impl Python {
-    /// Asks a Python of the host (a shim will do) where it is installed.
-    pub fn find(python: &OsStr) -> io::Result<Python> {
-        const QUESTION: &str = "import os, sys; print(sys.base_prefix); \
-            print(os.path.realpath(getattr(sys, '_base_executable', sys.executable))); \
-            print(sys.implementation.name, sys.version.replace('\\n', ' '))";
-        let answer = ask(python, &["-I", "-c", QUESTION])?;
-        let mut lines = answer.lines();
-        let (Some(prefix), Some(program), Some(version)) = (lines.next(), lines.next(), lines.next()) else {
-            return Err(io::Error::other(format!(
-                "`{}` does not say where it is installed",
-                python.display()
-            )));
-        };
-        let prefix = std::fs::canonicalize(prefix)?;
-        let program = Path::new(program)
-            .strip_prefix(&prefix)
-            .map_err(|_| io::Error::other(format!("`{program}` is outside of `{}`", prefix.display())))?;
-        Ok(Python { program: program.to_owned(), version: version.to_owned(), prefix })
-    }
-
-    /// A run of the interpreter, isolated from any user's settings.
-    pub fn run(&self, args: impl IntoIterator<Item = impl Into<Arg>>) -> Spec {
-        let program = Arg::bind(PYTHON, &self.program.to_string_lossy());
-        let mut argv = vec![program, "-I".into(), "-B".into(), "-X".into(), "utf8".into()];
-        argv.extend(args.into_iter().map(Into::into));
-        let mut binds = vec![Bind::new(PYTHON, &self.prefix, PYTHON_INSIDE)];
-        // Where the prefix is the system's own, its libraries are inside it and in their own places too.
-        binds.extend(libraries());
-        let mut spec = Spec::new(argv).binds(binds).env("PYTHONHASHSEED", "0").env("TMPDIR", Arg::work(""));
-        spec.proc = Proc::Absent;
-        spec
-    }
 }

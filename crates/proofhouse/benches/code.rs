@@ -1,12 +1,15 @@
 //! What judging one completion costs, beside `cargo test` in a fresh project and beside `rustc --test` alone.
 //!
-//! `cargo bench -p proofhouse --bench code`. CPU time of whole process trees, sandbox on in all of ours, rounds
+//! `cargo bench -p proofhouse --bench code`, or only its Python part with `-- python`. CPU time of whole process trees, sandbox on in all of ours, rounds
 //! interleaved. Without `--bench` (as `cargo test` starts it) the runs are small.
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "code/python.rs"]
+mod python;
 
 /// Starts a program, waits for it and for everything that it left behind, and prints wall seconds, CPU seconds of the
 /// whole tree, peak RSS of the program itself in KiB, and the exit code.
@@ -81,9 +84,13 @@ fn main() {
     let _ = std::fs::remove_dir_all(&root);
     std::fs::create_dir_all(&root).expect("the target directory can be written");
     let (rounds, many) = if measured { (3, 200) } else { (1, 4) };
-    per_completion(&root, rounds, many);
-    jobs(&root, 2 * many);
-    cached(&root, if measured { 100_000 } else { 100 });
+    python::python(&root, rounds, many);
+    // `-- python` measures only this part.
+    if !std::env::args().any(|argument| argument == "python") {
+        per_completion(&root, rounds, many);
+        jobs(&root, 2 * many);
+        cached(&root, if measured { 100_000 } else { 100 });
+    }
     std::fs::remove_dir_all(&root).expect("the bench wrote it");
 }
 

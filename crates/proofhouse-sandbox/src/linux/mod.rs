@@ -13,6 +13,7 @@ mod init;
 mod job;
 pub(crate) mod landlock;
 mod launch;
+mod lone;
 mod payload;
 pub(crate) mod probe;
 mod reap;
@@ -25,6 +26,7 @@ mod watch;
 mod wire;
 
 pub(crate) use launch::Launcher;
+pub use lone::{LoneFilter, lone_filter};
 
 /// A step of the setup that failed, with the system's error number.
 #[derive(Clone, Debug, PartialEq, Eq)]

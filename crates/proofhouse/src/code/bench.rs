@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proofhouse_ledger::Digest;
@@ -38,7 +39,7 @@ impl Default for Budgets {
 
 /// A sandbox with budgets, shared by all workers.
 pub struct Bench {
-    sandbox: Sandbox,
+    sandbox: Arc<Sandbox>,
     budgets: Budgets,
     key: [u8; 32],
     counter: AtomicU64,
@@ -49,12 +50,17 @@ impl Bench {
     pub fn new(sandbox: Sandbox, budgets: Budgets) -> io::Result<Bench> {
         let mut key = [0; 32];
         std::fs::File::open("/dev/urandom")?.read_exact(&mut key)?;
-        Ok(Bench { sandbox, budgets, key, counter: AtomicU64::new(0) })
+        Ok(Bench { sandbox: Arc::new(sandbox), budgets, key, counter: AtomicU64::new(0) })
     }
 
     /// The sandbox.
     pub fn sandbox(&self) -> &Sandbox {
         &self.sandbox
+    }
+
+    /// The sandbox, for boxes that stay longer than one judgement.
+    pub(super) fn shared_sandbox(&self) -> Arc<Sandbox> {
+        Arc::clone(&self.sandbox)
     }
 
     /// The budgets.

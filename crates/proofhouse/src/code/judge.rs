@@ -36,6 +36,7 @@ struct Entry {
 impl Judge {
     /// Makes ready to judge answers to these problems.
     pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
+        language.prepare(&bench);
         let entry = |problem: Problem| {
             let problem = problem.for_judging(language.name());
             (problem.task_id.clone(), Entry { problem, task: OnceLock::new() })

@@ -11,6 +11,11 @@ pub trait Language: Send + Sync {
     /// Its word in suites.
     fn name(&self) -> &'static str;
 
+    /// Makes ready on this bench, before anything is judged or asked about its toolchain.
+    fn prepare(&self, bench: &Bench) {
+        let _ = bench;
+    }
+
     /// What takes part in verdicts, by name, with its whole version text; nothing if it is not there.
     fn toolchains(&self) -> BTreeMap<String, String>;
 

@@ -23,6 +23,7 @@ mod evalplus;
 mod golden;
 mod lab;
 mod outcomes;
+mod python;
 mod real;
 mod reference;
 mod report;

@@ -1,45 +1,103 @@
-//! Python: the tests run in one process, the completion in another, and only plain values cross between them. Both are in
-//! one box.
+//! Python: tests and answer are in two boxes, and only claims cross between them.
 //!
-//! In Python everything can be reached from everywhere, so no secret is safe in the completion's own process. The checker
-//! reads the secret, starts the worker, and hands the tests a function that asks the worker; what the worker answers is
-//! read as a literal, never executed.
+//! In Python everything can be reached from everywhere, so nothing is safe from an answer in its own process. The candidate's box
+//! has the prompt and the answer, the tests' box has the prompt and the tests; plain values cross as values, everything else is
+//! used through handles (`values.py.txt`, `border.py.txt`), and every comparison is made on the tests' side.
 
+mod boxes;
+mod court;
 pub(super) mod docstring;
+mod modules;
+mod programs;
+mod said;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use proofhouse_ledger::json::Object;
-use proofhouse_ledger::{Digest, Json};
-use proofhouse_sandbox::Status;
-use proofhouse_sandbox::recipes;
+use proofhouse_ledger::Digest;
+use proofhouse_sandbox::{Status, Tier, recipes};
 
+use self::court::{Court, Known};
 use super::bench::Bench;
 use super::language::{Language, Task};
-use super::output;
 use super::problem::Problem;
-use super::report::{self, Report};
 use super::verdict::{ErrorType, Judged};
 
-const CHECKER: &str = concat!(include_str!("answer.py.txt"), include_str!("checker.py.txt"));
-const WORKER: &str = include_str!("worker.py.txt");
-const MAX_REPORT_BYTES: u64 = 1 << 20;
-/// With this code the checker ends when its report is no longer the file that it made.
-const REPLACED: i32 = 3;
-
 /// The Python language with one interpreter.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Python {
-    installed: Result<recipes::Python, String>,
+    found: Result<recipes::Python, String>,
+    /// What a box said of the interpreter, once one was asked.
+    tried: Arc<OnceLock<Result<Interpreter, String>>>,
+    tasks: Arc<Mutex<BTreeMap<Digest, Arc<Known>>>>,
+    /// Courts that wait for their next batch.
+    courts: Arc<Mutex<Vec<Court>>>,
+}
+
+/// An interpreter that judged a right answer as right and a wrong one as wrong, inside a box.
+#[derive(Debug, Clone)]
+struct Interpreter {
+    python: recipes::Python,
+    version: String,
 }
 
 impl Python {
     /// Finds the installation that a Python of the host belongs to. If there is none, every verdict says so.
     pub fn find(python: &OsStr) -> Python {
-        let installed =
-            recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
-        Python { installed }
+        let found = recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
+        Python { found, tried: Arc::default(), tasks: Arc::default(), courts: Arc::default() }
+    }
+
+    /// The interpreter, tried once; otherwise the verdict of every answer.
+    fn interpreter(&self, bench: &Bench) -> Result<&Interpreter, Judged> {
+        let found = self
+            .found
+            .as_ref()
+            .map_err(|reason| Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()))?;
+        let tried = self.tried.get_or_init(|| {
+            try_out(found, bench)
+                .or_else(|why| try_out(&found.clone().at_its_own_place(), bench).map_err(|_| why))
+        });
+        tried.as_ref().map_err(|reason| Judged::refused(ErrorType::InfraToolchainBroken, reason.clone()))
+    }
+
+    fn known(&self, problem: &Problem) -> Arc<Known> {
+        let texts = [
+            problem.prompt.as_bytes(),
+            problem.entry_point.as_deref().unwrap_or_default().as_bytes(),
+            problem.test.as_bytes(),
+            problem.canonical_solution.as_deref().unwrap_or_default().as_bytes(),
+        ];
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(tasks.entry(Digest::of_parts(&texts)).or_default())
+    }
+
+    /// Judges answers one after the other, with one tests' box for all of them.
+    fn judge_all(
+        &self,
+        bench: &Bench,
+        items: &[(&Problem, &str)],
+        warm: bool,
+        tell: &mut dyn FnMut(usize, Judged),
+    ) {
+        let interpreter = match self.interpreter(bench) {
+            Ok(interpreter) => interpreter,
+            Err(judged) => return (0..items.len()).for_each(|at| tell(at, judged.clone())),
+        };
+        let waiting = || self.courts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut court = waiting().pop().unwrap_or_else(|| Court::new(bench, &interpreter.python));
+        court.allow_warm(if warm { 1 + items.len() / 4 } else { 0 });
+        for (at, (problem, completion)) in items.iter().enumerate() {
+            let judged = match untestable(problem) {
+                Some(why) => Judged::refused(ErrorType::NoTests, why),
+                None => court.judge(problem, &self.known(problem), completion),
+            };
+            tell(at, judged);
+        }
+        if court.is_fresh() {
+            waiting().push(court);
+        }
     }
 }
 
@@ -48,17 +106,34 @@ impl Language for Python {
         "python"
     }
 
+    fn prepare(&self, bench: &Bench) {
+        // A broken interpreter is told with each verdict.
+        let _ = self.interpreter(bench);
+    }
+
     fn toolchains(&self) -> BTreeMap<String, String> {
-        self.installed.iter().map(|python| ("python".to_owned(), python.version.clone())).collect()
+        let version = match self.tried.get() {
+            Some(Ok(interpreter)) => Some(interpreter.version.clone()),
+            Some(Err(_)) => None,
+            None => self.found.as_ref().ok().map(|python| python.version.clone()),
+        };
+        version.map(|version| ("python".to_owned(), version)).into_iter().collect()
     }
 
     fn conditions(&self) -> String {
-        let programs = Digest::of_parts(&[CHECKER.as_bytes(), WORKER.as_bytes()]);
-        format!("python {programs} {:?}", self.toolchains())
+        let programs =
+            [programs::CANDIDATE, programs::CHECKER, programs::SHARED, programs::ZYGOTE].map(str::as_bytes);
+        format!("python {} {:?} {:?}", Digest::of_parts(&programs), self.toolchains(), self.found)
     }
 
     fn task(&self, problem: &Problem) -> Box<dyn Task> {
         Box::new(PythonTask { python: self.clone(), problem: problem.clone() })
+    }
+
+    fn judge_together(&self, bench: &Bench, items: &[(&Problem, &str)], tell: &mut dyn FnMut(usize, Judged)) {
+        // Where other processes could be seen, each candidate needs a box of its own.
+        let warm = bench.sandbox().tier() == Tier::Strong && items.len() > 1;
+        self.judge_all(bench, items, warm, tell);
     }
 }
 
@@ -69,139 +144,59 @@ struct PythonTask {
 
 impl Task for PythonTask {
     fn judge(&self, bench: &Bench, completion: &str) -> Judged {
-        let python = match &self.python.installed {
-            Ok(python) => python,
-            Err(reason) => return Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()),
-        };
-        let Some(entry) = &self.problem.entry_point else {
-            return Judged::refused(ErrorType::NoTests, "the task does not name its `entry_point`");
-        };
-        if !tests_something(&self.problem.test) {
-            return Judged::refused(ErrorType::NoTests, "the task has no test that does anything");
-        }
-        let secret = bench.secret();
-        let spec = python
-            .run(["checker.py"])
-            .file("checker.py", CHECKER)
-            .file("worker.py", WORKER)
-            .file("task.json", self.task_file(entry, completion))
-            .stdin(secret.as_bytes())
-            .collect("report", MAX_REPORT_BYTES);
-        let mut outcome = bench.test(spec);
-        let bytes = outcome.collected.pop().and_then(|each| each.result.ok());
-        let bytes = bytes.and_then(|found| found.read().ok()).unwrap_or_default();
-        let sealed = unsealed(&bytes, &secret);
-        let lines = sealed.unwrap_or_default();
-        let report = report::read(&[lines, secret.as_bytes()].concat(), &names(lines), &secret);
-        let mut judged = Judged { stderr: output::of_stream(&outcome.stderr), ..Judged::default() };
-        judged.stderr.text =
-            judged.stderr.text.replace("candidate.py:", "completion:").replace("tests.py:", "test:");
-        judged.diagnostics.tests = report.tests.clone();
-        let word = if sealed.is_none() && !bytes.is_empty() { b"forged" } else { ending(lines) };
-        decide(&mut judged, &outcome.status, &report, word);
-        judged
+        let mut verdict = None;
+        self.python
+            .judge_all(bench, &[(&self.problem, completion)], false, &mut |_, judged| verdict = Some(judged));
+        verdict.unwrap_or_else(|| Judged::refused(ErrorType::InfraSandbox, "there is no verdict"))
     }
 }
 
-impl PythonTask {
-    fn task_file(&self, entry: &str, completion: &str) -> Vec<u8> {
-        let mut task = Object::default();
-        task.set("completion", completion);
-        task.set("entry", entry);
-        task.set("prompt", self.problem.prompt.as_str());
-        task.set("test", self.problem.test.as_str());
-        Json::Object(task).to_string().into_bytes()
+/// Why a task cannot be judged at all.
+fn untestable(problem: &Problem) -> Option<&'static str> {
+    // A text without any of these cannot fail.
+    let checks = ["assert", "raise", "unittest"].iter().any(|word| problem.test.contains(word));
+    match &problem.entry_point {
+        None => Some("the task does not name its `entry_point`"),
+        Some(_) if !checks => Some("the task has no test that does anything"),
+        Some(_) => None,
     }
 }
 
-/// What the checker wrote, without its seal; `None` if anybody else wrote it. The completion can reach the file, but who
-/// does not know the secret cannot seal it.
-fn unsealed<'a>(bytes: &'a [u8], secret: &str) -> Option<&'a [u8]> {
-    let (lines, seal) = bytes.split_at_checked(bytes.len().checked_sub(64)?)?;
-    (Digest::of_parts(&[secret.as_bytes(), lines, secret.as_bytes()]).hex() == seal).then_some(lines)
-}
-
-/// The tests that ran.
-fn names(lines: &[u8]) -> Vec<String> {
-    let name = |line: &str| line.split('\t').nth(1).map(str::to_owned);
-    String::from_utf8_lossy(lines).lines().filter_map(name).collect()
-}
-
-/// How it ended: the word of the first test that was not ok.
-fn ending(lines: &[u8]) -> &[u8] {
-    let mut words =
-        lines.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b'\t').next());
-    words.find(|word| *word != b"ok").unwrap_or_default()
-}
-
-/// Whether the tests check anything: a text without `assert` or `raise` cannot fail.
-fn tests_something(test: &str) -> bool {
-    ["assert", "raise", "unittest"].iter().any(|word| test.contains(word))
-}
-
-fn decide(judged: &mut Judged, status: &Status, report: &Report, word: &[u8]) {
-    let message = report.panic.as_ref().map(|panic| panic.message.clone()).unwrap_or_default();
-    let in_test = report.panic.as_ref().is_some_and(|panic| panic.file.as_deref() == Some("test"));
-    let error = match (status, word) {
-        (Status::Ok, _) if report.vouched && !report.tests.is_empty() => None,
-        (Status::Ok, _) => Some((ErrorType::Tampered, "the tests did not say that they passed".to_owned())),
-        (Status::Exit(REPLACED), _) | (Status::Exit(_), b"forged") => {
-            Some((ErrorType::Tampered, "the report of the tests was replaced".to_owned()))
+/// Asks an interpreter for its version inside a box, and has it judge a right and a wrong answer.
+fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, String> {
+    const VERSION: &str = "import sys; print(sys.implementation.name, sys.version.replace(chr(10), ' ')); sys.exit(sys.version_info < (3, 8))";
+    let asked = bench.test(python.run(["-S", "-c", VERSION]));
+    let version = asked.stdout.text().trim().to_owned();
+    match asked.status {
+        Status::Ok if !version.is_empty() => {}
+        Status::Exit(1) if !version.is_empty() => {
+            return Err(format!("`{version}` is too old: Python 3.8 or newer is needed"));
         }
-        (Status::Exit(_), b"no_tests") => Some((ErrorType::NoTests, message)),
-        (Status::Exit(_), b"syntax") => Some((ErrorType::CompileError, message)),
-        (Status::Exit(_), b"extraction") => Some((ErrorType::ExtractionFailed, message)),
-        (Status::Exit(_), b"left") => Some((ErrorType::Tampered, message)),
-        (Status::Exit(_), b"failed") if in_test => Some((ErrorType::AssertionFailure, message)),
-        (Status::Exit(code), b"") => {
-            Some((ErrorType::RuntimeError, format!("the program ended with exit code {code}")))
+        status => {
+            let said = asked.stderr.text();
+            return Err(format!(
+                "the interpreter does not start inside the sandbox ({}): {}",
+                status.word(),
+                said.trim()
+            ));
         }
-        (Status::Exit(_), _) => Some((ErrorType::RuntimeError, message)),
-        (Status::Signal(signal), _) => {
-            Some((ErrorType::RuntimeError, format!("the program was ended by signal {signal}")))
-        }
-        (Status::CpuLimit | Status::WallLimit, _) => {
-            Some((ErrorType::TestTimeout, "the tests took longer than their budget".to_owned()))
-        }
-        (Status::MemoryLimit, _) => {
-            Some((ErrorType::MemoryLimit, "the tests took more memory than their limit".to_owned()))
-        }
-        (Status::OutputLimit | Status::FileLimit, _) => {
-            Some((ErrorType::OutputLimit, "the program wrote more than its limit".to_owned()))
-        }
-        (Status::Denied, _) => {
-            Some((ErrorType::RuntimeError, "the program did what the sandbox denies".to_owned()))
-        }
-        (Status::InfraError(infra @ proofhouse_sandbox::Infra::Exec { .. }), _) => {
-            Some((ErrorType::InfraMissingToolchain, infra.to_string()))
-        }
-        (Status::InfraError(infra), _) => Some((ErrorType::InfraSandbox, infra.to_string())),
+    }
+    let task = Problem {
+        prompt: "def double(value):\n    \"\"\" Twice the value. \"\"\"\n".to_owned(),
+        entry_point: Some("double".to_owned()),
+        test: "def check(candidate):\n    assert candidate(21) == 42\n".to_owned(),
+        ..Problem::default()
     };
-    let error_type = error.as_ref().map(|(error_type, _)| *error_type);
-    let stopped = matches!(
-        error_type,
-        Some(ErrorType::CompileError | ErrorType::ExtractionFailed | ErrorType::NoTests)
-    );
-    let infra = error_type.is_some_and(ErrorType::is_infra);
-    judged.compile_ok = match error_type {
-        Some(ErrorType::CompileError) => Some(false),
-        Some(ErrorType::ExtractionFailed | ErrorType::NoTests) => None,
-        _ if infra => None,
-        _ => Some(true),
-    };
-    judged.test_ok = (!stopped && !infra).then_some(error.is_none());
-    match error_type {
-        Some(ErrorType::CompileError) => {
-            judged.diagnostics.errors = report.panic.clone().into_iter().collect()
-        }
-        Some(ErrorType::AssertionFailure | ErrorType::RuntimeError) => {
-            judged.diagnostics.panic = report.panic.clone();
-        }
-        _ => {}
+    let mut court = Court::new(bench, python);
+    let [right, wrong] = ["    return 2 * value\n", "    return value\n"]
+        .map(|completion| court.judge(&task, &Known::default(), completion));
+    if right.passed() && wrong.error_type == Some(ErrorType::AssertionFailure) {
+        return Ok(Interpreter { python: python.clone(), version });
     }
-    if stopped || infra {
-        judged.diagnostics.tests.clear();
-    }
-    judged.error_type = error_type;
-    judged.error = error.map(|(_, error)| error);
+    let why = |judged: &Judged| judged.error.clone().unwrap_or_else(|| "it passed".to_owned());
+    Err(if right.passed() {
+        format!("a wrong answer is not judged as wrong: {}", why(&wrong))
+    } else {
+        format!("a right answer does not pass: {}", why(&right))
+    })
 }

@@ -1,0 +1,94 @@
+//! Forgeries and honest shapes of our own, in every tier that keeps candidates apart, judged together and alone.
+
+use super::*;
+
+/// The tasks of a file with all answers to them, in its order.
+fn cases(text: &str) -> (Vec<Problem>, Vec<(Sample, String)>) {
+    let (mut problems, mut samples) = (Vec::new(), Vec::new());
+    for (at, task) in text.split("\n## task ").skip(1).enumerate() {
+        let mut answers = task.split("\n~ ");
+        let about = answers.next().unwrap_or_default();
+        let (entry, about) = about.split_once('\n').unwrap();
+        let (prompt, about) = about.split_once("\n## test\n").unwrap();
+        let (about, before) = about.split_once("\n## before\n").unwrap_or((about, ""));
+        let (test, solution) = about.split_once("\n## solution\n").unwrap_or((about, ""));
+        let task_id = format!("{at}/{entry}");
+        problems.push(Problem {
+            task_id: task_id.clone(),
+            prompt: format!("{prompt}\n"),
+            entry_point: Some(entry.to_owned()),
+            test: format!("{test}\n"),
+            canonical_solution: (!solution.is_empty()).then(|| format!("{solution}\n")),
+            ..Problem::default()
+        });
+        for answer in answers {
+            let (name, code) = answer.split_once('\n').unwrap();
+            let code = format!("{before}\n{}\n", code.trim_end()).trim_start_matches('\n').to_owned();
+            samples.push((sample(&task_id, &code), format!("{task_id}: {name}")));
+        }
+    }
+    (problems, samples)
+}
+
+/// What is said of every answer in a tier, together and alone.
+fn judged(tier: Tier, text: &str) -> Vec<(String, [Judged; 2])> {
+    let (problems, samples) = cases(text);
+    let judge = judge_in(Some(tier), "python3", problems);
+    let mut found = Vec::new();
+    for chunk in samples.chunks(40) {
+        let together = judge.judge_many(&chunk.iter().map(|(sample, _)| sample).collect::<Vec<_>>());
+        for ((sample, name), together) in chunk.iter().zip(together) {
+            found.push((name.clone(), [together, judge.judge(sample)]));
+        }
+    }
+    found
+}
+
+fn no_forgery_passes(tier: Tier) {
+    let judged = judged(tier, include_str!("cases/forged.txt"));
+    assert!(judged.len() >= 100, "{}", judged.len());
+    let passed: Vec<_> =
+        judged.iter().filter(|(_, both)| both.iter().any(|judged| judged.passed())).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    for (name, both) in &judged {
+        let infra = both.iter().any(|judged| judged.error_type.is_some_and(ErrorType::is_infra));
+        assert!(!infra, "{name}: {both:#?}");
+    }
+}
+
+#[test]
+fn no_forgery_passes_in_a_strong_box() {
+    no_forgery_passes(Tier::Strong);
+}
+
+#[test]
+fn no_forgery_passes_in_a_confined_box() {
+    no_forgery_passes(Tier::Confined);
+}
+
+fn every_honest_shape_passes(tier: Tier) {
+    let judged = judged(tier, include_str!("cases/honest.txt"));
+    assert!(judged.len() >= 40, "{}", judged.len());
+    let failed: Vec<_> =
+        judged.iter().filter(|(_, both)| !both.iter().all(|judged| judged.passed())).collect();
+    assert!(failed.is_empty(), "{} of {}: {failed:#?}", failed.len(), judged.len());
+    // Warm and alone say the same, to the byte.
+    for (name, [together, alone]) in &judged {
+        assert_eq!(together, alone, "{name}");
+    }
+    let shared = |both: &[Judged; 2]| both[0].border == Some(Border::Shared);
+    let shared: Vec<&str> =
+        judged.iter().filter(|(_, both)| shared(both)).map(|(name, _)| name.as_str()).collect();
+    let wanted = ["same: identity and threads", "Base: subclassed by the tests"];
+    assert!(shared.iter().all(|name| wanted.iter().any(|wanted| name.ends_with(wanted))), "{shared:?}");
+}
+
+#[test]
+fn every_honest_shape_passes_in_a_strong_box() {
+    every_honest_shape_passes(Tier::Strong);
+}
+
+#[test]
+fn every_honest_shape_passes_in_a_confined_box() {
+    every_honest_shape_passes(Tier::Confined);
+}
