@@ -203,7 +203,9 @@ fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
 fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, ExecuteError> {
     Ok(match code.language {
         LanguageName::Rust => {
-            let rust = Rust::find("rustc".as_ref(), code.clippy).edition(code.edition.as_str());
+            let rust = Rust::find("rustc".as_ref(), code.clippy)
+                .edition(code.edition.as_str())
+                .allowing_unsafe(code.allows_unsafe);
             let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
             Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
         }

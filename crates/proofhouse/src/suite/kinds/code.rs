@@ -59,6 +59,8 @@ pub struct CodeBody {
     pub k: Vec<u64>,
     /// Whether completions are linted.
     pub clippy: Clippy,
+    /// Whether completions that reach below the language may share a process with their tests.
+    pub allows_unsafe: bool,
     /// The Rust edition.
     pub edition: Edition,
     /// Crates that tasks use.
@@ -115,6 +117,9 @@ impl CodeBody {
         settings.set("prompt", self.prompt.as_str());
         settings.set("k", json(&self.k));
         settings.set("clippy", json(&self.clippy));
+        if self.allows_unsafe {
+            settings.set("unsafe", "allow");
+        }
         settings.set("edition", self.edition.as_str());
         settings.set("crates", Json::Object(crates.collect()));
         settings.set(
@@ -175,6 +180,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         wordings,
         k: ks(&mut checker, loading, &file),
         clippy: if language == LanguageName::Rust { file.clippy } else { Clippy::Off },
+        allows_unsafe: file.unsafe_code == file::UnsafeFile::Allow,
         edition: file.edition,
         crates: file.crates.0.clone(),
         budgets: budgets(&file.limits),

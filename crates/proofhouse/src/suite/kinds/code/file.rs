@@ -18,6 +18,17 @@ pub(crate) enum CodeKind {
     Code,
 }
 
+/// What becomes of completions that reach below the language where their tests are in the same process.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UnsafeFile {
+    /// They are `unsupported`: they could read what the tests expect.
+    #[default]
+    Refuse,
+    /// They are judged all the same.
+    Allow,
+}
+
 /// A suite of kind `code`: tasks × (lines of samples files, or samples of models).
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +87,9 @@ pub(crate) struct CodeFile {
     /// Whether completions are linted (Rust).
     #[serde(default)]
     pub(crate) clippy: Clippy,
+    /// Whether completions that reach below the language are judged where they have to share a process with their tests (Rust).
+    #[serde(default, rename = "unsafe")]
+    pub(crate) unsafe_code: UnsafeFile,
     /// The Rust edition.
     #[serde(default)]
     pub(crate) edition: Edition,
