@@ -21,6 +21,7 @@ use crate::code::{self, Clippy, LanguageName, Problem, ProblemFile};
 #[derive(Debug, Args)]
 #[command(
     mut_arg("suite", |arg| arg.index(1).value_name("PROBLEMS").help("The problem file: `.jsonl` or `.jsonl.gz`")),
+    mut_arg("data_root", |arg| arg.hide(true)),
     mut_arg("record", |arg| arg.hide(true)),
     mut_arg("replay", |arg| arg.hide(true)),
     mut_arg("prices", |arg| arg.hide(true)),

@@ -278,8 +278,7 @@ impl Run {
     /// The suite, with every variant written that a model has to write.
     fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Loaded, Failure> {
         if let Some(Typed { text, base, .. }) = &self.typed {
-            let data_root = overrides.data_root.clone().or_else(|| Some(base.clone()));
-            let overrides = Overrides { data_root, ..overrides.clone() };
+            let overrides = Overrides { data_root: Some(base.clone()), ..overrides.clone() };
             return Ok(suite::load_text(text, &overrides)?);
         }
         let loaded = suite::load(&self.suite, overrides)?;

@@ -229,7 +229,7 @@ fn tasks_and_ks_are_chosen_on_the_command_line() {
     };
     assert_eq!(k("--k 1"), (15, vec![1], vec![]));
     assert_eq!(k("--k 1,5,10"), (15, vec![1, 5], vec![10]));
-    assert_eq!(k("--task demo/vowels"), (5, vec![1, 3, 5], vec![]));
+    assert_eq!(k("--task demo/vowels"), (5, vec![1, 3], vec![10]));
     assert_eq!(k("--limit 2").0, 10);
     assert_eq!(k("--sample 1 --seed 3").0, 5);
     lab.tools("run code.yaml --policy seed").exits(2).says("`--policy` is for suites of kind `robustness`");

@@ -51,7 +51,12 @@ fn account(html: &mut Html, slot: &CodeSlot) {
     if !sentences.is_empty() {
         html.put("<ul class=\"account\">", &[]);
         for sentence in &sentences {
-            html.put("<li><bdi>{}</bdi></li>", &[sentence]);
+            html.put("<li>", &[]);
+            for (nth, part) in sentence.split('`').enumerate() {
+                let name = nth % 2 == 1;
+                html.put(if name { "<code><bdi>{}</bdi></code>" } else { "{}" }, &[&part]);
+            }
+            html.put("</li>", &[]);
         }
         html.put("</ul>", &[]);
     }

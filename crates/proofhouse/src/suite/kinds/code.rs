@@ -11,7 +11,7 @@ use super::wordings::{self, Wordings};
 use super::{Loading, Read};
 use crate::code::{
     Budgets, Clippy, Problem as Task, ProblemError, ProblemFile, Sample, Samples, is_crate_name,
-    is_crate_version, language_of, read_problem_file,
+    is_crate_version, read_problem_file,
 };
 use crate::suite::check::{Checker, Common};
 use crate::suite::dataset::Dataset;
@@ -26,6 +26,7 @@ use crate::target::Template;
 
 mod asking;
 mod file;
+mod language;
 
 pub use crate::code::LanguageName;
 pub(crate) use file::CodeFile;
@@ -161,7 +162,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read, Problems> {
         choose(&mut checker, loading, &file, problems.problems)
     });
     let language =
-        chosen.as_ref().and_then(|(problems, _)| language(&mut checker, &file, problems, &mut warnings));
+        chosen.as_ref().and_then(|(problems, _)| language::of(&mut checker, &file, problems, &mut warnings));
     let (Some((problems, all_tasks)), Some(prompt_template), Some(language)) = (chosen, template, language)
     else {
         return Err(in_order(checker.problems));
@@ -255,38 +256,6 @@ fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {
             checker.complain(Code::BadValue, &steps, what).hint = Some("for example `\"0.4\"`".to_owned());
         }
     }
-}
-
-/// The language that the suite names, or else the one that its problems show.
-fn language(
-    checker: &mut Checker<'_>,
-    file: &CodeFile,
-    problems: &[Task],
-    warnings: &mut Vec<String>,
-) -> Option<LanguageName> {
-    let found = language_of(problems);
-    let language = match (file.language, found) {
-        (Some(said), Ok(found)) if said != found => {
-            warnings.push(format!(
-                "the suite says `language: {}`, but its problems look like {}",
-                said.as_str(),
-                found.as_str()
-            ));
-            said
-        }
-        (Some(said), _) => said,
-        (None, Ok(found)) => found,
-        (None, Err(why)) => {
-            checker.complain(Code::BadValue, &[Step::Key("problems")], why.to_string()).hint =
-                Some(why.hint().to_owned());
-            return None;
-        }
-    };
-    if language != LanguageName::Rust && !file.crates.0.is_empty() {
-        checker.complain(Code::BadValue, &[Step::Key("crates")], "crates belong to Rust suites").hint =
-            Some("take `crates` out, or set `language: rust`".to_owned());
-    }
-    Some(language)
 }
 
 /// A file below the suite's directory, with its digest.
