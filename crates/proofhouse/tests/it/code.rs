@@ -1,8 +1,8 @@
 //! Completions judged in the sandbox: what passes, what fails and why, and what only pretends to pass.
 
 use proofhouse::code::{
-    Bench, Budgets, Cache, Clippy, ErrorType, Judge, Judged, Problem, Rust, Sample, Samples,
-    judge_samples, read_problems,
+    Bench, Budgets, Cache, Clippy, ErrorType, Judge, Judged, Problem, Rust, Sample, Samples, judge_samples,
+    read_problems,
 };
 use proofhouse_sandbox::{Helper, Options, Sandbox};
 

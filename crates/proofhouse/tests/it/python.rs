@@ -119,7 +119,10 @@ fn the_answer_is_found_among_what_is_around_it_in_python() {
             format!("<p>Here:</p><pre><code>{}</code></pre>", whole.replace("->", "-&gt;")),
             format!("{}{}", fenced(&whole.replace("values[0]", "values[FIRST]")), fenced("FIRST = 0\n")),
             format!("{}{}", fenced("FIRST = 0\n"), fenced(&whole.replace("values[0]", "values[FIRST]"))),
-            fenced(&whole.replace("    return", "    \"\"\" As:\n\n    ```python\n    one([1])\n    ```\n    \"\"\"\n    return")),
+            fenced(&whole.replace(
+                "    return",
+                "    \"\"\" As:\n\n    ```python\n    one([1])\n    ```\n    \"\"\"\n    return",
+            )),
             format!("{whole}\nimport unittest\nunittest.main()\n"),
             format!("{whole}\nif __name__ == '__main__':\n    print(one([int(input())]))\n"),
             format!("from typing import Any\ndef mine(values): {body}\none: Any = mine\n"),
@@ -258,4 +261,3 @@ fn nothing_that_only_pretends_passes_in_python() {
         assert!(!judged.passed(), "{completion}: {judged:#?}");
     }
 }
-

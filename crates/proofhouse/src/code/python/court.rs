@@ -172,7 +172,8 @@ impl Court {
         };
         let zygote = self.zygote.as_mut()?;
         let done = zygote.send(&json!({}), GRACE).is_ok();
-        let ended: Option<Value> = if done { zygote.read(Duration::from_secs(WARM_WALL_S) + GRACE) } else { None };
+        let ended: Option<Value> =
+            if done { zygote.read(Duration::from_secs(WARM_WALL_S) + GRACE) } else { None };
         if ended.is_none()
             && let Some(zygote) = self.zygote.take()
         {
@@ -182,7 +183,12 @@ impl Court {
     }
 
     /// Runs an answer in a box of its own.
-    fn run_cold(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> (Said, Option<Status>) {
+    fn run_cold(
+        &mut self,
+        problem: &Problem,
+        completion: &str,
+        profile: &Profile<'_>,
+    ) -> (Said, Option<Status>) {
         let spec = self.spec(programs::CANDIDATE, self.limits);
         let started = Running::start(&self.sandbox, spec).and_then(Running::give_link);
         let (ours, ending) = match started {

@@ -45,8 +45,7 @@ struct Interpreter {
 impl Python {
     /// Finds the installation that a Python of the host belongs to. If there is none, every verdict says so.
     pub fn find(python: &OsStr) -> Python {
-        let found =
-            recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
+        let found = recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
         Python { found, tried: Arc::default(), tasks: Arc::default(), courts: Arc::default() }
     }
 
@@ -57,7 +56,8 @@ impl Python {
             .as_ref()
             .map_err(|reason| Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()))?;
         let tried = self.tried.get_or_init(|| {
-            try_out(found, bench).or_else(|why| try_out(&found.clone().at_its_own_place(), bench).map_err(|_| why))
+            try_out(found, bench)
+                .or_else(|why| try_out(&found.clone().at_its_own_place(), bench).map_err(|_| why))
         });
         tried.as_ref().map_err(|reason| Judged::refused(ErrorType::InfraToolchainBroken, reason.clone()))
     }
@@ -155,8 +155,7 @@ fn untestable(problem: &Problem) -> Option<&'static str> {
 
 /// Asks an interpreter for its version inside a box, and has it judge a right and a wrong answer.
 fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, String> {
-    const VERSION: &str =
-        "import sys; print(sys.implementation.name, sys.version.replace(chr(10), ' ')); sys.exit(sys.version_info < (3, 8))";
+    const VERSION: &str = "import sys; print(sys.implementation.name, sys.version.replace(chr(10), ' ')); sys.exit(sys.version_info < (3, 8))";
     let asked = bench.test(python.run(["-S", "-c", VERSION]));
     let version = asked.stdout.text().trim().to_owned();
     match asked.status {

@@ -30,7 +30,9 @@ fn verdicts(judge: &Judge, samples: &[Sample]) -> Vec<Judged> {
 
 fn names(samples: &[Sample], judged: &[Judged], passed: bool) -> Vec<String> {
     let found = samples.iter().zip(judged).filter(|(_, judged)| judged.passed() == passed);
-    found.map(|(sample, judged)| format!("{:?} {:?} {:?}", sample.task_id, told(judged), judged.error)).collect()
+    found
+        .map(|(sample, judged)| format!("{:?} {:?} {:?}", sample.task_id, told(judged), judged.error))
+        .collect()
 }
 
 #[test]
@@ -67,8 +69,17 @@ fn conformance_known_answers_are_read_in_python() {
 /// Answers that differ from the solution in one small thing, most of which are wrong.
 fn mutants(solution: &str) -> Vec<String> {
     let changes = [
-        ("==", "!="), ("<=", "<"), (">", ">="), (" + ", " - "), ("1", "2"), ("0", "1"), ("True", "False"),
-        ("return ", "return not "), ("return ", "raise ValueError("), ("and", "or"), ("range(", "iter("),
+        ("==", "!="),
+        ("<=", "<"),
+        (">", ">="),
+        (" + ", " - "),
+        ("1", "2"),
+        ("0", "1"),
+        ("True", "False"),
+        ("return ", "return not "),
+        ("return ", "raise ValueError("),
+        ("and", "or"),
+        ("range(", "iter("),
     ];
     let changed = changes.iter().filter(|(from, _)| solution.contains(from));
     changed.map(|(from, to)| solution.replacen(from, to, 1)).collect()
@@ -95,7 +106,10 @@ fn conformance_python_solutions_and_mutants_are_judged_as_plain_python_judges_th
         for ((sample, judged), plain) in samples.iter().zip(&judged).zip(plain) {
             *borders.entry(judged.border.map_or("none", Border::as_str)).or_default() += 1;
             if judged.passed() != *plain {
-                wrong.push(format!("{:?} {:?}: plain {plain}, {judged:#?}", sample.task_id, sample.completion));
+                wrong.push(format!(
+                    "{:?} {:?}: plain {plain}, {judged:#?}",
+                    sample.task_id, sample.completion
+                ));
             }
         }
     }

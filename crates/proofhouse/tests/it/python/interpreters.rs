@@ -26,7 +26,8 @@ fn judges(python: &Path, problem: Problem, right: &str) {
 fn installed() -> Vec<PathBuf> {
     let question = "import sys; print(sys.base_prefix)";
     let prefix = run(Path::new("python3"), &["-c", question]).map(PathBuf::from);
-    let Some(versions) = prefix.as_deref().and_then(Path::parent).filter(|path| path.ends_with("versions")) else {
+    let Some(versions) = prefix.as_deref().and_then(Path::parent).filter(|path| path.ends_with("versions"))
+    else {
         return Vec::new();
     };
     #[expect(clippy::disallowed_methods, reason = "the order of interpreters does not matter")]
@@ -97,7 +98,8 @@ fn a_missing_module_is_never_the_models_failure() {
     assert_eq!((said.test_ok, said.border), (None, None));
     for (prompt, test) in [("import xgboost_of_the_task\n", ""), ("", "import xgboost_of_the_task\n")] {
         let one = one_in_python();
-        let problem = Problem { prompt: format!("{prompt}{}", one.prompt), test: format!("{test}{}", one.test), ..one };
+        let problem =
+            Problem { prompt: format!("{prompt}{}", one.prompt), test: format!("{test}{}", one.test), ..one };
         let judge = super::python(vec![problem]);
         for answer in ["    return values[0]\n", "    return 0\n"] {
             let said = judge.judge_completion("one", answer).unwrap();
@@ -121,7 +123,10 @@ fn an_interpreter_that_does_not_judge_is_the_machines_fault() {
     let inside = fake.join("bin/python3");
     std::fs::create_dir_all(fake.join("bin")).unwrap();
     script(&inside, "#!/bin/false\n");
-    script(&start, &format!("#!/bin/sh\necho {}\necho {}\necho cpython 3.11\n", fake.display(), inside.display()));
+    script(
+        &start,
+        &format!("#!/bin/sh\necho {}\necho {}\necho cpython 3.11\n", fake.display(), inside.display()),
+    );
     let judge = judge_in(None, start.to_str().unwrap(), vec![one_in_python()]);
     let said = judge.judge_completion("one", "    return values[0]\n").unwrap();
     assert_eq!(told(&said), "infra_toolchain_broken", "{said:#?}");
