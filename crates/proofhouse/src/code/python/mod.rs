@@ -49,17 +49,15 @@ impl Python {
         Python { found, tried: Arc::default(), tasks: Arc::default(), courts: Arc::default() }
     }
 
-    /// The interpreter, tried once; otherwise the verdict of every answer.
-    fn interpreter(&self, bench: &Bench) -> Result<&Interpreter, Judged> {
-        let found = self
-            .found
-            .as_ref()
-            .map_err(|reason| Judged::refused(ErrorType::InfraMissingToolchain, reason.clone()))?;
+    /// The interpreter, tried once; otherwise why no answer can be judged.
+    fn interpreter(&self, bench: &Bench) -> Result<&Interpreter, (ErrorType, String)> {
+        let found =
+            self.found.as_ref().map_err(|reason| (ErrorType::InfraMissingToolchain, reason.clone()))?;
         let tried = self.tried.get_or_init(|| {
-            try_out(found, bench)
-                .or_else(|why| try_out(&found.clone().at_its_own_place(), bench).map_err(|_| why))
+            let elsewhere = || try_out(&found.clone().at_its_own_place(), bench);
+            try_out(found, bench).or_else(|why| elsewhere().map_err(|_| why))
         });
-        tried.as_ref().map_err(|reason| Judged::refused(ErrorType::InfraToolchainBroken, reason.clone()))
+        tried.as_ref().map_err(|reason| (ErrorType::InfraToolchainBroken, reason.clone()))
     }
 
     fn known(&self, problem: &Problem) -> Arc<Known> {
@@ -83,7 +81,9 @@ impl Python {
     ) {
         let interpreter = match self.interpreter(bench) {
             Ok(interpreter) => interpreter,
-            Err(judged) => return (0..items.len()).for_each(|at| tell(at, judged.clone())),
+            Err((error_type, why)) => {
+                return (0..items.len()).for_each(|at| tell(at, Judged::refused(error_type, why.clone())));
+            }
         };
         let waiting = || self.courts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut court = waiting().pop().unwrap_or_else(|| Court::new(bench, &interpreter.python));
