@@ -108,7 +108,7 @@ impl Launcher {
             _ => None,
         };
         let filters = if tier >= Tier::Confined {
-            self.filters(rules(tier, spec.network, &spec.work, group.is_some()))?
+            self.filters(rules(spec, tier, group.is_some()))?
         } else {
             Vec::new()
         };

@@ -19,6 +19,7 @@ mod reap;
 mod report;
 mod root;
 pub(crate) mod seccomp;
+mod start;
 mod supervise;
 pub(crate) mod sys;
 mod watch;

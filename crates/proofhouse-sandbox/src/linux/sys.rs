@@ -1,6 +1,6 @@
 //! The system calls that no safe library offers. Every other Linux file of the crate goes through here for `unsafe`.
 
-use std::ffi::{CStr, CString, c_int, c_long};
+use std::ffi::{c_int, c_long};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -73,17 +73,55 @@ pub(crate) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Replaces the program; returns only on failure.
-pub(crate) fn execve(path: &CStr, argv: &[CString], env: &[CString]) -> io::Error {
-    let argv = pointers(argv);
-    let env = pointers(env);
-    // SAFETY: both arrays end with a null pointer and point to strings that outlive the call.
-    unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), env.as_ptr()) };
-    io::Error::last_os_error()
+/// Memory at an address that was drawn at random. It is never given back: its process soon becomes another program or ends.
+pub(crate) struct Drawn {
+    place: *mut u8,
+    length: usize,
 }
 
-fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+impl Drawn {
+    /// Room for this many bytes.
+    pub(crate) fn new(length: usize) -> io::Result<Drawn> {
+        const PAGE: usize = 4096;
+        const TRIES: usize = 64;
+        // What user space has at least: 47 bits, or 39 where page tables may have three levels.
+        let mask: u64 = if cfg!(target_arch = "x86_64") { (1 << 46) - 1 } else { (1 << 37) - 1 };
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        for _ in 0..TRIES {
+            let mut draw = 0u64;
+            // SAFETY: the call writes at most the eight bytes of `draw`.
+            if unsafe { libc::getrandom((&raw mut draw).cast(), 8, 0) } != 8 {
+                return Err(io::Error::last_os_error());
+            }
+            let drawn = (draw & mask) as usize & !7;
+            let (page, offset) = (drawn & !(PAGE - 1), drawn & (PAGE - 1));
+            // SAFETY: the mapping is new and at a place where none was, so that no memory in use changes.
+            let got = unsafe { libc::mmap(page as *mut _, offset + length, rights, flags, -1, 0) };
+            if got as usize == page {
+                return Ok(Drawn { place: drawn as *mut u8, length });
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::ENOMEM))
+    }
+
+    /// Puts these bytes at its beginning, as many as there is room for.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.length);
+        // SAFETY: the range was mapped writable by `new`, and nothing but this value refers to it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.place, count) };
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.place as u64
+    }
+}
+
+/// Replaces the program; returns only on failure. The path ends with a zero byte, both arrays with a null pointer.
+pub(crate) fn execve(path: &Drawn, argv: &Drawn, env: &Drawn) -> io::Error {
+    // SAFETY: the caller wrote a C string and two arrays of pointers to C strings, ended as said, which outlive the call.
+    unsafe { libc::execve(path.place.cast(), argv.place.cast(), env.place.cast()) };
+    io::Error::last_os_error()
 }
 
 /// Makes `fd` available under exactly this number, not closed on exec.

@@ -24,6 +24,8 @@ pub(crate) struct Job {
     pub(crate) files: Vec<JobFile>,
     pub(crate) cwd: Vec<u8>,
     pub(crate) proc: bool,
+    /// Programs may be started after the first.
+    pub(crate) exec: bool,
     pub(crate) network: bool,
     pub(crate) limits: Vec<u64>,
     pub(crate) filters: Vec<Vec<u64>>,
@@ -79,7 +81,7 @@ pub(crate) fn limits_from_wire(values: &[u64]) -> Option<Limits> {
 impl Job {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(4096);
-        for flag in [self.strong, self.counted, self.landlock, self.proc, self.network] {
+        for flag in [self.strong, self.counted, self.landlock, self.proc, self.exec, self.network] {
             out.push(u8::from(flag));
         }
         number(&mut out, u64::from(self.without));
@@ -114,6 +116,7 @@ impl Job {
             counted: reader.flag()?,
             landlock: reader.flag()?,
             proc: reader.flag()?,
+            exec: reader.flag()?,
             network: reader.flag()?,
             without: u32::try_from(reader.number()?).ok()?,
             argv: reader.list(Reader::bytes)?,

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod calls;
 mod degraded;
 mod diagnostics;
 mod lab;
