@@ -74,7 +74,12 @@ impl Groups {
             GroupFd::Directory => fs::File::open(&directory)?,
             _ => fs::OpenOptions::new().write(true).open(directory.join("cgroup.procs"))?,
         };
-        let group = Group { directory, version: self.version, kind, fd: fd.into() };
+        // Version 2 counts CPU time in every group.
+        let cpu = match self.version {
+            Version::Two => fs::File::open(directory.join("cpu.stat")).ok().map(Into::into),
+            Version::One => None,
+        };
+        let group = Group { directory, version: self.version, kind, fd: fd.into(), cpu };
         let limit = limits.memory_bytes.to_string();
         let set = |file: &str, value: &str| fs::write(group.directory.join(file), value);
         match self.version {
@@ -113,9 +118,15 @@ pub(crate) struct Group {
     version: Version,
     kind: GroupFd,
     fd: OwnedFd,
+    cpu: Option<OwnedFd>,
 }
 
 impl Group {
+    /// Where its CPU time is read.
+    pub(crate) fn cpu(&self) -> Option<BorrowedFd<'_>> {
+        self.cpu.as_ref().map(AsFd::as_fd)
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

@@ -125,6 +125,7 @@ impl Launcher {
         let mut fds: Vec<BorrowedFd<'_>> = vec![job.as_fd(), theirs.control.as_fd(), stdin.as_fd()];
         fds.extend([theirs.stdout.as_fd(), theirs.stderr.as_fd()]);
         fds.extend(group.as_ref().map(Group::fd));
+        fds.extend(group.as_ref().and_then(Group::cpu));
         fds.extend(spec.files.iter().filter_map(|place| match &place.source {
             Source::Fd(fd) => Some(fd.as_fd()),
             Source::Bytes(_) => None,
@@ -132,6 +133,7 @@ impl Launcher {
         let request = Request {
             namespaces: namespaces(spec, tier),
             group: group.as_ref().map_or(GroupFd::None, Group::kind),
+            counts_cpu: group.as_ref().is_some_and(|group| group.cpu().is_some()),
         };
         self.send(&request.encode(), &fds).at("ask the helper")?;
         Ok(Watched { ends, scratch, group })

@@ -10,6 +10,18 @@ pub(crate) struct Child {
     pub(crate) pidfd: OwnedFd,
 }
 
+impl Child {
+    /// Ends it, and nothing else that may have its number by now.
+    pub(crate) fn kill(&self) {
+        kill_by(&self.pidfd);
+    }
+}
+
+/// Ends the process behind a pidfd. Failing (already gone) is fine.
+pub(crate) fn kill_by(pidfd: &OwnedFd) {
+    let _ = rustix::process::pidfd_send_signal(pidfd, rustix::process::Signal::KILL);
+}
+
 /// Larger than libc's type for it.
 const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
 
@@ -206,16 +218,57 @@ pub(crate) fn charged_cpu_us(pid: i32) -> Option<u64> {
     Some(time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000)
 }
 
+/// A clock of the kernel that counts the CPU time of this process and of everything that it will ever start.
+pub(crate) fn task_clock(pid: i32) -> io::Result<OwnedFd> {
+    const SOFTWARE: u64 = 1;
+    const SIZE: u64 = 64;
+    const TASK_CLOCK: u64 = 1;
+    // Inherited; of user space only, which everybody may ask for their own processes and makes no difference to this clock.
+    const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
+    const CLOSE_ON_EXEC: u64 = 1 << 3;
+    let attributes: [u64; 8] = [SOFTWARE | SIZE << 32, TASK_CLOCK, 0, 0, 0, FLAGS, 0, 0];
+    // SAFETY: the attributes are as large as they say and outlive the call; the other arguments are integers.
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), pid, -1, -1, CLOSE_ON_EXEC) as c_int
+    };
+    check(fd)?;
+    // SAFETY: the kernel just made this descriptor for us and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// CPU time of this process alone.
+pub(crate) fn own_cpu_us() -> u64 {
+    usage_of(libc::RUSAGE_SELF).0
+}
+
 /// CPU time and largest resident set of all children reaped so far.
 pub(crate) fn children_usage() -> (u64, u64) {
+    usage_of(libc::RUSAGE_CHILDREN)
+}
+
+fn usage_of(whom: c_int) -> (u64, u64) {
     // SAFETY: an all-zero rusage is valid, and the call writes to it only.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        libc::getrusage(whom, &raw mut usage);
         usage
     };
     let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
     (micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_maxrss as u64 * 1024)
+}
+
+/// Whether two processes have one address space; `None` where the kernel does not tell.
+pub(crate) fn same_memory(one: i32, other: i32) -> Option<bool> {
+    const ADDRESS_SPACE: c_int = 1;
+    // SAFETY: all arguments are integers.
+    let order = unsafe { libc::syscall(libc::SYS_kcmp, one, other, ADDRESS_SPACE, 0, 0) };
+    match order {
+        0 => Some(true),
+        1.. => Some(false),
+        // One of them is gone, and so is the question.
+        _ if super::last_errno() == libc::ESRCH => Some(false),
+        _ => None,
+    }
 }
 
 /// Sends a signal; -1 means every process that may be signalled, except the caller and pid 1.
