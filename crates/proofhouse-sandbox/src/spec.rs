@@ -268,8 +268,10 @@ pub enum Stdin {
 pub enum Work {
     /// An empty directory that is gone afterwards, limited in size and number of files where the tier can.
     Private,
-    /// A host directory that the program may write. Its size is not limited. When the caller is root, the directory is handed
-    /// to the box's own user before the start, so give it one made for this run.
+    /// A host directory whose files the program finds, and where the directories and regular files that it leaves arrive. In a
+    /// private root it is copied in and out, and limited like any other; without one the program writes to it directly, its size is
+    /// not limited, and when the caller is root it is handed to the box's own user before the start, so give it one made for
+    /// this run.
     Host(PathBuf),
 }
 

@@ -26,12 +26,12 @@ pub(crate) struct Groups {
     directory: PathBuf,
     version: Version,
     next: AtomicU64,
+    /// Locked as long as this is there, so that nobody takes it for left over.
+    _lock: fs::File,
 }
 
-/// Groups of this crate have this in their name, with the pid of their harness and a number: each sandbox of a process
-/// has a group of its own, which goes with it.
+/// Groups of this crate begin with this, and go on at random: each sandbox has a group of its own, which goes with it.
 const PREFIX: &str = "proofhouse-";
-static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Groups {
     /// Finds and makes a usable group, or says why there is none.
@@ -53,10 +53,12 @@ impl Groups {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
         }
         remove_stale(parent);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let directory = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        fs::create_dir_all(&directory)?;
-        let groups = Groups { directory, version, next: AtomicU64::new(0) };
+        let directory = parent.join(format!("{PREFIX}{}", crate::scratch::random_name()?));
+        fs::create_dir(&directory)?;
+        let lock = fs::File::open(&directory)?;
+        let locked = lock.try_lock();
+        let groups = Groups { directory, version, next: AtomicU64::new(0), _lock: lock };
+        locked.map_err(|_| io::Error::from_raw_os_error(libc::EBUSY))?;
         if version == Version::Two {
             fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
         }
@@ -210,12 +212,14 @@ fn lists_memory(file: &Path) -> bool {
 fn remove_stale(parent: &Path) {
     let Ok(entries) = crate::scratch::names(parent) else { return };
     for name in entries {
-        let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-        let Some(pid) = pid.and_then(|pid| pid.parse::<i32>().ok()) else { continue };
-        if Path::new("/proc").join(pid.to_string()).exists() {
+        if !name.starts_with(PREFIX) {
             continue;
         }
         let directory = parent.join(name);
+        let Ok(lock) = fs::File::open(&directory) else { continue };
+        if lock.try_lock().is_err() {
+            continue;
+        }
         for below in crate::scratch::names(&directory).unwrap_or_default() {
             let _ = fs::remove_dir(directory.join(below));
         }

@@ -15,7 +15,7 @@ use super::payload::{Failure, Payload, User};
 use super::report::{Ending, Message};
 use super::watch::{self, Watch};
 use super::wire::{Job, limits_from_wire};
-use super::{At, Step, channel, files, reap, root, sys};
+use super::{At, Step, carry, channel, files, reap, root, sys};
 use crate::guards::Guards;
 use crate::spec::Limits;
 
@@ -65,6 +65,15 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     sys::ask_for_short_slices();
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let user = box_user(&job)?;
+    // A host directory behind the work directory of a private root: its files are carried in, and out again afterwards.
+    let host = match job.strong && !job.work.is_empty() {
+        true => {
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let path = OsStr::from_bytes(&job.work);
+            Some(rustix::fs::open(path, flags, Mode::empty()).at("open the work directory")?)
+        }
+        false => None,
+    };
     let proc = if job.strong {
         let owner = user.map_or(rustix::process::geteuid().as_raw(), |user| user.id);
         root::build(&job, &limits, owner)?
@@ -75,6 +84,10 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     let work_path = work_path(&job);
     let work = rustix::fs::open(&work_path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .at("open the work directory")?;
+    if let Some(host) = &host {
+        carry::carry(host.as_fd(), work.as_fd(), user.map(|user| user.id))
+            .at("copy the work directory in")?;
+    }
     fill_work(&job, &work, &sources, user)?;
     drop(sources);
     let others = if own_pids || user.is_some() { 0 } else { processes_of_this_user() };
@@ -101,6 +114,9 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     let mut guard = Guard::new(&job, &limits, watch, cpu);
     guard.supervise(&child, &control);
     let results = collect(&job, &work, &mut guard.ending);
+    if let Some(host) = &host {
+        carry::carry(work.as_fd(), host.as_fd(), None).at("copy the work directory out")?;
+    }
     Ok((guard.ending, results))
 }
 
@@ -121,7 +137,7 @@ fn work_path(job: &Job) -> PathBuf {
 
 fn fill_work(job: &Job, work: &OwnedFd, sources: &[OwnedFd], user: Option<User>) -> Result<(), Step> {
     let owner = user.map(|user| user.id);
-    if let Some(id) = owner.filter(|_| !job.work.is_empty()) {
+    if let Some(id) = owner.filter(|_| !job.strong && !job.work.is_empty()) {
         files::give_tree(work.as_fd(), id).at("hand over the work directory")?;
     }
     let mut sources = sources.iter();

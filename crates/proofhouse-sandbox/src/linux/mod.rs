@@ -5,6 +5,7 @@
 //! pid 1 of its own world, it builds the root, starts the payload, watches the clock and memory, and reports.
 
 pub(crate) mod attacks;
+mod carry;
 pub(crate) mod cgroup;
 mod channel;
 mod cpu;

@@ -170,8 +170,9 @@ impl Payload<'_> {
         let binds: Vec<_> = self.job.binds.iter().map(|(path, _)| host(path)).collect();
         let mut read: Vec<&Path> =
             if self.job.strong { vec![Path::new("/")] } else { binds.iter().map(AsRef::as_ref).collect() };
+        // Of the host's `/proc` only what is about this process, which keeps its number when it becomes the program.
         if self.job.proc && !self.job.strong {
-            read.push(Path::new("/proc"));
+            read.push(Path::new("/proc/self"));
         }
         let reach =
             Reach { read, write: vec![self.work], devices: devices.to_vec(), network: self.job.network };

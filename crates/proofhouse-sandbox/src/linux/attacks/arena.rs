@@ -87,12 +87,15 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Arena {
     pub(crate) fn new(sandbox: &Sandbox, check: Check) -> io::Result<Arena> {
-        let tag = format!("p{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        // A process name has room for fifteen bytes, and the tag is one.
+        let tag = format!(
+            "p{}{:x}",
+            &crate::scratch::random_name()?[..9],
+            NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff
+        );
         let secret = format!("SECRET-{tag}-{:x}", crate::clock::now_us());
         let dir = sandbox.scratch().join(format!("proofhouse-arena-{tag}"));
-        fs::create_dir(&dir)?;
-        // Open to everybody: it is the box that must hold, not the modes of files.
-        fs::set_permissions(&dir, fs::Permissions::from_mode(0o777))?;
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&dir)?;
         for (name, text) in [("secret", secret.as_str()), ("existing", "as it was")] {
             fs::write(dir.join(name), text)?;
             fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o666))?;
@@ -108,6 +111,8 @@ impl Arena {
         for name in ["stream.sock", "datagram.sock"] {
             fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o777))?;
         }
+        // Open to everybody: it is the box that must hold, not the modes of files. Nothing in it is touched by path after this.
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o777))?;
         let unnamed = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&tag)?)?;
         tcp.set_nonblocking(true)?;
         udp.set_nonblocking(true)?;
@@ -200,8 +205,8 @@ impl Drop for Arena {
             let _ = victim.wait();
         }
         end_survivors(&self.target.tag);
-        let _ = crate::scratch::remove(&self.target.dir);
-        let _ = crate::scratch::remove(&self.work());
+        let _ = crate::scratch::remove_at(&self.target.dir);
+        let _ = crate::scratch::remove_at(&self.work());
         let _ = fs::remove_file(Path::new("/dev/shm").join(&self.target.tag));
     }
 }
