@@ -14,6 +14,8 @@ pub struct AttackResult {
     pub name: &'static str,
     /// What it tries, in words.
     pub what: &'static str,
+    /// The kind of box that it was aimed at.
+    pub spec: &'static str,
     /// The effect that it had, or `None` when it was held.
     pub effect: Option<String>,
     /// Whether the tier says that it does not hold this.

@@ -97,7 +97,7 @@ mod stage {
     fn show(results: &[AttackResult]) {
         for result in results {
             let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
-            println!("{}\t{effect}", result.name);
+            println!("{} ({})\t{effect}", result.name, result.spec);
         }
     }
 

@@ -85,7 +85,7 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     let work = rustix::fs::open(&work_path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .at("open the work directory")?;
     if let Some(host) = &host {
-        carry::carry(host.as_fd(), work.as_fd(), user.map(|user| user.id))
+        carry::carry(host.as_fd(), work.as_fd(), user.map(|user| user.id), u64::MAX)
             .at("copy the work directory in")?;
     }
     fill_work(&job, &work, &sources, user)?;
@@ -114,8 +114,12 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     let mut guard = Guard::new(&job, &limits, watch, cpu);
     guard.supervise(&child, &control);
     let results = collect(&job, &work, &mut guard.ending);
+    if !job.strong && job.landlock && job.host_work {
+        carry::strip(work.as_fd()).at("clear up the work directory")?;
+    }
     if let Some(host) = &host {
-        carry::carry(work.as_fd(), host.as_fd(), None).at("copy the work directory out")?;
+        let most = if Guards(job.without).has(Guards::DISK) { u64::MAX } else { limits.disk_bytes };
+        carry::carry(work.as_fd(), host.as_fd(), None, most).at("copy the work directory out")?;
     }
     Ok((guard.ending, results))
 }

@@ -7,7 +7,7 @@ use super::root::WORK;
 use super::seccomp::Rules;
 use super::wire::{Job, JobFile, limits_to_wire};
 use crate::expand::{Layout, expand};
-use crate::spec::{Calls, Network, Proc, Source, Spec};
+use crate::spec::{Calls, Network, Proc, Source, Spec, Work};
 use crate::tier::Tier;
 
 /// Where things are in this tier.
@@ -72,6 +72,7 @@ pub(crate) fn job(
             .map(|bind| (bytes(&bind.host), bind.inside.as_os_str().as_bytes().to_vec()))
             .collect(),
         work: work.map(bytes).unwrap_or_default(),
+        host_work: matches!(spec.work, Work::Host(_)),
         files: spec.files.iter().map(file).collect(),
         cwd: spec.cwd.clone().into_bytes(),
         proc: spec.proc == Proc::Own,

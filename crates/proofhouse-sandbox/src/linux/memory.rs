@@ -99,12 +99,29 @@ impl Memory {
         if !enough(if in_sockets.is_some() { PIPE_BYTES } else { SOCKET_BYTES }) {
             return in_sockets.unwrap_or(0);
         }
-        let links: BTreeSet<String> = processes.iter().flat_map(|each| watch.links(each.pid)).collect();
-        let of = |kind: &str| links.iter().filter(|link| link.starts_with(kind)).count() as u64;
-        const SPARE: u64 = 16;
-        let in_pipes = of("pipe:").saturating_sub(SPARE) * PIPE_BYTES;
-        in_pipes + in_sockets.unwrap_or_else(|| of("socket:").saturating_sub(SPARE) * SOCKET_BYTES)
+        let most = self.limit_bytes.saturating_sub(in_sockets.unwrap_or(0));
+        in_sockets.unwrap_or(0) + by_descriptor(watch, processes, in_sockets.is_none(), most)
     }
+}
+
+/// What the open pipes hold at most, and the sockets if asked, each counted once. A sum above `most` needs no more counting.
+fn by_descriptor(watch: &Watch, processes: &[Process], with_sockets: bool, most: u64) -> u64 {
+    const SPARE: usize = 16;
+    let (mut pipes, mut sockets) = (BTreeSet::new(), BTreeSet::new());
+    for process in processes {
+        watch.each_link(process.pid, |link| {
+            if let Some(number) = link.strip_prefix(b"pipe:") {
+                pipes.insert(number.to_vec());
+            } else if let Some(number) = link.strip_prefix(b"socket:").filter(|_| with_sockets) {
+                sockets.insert(number.to_vec());
+            }
+            held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES) <= most
+        });
+    }
+    fn held(count: usize, each: u64) -> u64 {
+        count.saturating_sub(SPARE) as u64 * each
+    }
+    held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES)
 }
 
 /// Every address space once, its pages by their share of it.

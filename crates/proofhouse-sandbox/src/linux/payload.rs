@@ -55,6 +55,19 @@ impl From<Step> for Failure {
     }
 }
 
+/// What a program without a private root may read of `/proc`: itself, and nothing of mounts, sockets or others.
+const OWN_PROC: [&str; 9] = [
+    "/proc/self/status",
+    "/proc/self/stat",
+    "/proc/self/statm",
+    "/proc/self/cmdline",
+    "/proc/self/maps",
+    "/proc/self/comm",
+    "/proc/self/limits",
+    "/proc/self/auxv",
+    "/proc/self/fd",
+];
+
 /// Number of the failure pipe while the child sets itself up.
 const FAILURES: RawFd = 3;
 
@@ -172,7 +185,7 @@ impl Payload<'_> {
             if self.job.strong { vec![Path::new("/")] } else { binds.iter().map(AsRef::as_ref).collect() };
         // Of the host's `/proc` only what is about this process, which keeps its number when it becomes the program.
         if self.job.proc && !self.job.strong {
-            read.push(Path::new("/proc/self"));
+            read.extend(OWN_PROC.iter().map(Path::new));
         }
         let reach =
             Reach { read, write: vec![self.work], devices: devices.to_vec(), network: self.job.network };

@@ -139,13 +139,20 @@ impl Watch {
         }
     }
 
-    /// What the descriptors of a process are, such as `pipe:[123]`.
-    pub(crate) fn links(&self, pid: i32) -> Vec<String> {
-        let link = |number: i32| {
-            let name = rustix::fs::readlinkat(&self.proc, format!("{pid}/fd/{number}"), Vec::new()).ok()?;
-            name.into_string().ok()
-        };
-        self.numbers(&format!("{pid}/fd")).into_iter().filter_map(link).collect()
+    /// Calls `see` with what each descriptor of a process is, such as `pipe:[123]`, until it says that this is enough.
+    pub(crate) fn each_link(&self, pid: i32, mut see: impl FnMut(&[u8]) -> bool) {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(directory) = openat(&self.proc, format!("{pid}/fd"), flags, Mode::empty()) else { return };
+        let Ok(entries) = Dir::read_from(&directory) else { return };
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 64];
+        for entry in entries.flatten() {
+            let Ok((link, _)) = rustix::fs::readlinkat_raw(&directory, entry.file_name(), &mut buffer) else {
+                continue;
+            };
+            if !see(link) {
+                return;
+            }
+        }
     }
 
     fn numbers(&self, directory: &str) -> Vec<i32> {

@@ -155,6 +155,11 @@ impl Arena {
         self.target.dir.with_file_name(format!("proofhouse-arena-{}-work", self.target.tag))
     }
 
+    /// Makes it.
+    pub(crate) fn make_work(&self) {
+        let _ = fs::create_dir(self.work());
+    }
+
     /// Processes with the arena's name that are there now.
     pub(crate) fn survivors(&self) -> usize {
         named(&self.target.tag).len()
@@ -192,6 +197,14 @@ impl Arena {
 
     /// Whether the victim is gone or stopped. It is our child, so its number cannot have become another's.
     fn harmed(&self) -> Option<String> {
+        // A signal takes a moment to arrive.
+        (0..10).find_map(|_| {
+            super::raw::sleep_ms(2);
+            self.harmed_now()
+        })
+    }
+
+    fn harmed_now(&self) -> Option<String> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.target.victim)).unwrap_or_default();
         let state = stat.rsplit(") ").next()?.chars().next().unwrap_or('X');
         matches!(state, 'Z' | 'X' | 'T' | 't').then(|| format!("the victim is in state {state}"))
@@ -207,6 +220,9 @@ impl Drop for Arena {
         end_survivors(&self.target.tag);
         let _ = crate::scratch::remove_at(&self.target.dir);
         let _ = crate::scratch::remove_at(&self.work());
+        for beside in ["link", "tagged"] {
+            let _ = fs::remove_file(self.target.dir.with_extension(beside));
+        }
         let _ = fs::remove_file(Path::new("/dev/shm").join(&self.target.tag));
     }
 }
@@ -227,7 +243,8 @@ fn snapshot(dir: &Path) -> Vec<String> {
             found.uid()
         )
     };
-    crate::scratch::names(dir).unwrap_or_default().into_iter().map(describe).collect()
+    let names = crate::scratch::names(dir).unwrap_or_default();
+    [".".to_owned()].into_iter().chain(names).map(describe).collect()
 }
 
 /// Processes that carry the arena's name.
@@ -256,9 +273,7 @@ fn end_survivors(tag: &str) {
         if left.is_empty() {
             return;
         }
-        for pid in left {
-            super::super::sys::kill(pid, libc::SIGKILL);
-        }
+        super::super::reap::kill_all(&left, || named(tag));
         super::raw::sleep_ms(1);
     }
 }

@@ -107,7 +107,7 @@ pub(crate) fn control_all(sandbox: &Sandbox, toolchain: &Toolchain) -> Vec<Attac
 }
 
 fn result(attack: &Attack, effect: Option<String>) -> AttackResult {
-    AttackResult { name: attack.name, what: attack.what, effect, declared: false }
+    AttackResult { name: attack.name, what: attack.what, spec: "compiler", effect, declared: false }
 }
 
 fn try_one(

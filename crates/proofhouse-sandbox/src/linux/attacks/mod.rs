@@ -1,8 +1,13 @@
 //! The table of attacks and the runner. A new attack is one function and one row in the table of its file.
 
 mod arena;
+mod artefacts;
+mod budget;
+mod closed;
 pub(crate) mod compile;
+mod descriptors;
 mod files;
+mod hidden;
 mod kernel;
 mod memory;
 mod network;
@@ -18,7 +23,7 @@ use crate::attacks::AttackResult;
 use crate::guards::Guards;
 use crate::outcome::{Outcome, Status};
 use crate::sandbox::Sandbox;
-use crate::spec::Spec;
+use crate::spec::{Arg, Proc, Spec, Work};
 use crate::tier::Tier;
 
 /// One attack.
@@ -33,6 +38,61 @@ pub(crate) struct Attack {
     pub(crate) control: Control,
     /// Changes to the spec, such as small limits.
     pub(crate) adjust: fn(&mut Spec, &Arena),
+    /// The kinds of box that it is aimed at.
+    pub(crate) shapes: &'static [Shape],
+}
+
+/// A kind of box that suites build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A command of a robustness suite, or another tool.
+    Tool,
+    /// The same with a host directory in which its debug files and artefacts arrive.
+    Artefacts,
+    /// A candidate or checker.
+    Program,
+    /// A program that boxes what it forks.
+    Zygote,
+}
+
+/// Every kind of box.
+pub(crate) const EVERY: &[Shape] = &[Shape::Tool, Shape::Artefacts, Shape::Program, Shape::Zygote];
+/// Boxes that may start other programs.
+pub(crate) const TOOLS: &[Shape] = &[Shape::Tool, Shape::Artefacts];
+
+/// Boxes of candidates and checkers.
+pub(crate) const PROGRAMS: &[Shape] = &[Shape::Program, Shape::Zygote];
+/// One of each, for attacks that take long.
+pub(crate) const ONE_OF_EACH: &[Shape] = &[Shape::Tool, Shape::Program];
+
+impl Shape {
+    fn word(self) -> &'static str {
+        match self {
+            Shape::Tool => "tool",
+            Shape::Artefacts => "tool with artefacts",
+            Shape::Program => "program",
+            Shape::Zygote => "zygote",
+        }
+    }
+
+    /// What suites make of a spec of this kind.
+    fn apply(self, spec: Spec, arena: &Arena) -> Spec {
+        match self {
+            Shape::Tool | Shape::Artefacts => {
+                let mut spec =
+                    spec.env("HOME", Arg::work("")).env("TMPDIR", Arg::work("")).env("LANG", "C.UTF-8");
+                spec.binds.extend(crate::recipes::programs());
+                spec.proc = Proc::Own;
+                if self == Shape::Artefacts {
+                    arena.make_work();
+                    spec.work = Work::Host(arena.work());
+                }
+                spec
+            }
+            Shape::Program => spec.as_program(),
+            Shape::Zygote => spec.as_zygote(),
+        }
+    }
 }
 
 /// How an effect is seen from outside.
@@ -67,7 +127,7 @@ pub(crate) enum Control {
 pub(crate) const REACHED: &str = "REACHED";
 
 fn table() -> impl Iterator<Item = &'static Attack> {
-    let all: [&[Attack]; 7] = [
+    let all: [&[Attack]; 12] = [
         network::ATTACKS,
         files::ATTACKS,
         memory::ATTACKS,
@@ -75,6 +135,11 @@ fn table() -> impl Iterator<Item = &'static Attack> {
         processes::ATTACKS,
         kernel::ATTACKS,
         results::ATTACKS,
+        budget::ATTACKS,
+        hidden::ATTACKS,
+        descriptors::ATTACKS,
+        closed::ATTACKS,
+        artefacts::ATTACKS,
     ];
     all.into_iter().flatten()
 }
@@ -85,11 +150,7 @@ pub(crate) fn declared(tier: Tier, root: bool, landlock_abi: u32) -> Vec<&'stati
     if tier != Tier::Confined {
         return Vec::new();
     }
-    let mut gaps = vec!["disk-fill", "inode-fill", "stat-outside"];
-    // Root's boxes have a user of their own, to whom nothing of the host belongs.
-    if !root {
-        gaps.push("chmod-by-tool");
-    }
+    let mut gaps = GAPS.to_vec();
     if !root && landlock_abi < 6 {
         gaps.extend(SIGNALS);
     }
@@ -98,6 +159,18 @@ pub(crate) fn declared(tier: Tier, root: bool, landlock_abi: u32) -> Vec<&'stati
     }
     gaps
 }
+
+/// What `confined` does not hold on any host.
+const GAPS: [&str; 8] = [
+    "disk-fill",
+    "inode-fill",
+    "disk-unlinked",
+    "artefact-fill",
+    "artefact-inodes",
+    "artefact-sparse",
+    "stat-outside",
+    "link-read-by-tool",
+];
 
 /// Attacks that only Landlock's sixth version stops when box and victim have the same user.
 const SIGNALS: [&str; 8] =
@@ -122,29 +195,42 @@ pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
     }
     let root = rustix::process::geteuid().is_root();
     let declared = declared(tier, root, sandbox.probe().landlock_abi);
-    side_by_side(table(), |attack| {
+    side_by_side(aims().iter(), |Aim { attack, shape }| {
         let declared = declared.contains(&attack.name);
         // Where nothing would hold it, this one ends the user's whole session.
         let too_dangerous = declared && attack.name == "kill-all";
         let effect = match too_dangerous {
             true => Some("not tried: nothing would hold it here".to_owned()),
-            false => try_one(sandbox, attack, tier, Guards::NONE),
+            false => try_one(sandbox, attack, *shape, tier, Guards::NONE),
         };
-        AttackResult { name: attack.name, what: attack.what, effect, declared }
+        AttackResult { name: attack.name, what: attack.what, spec: shape.word(), effect, declared }
     })
+}
+
+/// An attack and a kind of box that it is aimed at.
+struct Aim {
+    attack: &'static Attack,
+    shape: Shape,
+}
+
+fn aims() -> Vec<Aim> {
+    let of = |attack: &'static Attack| attack.shapes.iter().map(move |shape| Aim { attack, shape: *shape });
+    table().flat_map(of).collect()
 }
 
 /// All controls.
 pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
     let control = |attack: &Attack| match attack.control {
         Control::Bare => {
-            try_one(sandbox, attack, Tier::None, Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT))
+            let without = Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT);
+            try_one(sandbox, attack, attack.shapes[0], Tier::None, without)
         }
-        Control::Without(tier, guards) => try_one(sandbox, attack, tier, guards),
+        Control::Without(tier, guards) => try_one(sandbox, attack, attack.shapes[0], tier, guards),
     };
     side_by_side(table(), |attack| AttackResult {
         name: attack.name,
         what: attack.what,
+        spec: attack.shapes[0].word(),
         effect: control(attack),
         declared: false,
     })
@@ -161,7 +247,13 @@ pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io
         all.extend(words.iter().map(String::as_str));
         let outcome = sandbox.run_in(tier, &Spec::builtin(&all), None);
         let effect = (outcome.status != Status::Ok).then(|| format!("{:?}", outcome.status));
-        AttackResult { name: attack.name, what: attack.what, effect, declared: false }
+        AttackResult {
+            name: attack.name,
+            what: attack.what,
+            spec: Shape::Tool.word(),
+            effect,
+            declared: false,
+        }
     });
     raw::sleep_ms(1_000);
     Ok(arena.survivors())
@@ -204,7 +296,7 @@ fn side_by_side<'a, T: Sync + 'a>(
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> Option<String> {
+fn try_one(sandbox: &Sandbox, attack: &Attack, shape: Shape, tier: Tier, without: Guards) -> Option<String> {
     let arena = match Arena::new(sandbox, attack.check) {
         Ok(arena) => arena,
         Err(error) => return Some(format!("the arena could not be set up: {error}")),
@@ -212,7 +304,7 @@ fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> O
     let words = arena.target.words();
     let mut all = vec!["attack", attack.name];
     all.extend(words.iter().map(String::as_str));
-    let mut spec = Spec::builtin(&all);
+    let mut spec = shape.apply(Spec::builtin(&all), &arena);
     // Ample: an attack that runs out of time on a busy machine would look as if it had been held.
     spec.limits.wall_ms = 60_000;
     spec.without = without;

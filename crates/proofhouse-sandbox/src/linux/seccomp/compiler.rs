@@ -35,15 +35,15 @@ pub(super) fn conditional(rules: Rules) -> Vec<Row> {
         // Memory in common without waiting for the other, as no library starts a process.
         ("clone", vec![When::bits(0, VM | (libc::CLONE_THREAD | libc::CLONE_VFORK) as u64, VM)]),
     ];
+    for command in FLAGS {
+        rows.push(("ioctl", vec![When::is(1, *command)]));
+    }
     if !rules.cgroup {
         rows.push(("prctl", vec![When::is(0, libc::PR_SET_DUMPABLE as u64), When::not(1, 1)]));
     }
     if !rules.namespaces {
         for call in ["sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"] {
             rows.push((call, vec![When::not(0, 0)]));
-        }
-        for command in FLAGS {
-            rows.push(("ioctl", vec![When::is(1, *command)]));
         }
         for command in [libc::F_SETOWN, super::F_SETOWN_EX, super::F_SETSIG] {
             rows.push(("fcntl", vec![When::is(1, command as u64)]));
