@@ -148,8 +148,10 @@ impl<'a> Guard<'a> {
             return count;
         }
         let (reaped_us, _) = sys::children_usage();
+        // What `/proc` says is cut to whole clock ticks, in which many short processes vanish.
+        let own_us = |each: &Process| sys::process_cpu_us(each.pid).unwrap_or(each.own_us);
         let seen: Vec<_> =
-            processes.iter().map(|each| ((each.pid, each.start), (each.own_us, each.waited_us))).collect();
+            processes.iter().map(|each| ((each.pid, each.start), (own_us(each), each.waited_us))).collect();
         self.ledger.total_us(&seen, reaped_us)
     }
 }

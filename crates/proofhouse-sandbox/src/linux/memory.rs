@@ -38,7 +38,8 @@ impl Memory {
         let plain: u64 = processes.iter().map(|each| each.resident_bytes).sum();
         let tables: u64 = processes.iter().map(|each| self.tables(watch, each)).sum();
         let kernel = self.mappings(watch, processes) + self.buffers(watch, processes);
-        if plain + tables + kernel <= self.limit_bytes {
+        // One process shares with nobody, so that there is nothing to look at more closely.
+        if plain + tables + kernel <= self.limit_bytes || processes.len() == 1 {
             return plain + tables + kernel;
         }
         let mut least = u64::MAX;
@@ -76,12 +77,13 @@ impl Memory {
         if self.age >= EVERY {
             self.age = 0;
             let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
-            let many = processes.iter().filter(worth).count() as u64;
-            // A single process with few mappings is the usual case, and its size alone says nothing.
-            let count =
-                |each: &Process| watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread));
-            let lines: u64 =
-                if many == 0 { 0 } else { processes.iter().filter(worth).filter_map(count).sum() };
+            let mut lines = 0;
+            for each in processes.iter().filter(worth) {
+                lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
+                if lines * MAPPING_BYTES > 2 * self.limit_bytes {
+                    break;
+                }
+            }
             self.mapping_bytes = (lines * MAPPING_BYTES).saturating_sub(self.limit_bytes / 64);
         }
         self.mapping_bytes

@@ -10,7 +10,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::cgroup::Groups;
 use super::{Launcher, landlock, sys};
 use crate::outcome::{Infra, Outcome, Status};
-use crate::probe::{Failure, Mechanism, Memory, Probe};
+use crate::probe::{COMPARE, Failure, Mechanism, Memory, Probe, TASK_CLOCK};
 use crate::spec::Spec;
 use crate::tier::Tier;
 
@@ -141,6 +141,7 @@ fn code<T>(result: io::Result<T>) -> i32 {
 
 fn try_mechanisms() -> Vec<(&'static str, i32)> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let own = rustix::process::getpid().as_raw_nonzero().get();
     let unshare = |flags| {
         // SAFETY: this process has one thread and shares no memory or descriptors with another.
         code(unsafe { unshare_unsafe(flags) }.map_err(io::Error::from))
@@ -156,6 +157,8 @@ fn try_mechanisms() -> Vec<(&'static str, i32)> {
         ("openat2", code(super::files::try_openat2())),
         ("process tree in /proc", code(std::fs::read("/proc/thread-self/children"))),
         ("seccomp filter", code(sys::seccomp_available())),
+        (TASK_CLOCK, code(sys::task_clock(own))),
+        (COMPARE, code(sys::same_memory(own, own).ok_or_else(io::Error::last_os_error))),
         ("user namespace", unshare(UnshareFlags::NEWUSER)),
     ];
     let write = |file: &str, text: String| code(std::fs::write(format!("/proc/self/{file}"), text));

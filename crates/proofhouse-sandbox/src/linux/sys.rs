@@ -211,11 +211,7 @@ pub(crate) fn ended_child() -> Option<i32> {
 /// ticks there, so that a process which often gives way between two ticks has used less than it is charged.
 pub(crate) fn charged_cpu_us(pid: i32) -> Option<u64> {
     // A process's clock is its inverted pid above three bits; all three zero: the whole process, user and system time as charged.
-    let clock = !pid << 3;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is valid for writing during the call.
-    check(unsafe { libc::clock_gettime(clock, &raw mut time) }).ok()?;
-    Some(time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000)
+    clock_us(!pid << 3)
 }
 
 /// A clock of the kernel that counts the CPU time of this process and of everything that it will ever start.
@@ -239,6 +235,18 @@ pub(crate) fn task_clock(pid: i32) -> io::Result<OwnedFd> {
 /// CPU time of this process alone.
 pub(crate) fn own_cpu_us() -> u64 {
     usage_of(libc::RUSAGE_SELF).0
+}
+
+/// CPU time of one process with all its threads, ended or not but unreaped, to the microsecond.
+pub(crate) fn process_cpu_us(pid: i32) -> Option<u64> {
+    clock_us(!pid << 3 | 2)
+}
+
+fn clock_us(clock: c_int) -> Option<u64> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writing during the call.
+    check(unsafe { libc::clock_gettime(clock, &raw mut time) }).ok()?;
+    Some(time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000)
 }
 
 /// CPU time and largest resident set of all children reaped so far.

@@ -3,13 +3,13 @@
 
 use super::arena::Arena;
 use super::raw::{at, c_path, call, call3, forked, wait_all};
-use super::{Attack, Check, Control, EVERY, NO_FILTER, PROGRAMS, Shape, Target, reached};
+use super::{Attack, Check, Control, NO_FILTER, ONE_OF_EACH, PROGRAMS, Shape, Target, reached};
 use crate::guards::Guards;
 use crate::spec::Spec;
 
 macro_rules! row {
     ($name:literal, $what:literal, $payload:expr) => {
-        row!($name, $what, $payload, EVERY)
+        row!($name, $what, $payload, ONE_OF_EACH)
     };
     ($name:literal, $what:literal, $payload:expr, $shapes:expr) => {
         row!($name, $what, $payload, $shapes, NO_FILTER)
@@ -65,7 +65,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("quota", "ask for quotas", |_| asks(libc::SYS_quotactl, [u64::MAX, 0, 0])),
     row!("huge-pages", "take huge pages, which no process shows", huge_pages),
     row!("borrow-memory", "start a process in its own memory", borrow_memory),
-    row!("new-call", "use a call that is newer than most kernels", |_| asks(SEAL, [1, 0, 0]), EVERY),
+    row!("new-call", "use a call that is newer than most kernels", |_| asks(SEAL, [1, 0, 0])),
     row!("newest-call", "the same with the newest", |_| asks(FILE_GETATTR, [0, 0, 0]), PROGRAMS),
     row!("page-cache", "ask what of a file is in memory", |_| asks(CACHESTAT, [u64::MAX, 0, 0]), PROGRAMS),
     row!("security-modules", "list security modules", |_| asks(LSM_LIST, [0, 0, 0]), PROGRAMS),
@@ -85,9 +85,9 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("splice", "move pages between pipes", |_| asks(libc::SYS_splice, [u64::MAX, 0, u64::MAX]), PROGRAMS),
     row!("tee", "copy pages between pipes", |_| asks(libc::SYS_tee, [u64::MAX, u64::MAX, 0]), PROGRAMS),
     row!("socket", "make a socket", |_| asks(libc::SYS_socket, [2, 1, 0]), PROGRAMS),
-    row!("netlink", "ask the kernel about its network", |_| asks(libc::SYS_socket, [16, 3, 0])),
+    row!("netlink-kernel", "ask the kernel about its network", |_| asks(libc::SYS_socket, [16, 3, 0])),
     row!("change-user", "ask to be another user", |_| asks(libc::SYS_setuid, [u64::MAX, 0, 0]), PROGRAMS),
-    row!("affinity-other", "bind another to one core", affinity_other, EVERY, Control::Bare),
+    row!("affinity-other", "bind another to one core", affinity_other, ONE_OF_EACH, Control::Bare),
     row!("memory-lock", "lock all memory", |_| asks(libc::SYS_mlockall, [0, 0, 0]), PROGRAMS),
     row!("own-filter", "put a filter before the filter", own_filter, PROGRAM),
     row!(

@@ -298,7 +298,7 @@ fn read_home(_: &Target) -> i32 {
 
 fn read_sys(_: &Target) -> i32 {
     let seen = |path: &str| crate::scratch::names(Path::new(path)).is_ok_and(|names| !names.is_empty());
-    reached(seen("/sys") || seen("/proc") || seen("/tmp") || seen("/var"))
+    reached(seen("/sys") || seen("/proc/sys") || seen("/tmp") || seen("/var"))
 }
 
 fn device_zero(_: &Target) -> i32 {

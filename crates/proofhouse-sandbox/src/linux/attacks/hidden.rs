@@ -3,7 +3,7 @@
 
 use super::arena::Arena;
 use super::raw::{call, call3, forked, leave, sleep_ms, take_name};
-use super::{Attack, Check, Control, ONE_OF_EACH, TOOLS, Target, reached};
+use super::{Attack, Check, Control, ONE_OF_EACH, Shape, TOOLS, Target, reached};
 use crate::guards::Guards;
 use crate::spec::Spec;
 use crate::tier::Tier;
@@ -37,7 +37,8 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("memory-shared-dropped", "fill shared memory and let go of each page", shared_dropped),
     row!("memory-shared-child", "have children fill shared memory and end", shared_child),
     row!("memory-sockets", "fill the buffers of sockets", sockets),
-    row!("memory-sockets-sent", "send full sockets through each other", sockets_sent),
+    row!("memory-sockets-sent", "send full sockets through each other", sockets_sent, STRICT),
+    row!("memory-sockets-handed", "the same where descriptors may be handed on", sockets_sent, ZYGOTE),
     row!("memory-sockets-large", "ask for larger buffers and fill those", sockets_large),
     row!("memory-pipes", "fill pipes", pipes),
     row!("memory-pipes-large", "ask for larger pipes and fill those", pipes_large),
@@ -49,6 +50,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("disk-unlinked", "fill files that have no name", unlinked),
     row!("memory-renamed-thread", "fill it in a thread of a process with many", many_threads),
 ];
+
+/// Boxes in which no descriptor is handed on where it could not be counted, and the one that must hand them on.
+const STRICT: &[Shape] = &[Shape::Tool, Shape::Program];
+const ZYGOTE: &[Shape] = &[Shape::Zygote];
 
 fn small(spec: &mut Spec, _: &Arena) {
     spec.limits.memory_bytes = LIMIT;

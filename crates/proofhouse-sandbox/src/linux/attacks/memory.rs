@@ -20,7 +20,7 @@ macro_rules! row {
             check: Check::Says,
             control: $control,
             adjust: small,
-            shapes: super::EVERY,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

@@ -20,7 +20,7 @@ macro_rules! row {
             check: $check,
             control: $control,
             adjust: $adjust,
-            shapes: super::EVERY,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

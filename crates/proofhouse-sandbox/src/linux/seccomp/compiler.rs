@@ -14,10 +14,10 @@ pub(super) const DENIED: &str = "unshare setns mount umount2 pivot_root chroot m
      uselib nfsservctl lookup_dcookie io_setup io_submit io_getevents io_pgetevents io_cancel io_destroy vmsplice \
      inotify_init inotify_init1 inotify_add_watch inotify_rm_watch lsm_set_self_attr remap_file_pages \
      msgget msgsnd msgrcv msgctl semget semop semtimedop semctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify \
-     mq_getsetattr";
+     mq_getsetattr shmget shmat shmctl shmdt";
 
 /// Memory that no process shows as its own: denied where only the watchdog counts.
-pub(super) const HIDDEN_MEMORY: &str = "memfd_create shmget shmat shmctl shmdt";
+pub(super) const HIDDEN_MEMORY: &str = "memfd_create";
 
 /// Changes of modes, owners and times, and attributes in either direction: denied where the root is the host's, because Landlock
 /// does not hold them and a descriptor that was opened for reading is enough for most.

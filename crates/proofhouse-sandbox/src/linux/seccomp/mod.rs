@@ -85,6 +85,9 @@ fn named(list: &str, call: &str) -> bool {
 
 /// The error that a call gives, or `None` for a call that is open, perhaps with conditions.
 fn closed_to_program(rules: Rules, call: &str) -> Option<u16> {
+    if hands_on(rules, call) {
+        return Some(DENIED);
+    }
     let open = named(program::OPEN, call)
         || named(program::LOOKED_AT, call)
         || (rules.zygote && named(program::ZYGOTE, call))
@@ -102,7 +105,7 @@ fn closed_to_compiler(rules: Rules, call: &str) -> Option<u16> {
     let metadata = |list| !rules.namespaces && named(list, call);
     match call {
         _ if named(ABSENT_CALLS, call) => Some(ABSENT),
-        _ if named(compiler::DENIED, call) => Some(DENIED),
+        _ if named(compiler::DENIED, call) || hands_on(rules, call) => Some(DENIED),
         _ if (!rules.cgroup || !rules.namespaces) && named(compiler::HIDDEN_MEMORY, call) => Some(DENIED),
         _ if metadata(compiler::ATTRIBUTES) => Some(NOT_SUPPORTED),
         _ if metadata(compiler::METADATA) => Some(DENIED),
@@ -111,6 +114,13 @@ fn closed_to_compiler(rules: Rules, call: &str) -> Option<u16> {
         "socket" if socket_families(rules).is_none() => Some(DENIED),
         _ => None,
     }
+}
+
+/// Calls that hand descriptors on. Where nobody counts what is in a socket that is on its way, only a zygote has them, and who speaks
+/// with the network.
+fn hands_on(rules: Rules, call: &str) -> bool {
+    let counted = rules.namespaces || rules.cgroup;
+    !counted && !rules.zygote && !rules.network && matches!(call, "sendmsg" | "sendmmsg")
 }
 
 const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
