@@ -76,6 +76,16 @@ pub fn count_orphans(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Res
     crate::linux::attacks::orphan_runs(sandbox, tier, runs)
 }
 
+/// Runs an honest program near its memory limit whose children borrow its address space, and counts how the runs ended.
+#[cfg(target_os = "linux")]
+pub fn count_borrowing(
+    sandbox: &Sandbox,
+    tier: Tier,
+    runs: usize,
+) -> std::collections::BTreeMap<String, usize> {
+    crate::linux::attacks::borrowing_runs(sandbox, tier, runs)
+}
+
 /// Runs a program that fills memory as fast as it can against a limit, to measure by how much the limit is overshot.
 #[cfg(target_os = "linux")]
 pub fn memory_bomb(sandbox: &Sandbox, limit_bytes: u64) -> crate::Outcome {

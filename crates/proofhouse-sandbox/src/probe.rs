@@ -208,7 +208,9 @@ impl Probe {
             rows.push((format!("tier {tier}"), value));
             if found.is_ok() {
                 rows.extend(
-                    self.gaps(tier).into_iter().map(|gap| (format!("gap of {tier}"), gap.text.to_owned())),
+                    self.gaps(tier)
+                        .into_iter()
+                        .map(|gap| (format!("gap of {tier}: {}", gap.id), gap.text.to_owned())),
                 );
             }
         }

@@ -37,6 +37,12 @@ mod stage {
                 show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
             }
             ["hold", tier, name] => hold(tier, name),
+            ["borrow", tier, runs] => {
+                let runs = runs.parse().expect("a number of runs");
+                for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
+                    println!("{status}\t{count}");
+                }
+            }
             ["orphans", tier, runs] => {
                 let runs = runs.parse().expect("a number of runs");
                 let left = attacks::count_orphans(&open("limited"), parse(tier), runs).expect("an arena");

@@ -20,6 +20,8 @@ pub(crate) struct Request {
     pub(crate) group: GroupFd,
     /// Whether the cgroup's count of CPU time is given, behind the cgroup.
     pub(crate) counts_cpu: bool,
+    /// Whether a task clock is attached where the cgroup does not count.
+    pub(crate) clock: bool,
 }
 
 /// How a box gets into its cgroup.
@@ -38,6 +40,7 @@ impl Request {
         number(&mut out, self.namespaces);
         number(&mut out, self.group as u64);
         number(&mut out, u64::from(self.counts_cpu));
+        number(&mut out, u64::from(self.clock));
         out
     }
 
@@ -50,7 +53,7 @@ impl Request {
             2 => GroupFd::Procs,
             _ => return None,
         };
-        Some(Request { namespaces, group, counts_cpu: reader.number()? != 0 })
+        Some(Request { namespaces, group, counts_cpu: reader.number()? != 0, clock: reader.number()? != 0 })
     }
 }
 
@@ -180,9 +183,9 @@ fn start(
     }
     let (kind, count) = match cpu {
         Some(count) => (cpu::Kind::Group, Some(count)),
-        None => match cpu::clock_on(child.pid) {
-            Ok(clock) => (cpu::Kind::Clock, Some(clock)),
-            Err(_) => (cpu::Kind::None, None),
+        None => match request.clock.then(|| cpu::clock_on(child.pid)) {
+            Some(Ok(clock)) => (cpu::Kind::Clock, Some(clock)),
+            _ => (cpu::Kind::None, None),
         },
     };
     let given: Vec<BorrowedFd<'_>> = count.iter().map(AsFd::as_fd).collect();

@@ -133,6 +133,7 @@ impl Launcher {
         let request = Request {
             namespaces: namespaces(spec, tier),
             group: group.as_ref().map_or(GroupFd::None, Group::kind),
+            clock: !spec.without.has(Guards::CLOCK),
             counts_cpu: group.as_ref().is_some_and(|group| group.cpu().is_some()),
         };
         self.send(&request.encode(), &fds).at("ask the helper")?;

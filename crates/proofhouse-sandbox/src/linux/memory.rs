@@ -142,7 +142,8 @@ fn shared_once(watch: &Watch, processes: &[Process]) -> u64 {
         });
         let resident = match share.as_deref().map(|text| kib(text, "Pss:")) {
             Some(bytes) if bytes > 0 => bytes,
-            _ => process.resident_bytes,
+            // Unreadable, or gone since it was listed, and its memory with it: only what it has now counts.
+            _ => watch.process(process.pid).map_or(0, |now| now.resident_bytes),
         };
         let status = watch.read(&format!("{place}/status")).unwrap_or_default();
         total += resident + kib(&status, "VmPTE:") + kib(&status, "VmSwap:");

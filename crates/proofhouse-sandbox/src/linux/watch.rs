@@ -102,7 +102,7 @@ impl Watch {
     }
 
     /// One process. A first thread that has ended shows no memory any more, though all of it may be there: another thread does.
-    fn process(&self, pid: i32) -> Option<Process> {
+    pub(crate) fn process(&self, pid: i32) -> Option<Process> {
         let mut process = parse(&self.read(&format!("{pid}/stat"))?, pid, self.tick_us, self.page)?;
         if process.address_bytes == 0 && process.threads > 1 {
             let with_memory = |thread: &i32| {

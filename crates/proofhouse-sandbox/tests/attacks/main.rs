@@ -5,6 +5,7 @@
 mod calls;
 mod degraded;
 mod diagnostics;
+mod honest;
 mod lab;
 mod limits;
 mod linked;

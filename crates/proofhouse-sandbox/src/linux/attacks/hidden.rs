@@ -9,7 +9,7 @@ use crate::spec::Spec;
 use crate::tier::Tier;
 
 const MIB: u64 = 1 << 20;
-const LIMIT: u64 = 64 * MIB;
+pub(super) const LIMIT: u64 = 64 * MIB;
 const WANTED: u64 = 256 * MIB;
 
 macro_rules! row {
@@ -330,4 +330,17 @@ fn many_threads(_: &Target) -> i32 {
     let started: Vec<_> = (0..8).map(|_| std::thread::spawn(fill)).collect();
     let all = started.into_iter().all(|thread| thread.join().unwrap_or(false));
     hold(all)
+}
+
+/// An honest program that holds most of its memory and has children that borrow it for longer than a library would.
+pub(crate) fn honest() -> i32 {
+    let held = LIMIT * 5 / 6;
+    let Some(place) = map(held, libc::MAP_PRIVATE) else { return 1 };
+    touch(place, held, 4096);
+    for _ in 0..3 {
+        if !super::raw::borrowing(|| sleep_ms(12)) {
+            return 2;
+        }
+    }
+    0
 }

@@ -19,6 +19,7 @@ mod results;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::arena::{Arena, Target};
+pub(crate) use self::hidden::honest;
 use crate::attacks::AttackResult;
 use crate::guards::Guards;
 use crate::outcome::{Outcome, Status};
@@ -267,6 +268,28 @@ pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io
     });
     raw::sleep_ms(1_000);
     Ok(arena.survivors())
+}
+
+/// Runs the honest program with borrowing children again and again.
+pub(crate) fn borrowing_runs(
+    sandbox: &Sandbox,
+    tier: Tier,
+    runs: usize,
+) -> std::collections::BTreeMap<String, usize> {
+    let mut spec = Spec::builtin(&["honest", "borrow"]);
+    spec.limits.memory_bytes = hidden::LIMIT;
+    let one = |_: &()| AttackResult {
+        name: "borrow",
+        what: "an honest program",
+        spec: Shape::Tool.word(),
+        effect: Some(format!("{:?}", sandbox.run_in(tier, &spec, None).status)),
+        declared: false,
+    };
+    let mut ends = std::collections::BTreeMap::new();
+    for result in side_by_side(vec![(); runs].iter(), one) {
+        *ends.entry(result.effect.unwrap_or_default()).or_default() += 1;
+    }
+    ends
 }
 
 /// The heap attack with another limit, in the sandbox's own tier.
