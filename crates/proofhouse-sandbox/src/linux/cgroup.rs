@@ -26,6 +26,8 @@ pub(crate) struct Groups {
     directory: PathBuf,
     version: Version,
     next: AtomicU64,
+    /// Below a scope that systemd made for us.
+    in_scope: bool,
     /// Locked as long as this is there, so that nobody takes it for left over.
     _lock: fs::File,
 }
@@ -48,6 +50,23 @@ impl Groups {
         Err(last)
     }
 
+    /// Finds one, or asks the user's systemd for a scope and makes one below it. The helper then lives there.
+    pub(crate) fn find_or_ask(helper: u32) -> io::Result<Groups> {
+        let found = Groups::find();
+        let Err(why) = found else { return found };
+        let mounts = fs::read_to_string("/proc/self/mounts")?;
+        let Some(mount) = mount_of(&mounts, "cgroup2", None) else { return Err(why) };
+        let Ok(scope) = super::scope::enter(helper) else { return Err(why) };
+        let scope = mount.join(scope);
+        // A group that has groups with controllers below it has no processes of its own.
+        let place = scope.join("helper");
+        fs::create_dir(&place)?;
+        fs::write(place.join("cgroup.procs"), helper.to_string())?;
+        let mut groups = Groups::below(&scope, Version::Two)?;
+        groups.in_scope = true;
+        Ok(groups)
+    }
+
     fn below(parent: &Path, version: Version) -> io::Result<Groups> {
         if version == Version::Two && !lists_memory(&parent.join("cgroup.subtree_control")) {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
@@ -57,7 +76,7 @@ impl Groups {
         fs::create_dir(&directory)?;
         let lock = fs::File::open(&directory)?;
         let locked = lock.try_lock();
-        let groups = Groups { directory, version, next: AtomicU64::new(0), _lock: lock };
+        let groups = Groups { directory, version, next: AtomicU64::new(0), in_scope: false, _lock: lock };
         locked.map_err(|_| io::Error::from_raw_os_error(libc::EBUSY))?;
         if version == Version::Two {
             fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
@@ -102,6 +121,7 @@ impl Groups {
     pub(crate) fn describe(&self) -> &'static str {
         match self.version {
             Version::One => "memory cgroup, version 1",
+            Version::Two if self.in_scope => "scope of the user's systemd, cgroup version 2",
             Version::Two => "delegated cgroup, version 2",
         }
     }
@@ -175,14 +195,7 @@ impl Drop for Group {
 
 /// Directories in which a group might be made, best first.
 fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
-    let mount_of = |kind: &str, option: Option<&str>| {
-        mounts.lines().find_map(|line| {
-            let mut fields = line.split(' ').skip(1);
-            let (place, found, options) = (fields.next()?, fields.next()?, fields.next()?);
-            let has = option.is_none_or(|wanted| options.split(',').any(|each| each == wanted));
-            (found == kind && has).then(|| PathBuf::from(place))
-        })
-    };
+    let mount_of = |kind: &str, option: Option<&str>| mount_of(mounts, kind, option);
     let path_of = |wanted: &dyn Fn(&str) -> bool| {
         own.lines().find_map(|line| {
             let (head, path) = line.rsplit_once(':')?;
@@ -202,6 +215,16 @@ fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
         found.push((Version::One, mount.join(path)));
     }
     found
+}
+
+/// Where a kind of file system with this option is mounted.
+fn mount_of(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let (place, found, options) = (fields.next()?, fields.next()?, fields.next()?);
+        let has = option.is_none_or(|wanted| options.split(',').any(|each| each == wanted));
+        (found == kind && has).then(|| PathBuf::from(place))
+    })
 }
 
 fn lists_memory(file: &Path) -> bool {

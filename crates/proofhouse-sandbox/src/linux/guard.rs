@@ -36,7 +36,8 @@ const FILL_BYTES_PER_US: u64 = 16_384;
 
 impl<'a> Guard<'a> {
     pub(crate) fn new(job: &'a Job, limits: &'a Limits, watch: Watch, cpu: Option<Counter>) -> Guard<'a> {
-        let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        // The standard library would also read quotas, which takes long and does not matter here.
+        let cores = rustix::thread::sched_getaffinity(None).map_or(1, |set| u64::from(set.count()));
         let memory = Memory::new(limits.memory_bytes);
         Guard { job, limits, watch, cpu, ledger: Ledger::default(), memory, cores, ending: Ending::default() }
     }

@@ -69,6 +69,12 @@ impl Launcher {
         Ok(socket)
     }
 
+    /// The helper's process.
+    pub(crate) fn helper_pid(&self) -> Option<u32> {
+        let link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        link.as_ref().map(|link| link.child.id())
+    }
+
     fn filters(&self, rules: Rules) -> Result<Vec<Vec<u64>>, Step> {
         let mut known = self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(filters) = known.get(&rules) {

@@ -22,6 +22,7 @@ pub(crate) mod probe;
 mod reap;
 mod report;
 mod root;
+mod scope;
 pub(crate) mod seccomp;
 mod sockets;
 mod start;

@@ -22,7 +22,10 @@ const LANDLOCK: &str = "landlock";
 
 /// Probes everything. A usable cgroup stays with the launcher.
 pub(crate) fn probe(launcher: &mut Launcher, want_cgroup: bool) -> Probe {
-    let found = Groups::find();
+    let found = match launcher.helper_pid() {
+        Some(helper) if want_cgroup => Groups::find_or_ask(helper),
+        _ => Groups::find(),
+    };
     let cgroup = found.as_ref().map(|_| ()).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
     let memory = match found {
         Ok(groups) if want_cgroup => {
