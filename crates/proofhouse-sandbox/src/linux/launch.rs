@@ -75,15 +75,9 @@ impl Launcher {
         link.as_ref().map(|link| link.child.id())
     }
 
-    fn filters(&self, rules: Rules) -> Result<Vec<Vec<u64>>, Step> {
+    fn filters(&self, rules: Rules) -> Vec<Vec<u64>> {
         let mut known = self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(filters) = known.get(&rules) {
-            return Ok(filters.clone());
-        }
-        let broken = |_| Step { step: "compile the system call filter".into(), errno: libc::EINVAL };
-        let filters = seccomp::filters(rules).map_err(broken)?;
-        known.insert(rules, filters.clone());
-        Ok(filters)
+        known.entry(rules).or_insert_with(|| seccomp::filters(rules)).clone()
     }
 
     /// Runs one box from start to end.
@@ -114,7 +108,7 @@ impl Launcher {
             _ => None,
         };
         let filters = if tier >= Tier::Confined {
-            self.filters(rules(spec, tier, group.is_some()))?
+            self.filters(rules(spec, tier, group.is_some()))
         } else {
             Vec::new()
         };

@@ -104,7 +104,7 @@ impl Payload<'_> {
             self.builtin();
         }
         let exec = |step| Failure { step, exec: true };
-        let mut start = Start::new(&self.job.argv, &self.job.env).map_err(exec)?;
+        let mut start = Start::new(&self.job.argv, &self.job.env, !self.job.exec).map_err(exec)?;
         self.seccomp(start.addresses())?;
         Err(exec(start.exec()))
     }

@@ -19,8 +19,8 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// Lays everything out. The error is that of a program which cannot be started.
-    pub(crate) fn new(argv: &[Vec<u8>], env: &[Vec<u8>]) -> Result<Start, Step> {
+    /// Lays everything out, at addresses that nobody can guess if `secret`. The error is that of a program which cannot be started.
+    pub(crate) fn new(argv: &[Vec<u8>], env: &[Vec<u8>], secret: bool) -> Result<Start, Step> {
         let (Some(argv), Some(env)) = (c_strings(argv), c_strings(env)) else {
             return Err(Step { step: "a NUL byte in argument or environment".into(), errno: libc::EINVAL });
         };
@@ -29,7 +29,8 @@ impl Start {
         let candidates = candidates(&program, &env);
         let longest = candidates.iter().map(|path| path.as_bytes_with_nul().len()).max().unwrap_or(1);
         let draw = |length| {
-            sys::Drawn::new(length).map_err(|error| Step {
+            let place = if secret { sys::Drawn::new(length) } else { sys::Drawn::anywhere(length) };
+            place.map_err(|error| Step {
                 step: "lay out the program's start".into(),
                 errno: error.raw_os_error().unwrap_or(libc::ENOMEM),
             })

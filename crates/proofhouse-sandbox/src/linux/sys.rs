@@ -117,6 +117,12 @@ impl Drawn {
         Err(io::Error::from_raw_os_error(libc::ENOMEM))
     }
 
+    /// The same wherever there is room.
+    pub(crate) fn anywhere(length: usize) -> io::Result<Drawn> {
+        let place = Box::leak(vec![0u64; length.div_ceil(8)].into_boxed_slice());
+        Ok(Drawn { place: place.as_mut_ptr().cast(), length })
+    }
+
     /// Puts these bytes at its beginning, as many as there is room for.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         let count = bytes.len().min(self.length);

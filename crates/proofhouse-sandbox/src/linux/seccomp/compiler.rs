@@ -31,9 +31,9 @@ pub(super) fn conditional(rules: Rules) -> Vec<Row> {
     let mut rows = vec![
         ("ioctl", vec![When::is(1, libc::TIOCSTI as u64)]),
         ("ioctl", vec![When::is(1, libc::TIOCLINUX as u64)]),
-        ("personality", vec![When::not(0, 0), When::not(0, 0xffff_ffff)]),
+        ("personality", vec![When::NoneOf(0, vec![0, 0xffff_ffff])]),
         // Memory in common without waiting for the other, as no library starts a process.
-        ("clone", vec![When::bits(0, VM | (libc::CLONE_THREAD | libc::CLONE_VFORK) as u64, VM)]),
+        ("clone", vec![When::Bits(0, VM | (libc::CLONE_THREAD | libc::CLONE_VFORK) as u32, VM)]),
     ];
     for command in FLAGS {
         rows.push(("ioctl", vec![When::is(1, *command)]));
@@ -52,7 +52,7 @@ pub(super) fn conditional(rules: Rules) -> Vec<Row> {
     rows
 }
 
-const VM: u64 = libc::CLONE_VM as u64;
+const VM: u32 = libc::CLONE_VM as u32;
 
 /// Flags and attributes of files by descriptor, and signals about descriptors.
 const FLAGS: &[u64] = &[

@@ -50,7 +50,7 @@ const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;
 
 /// The filters as packed instructions, in the order of installing.
-pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::BackendError> {
+pub(crate) fn filters(rules: Rules) -> Vec<Vec<u64>> {
     let numbers: BTreeMap<&str, u32> = numbers::all().collect();
     let actions: BTreeMap<u32, Action> =
         decisions(rules).into_iter().map(|(_, call, action)| (call, action)).collect();
@@ -58,7 +58,7 @@ pub(crate) fn filters(rules: Rules) -> Result<Vec<Vec<u64>>, seccompiler::Backen
         .into_iter()
         .filter_map(|(name, conditions)| Some((*numbers.get(name)?, conditions)))
         .collect();
-    Ok(vec![bpf::compile(&actions, Action::Errno(ABSENT), &rows)?])
+    vec![bpf::compile(&actions, Action::Errno(ABSENT), &rows)]
 }
 
 /// What is done about each call of the table.
@@ -131,6 +131,9 @@ const NEW_NAMESPACES: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u64;
 
+/// Bits that make a file run as its owner or group.
+const SET_ID: u32 = 0o6000;
+
 /// The bit of its own in `O_TMPFILE`, which libc gives together with that for directories.
 const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
@@ -139,19 +142,17 @@ fn conditional(rules: Rules) -> Vec<Row> {
     let mut rows = vec![
         ("prlimit64", vec![When::not(0, 0)]),
         ("socketpair", vec![When::not(0, libc::AF_UNIX as u64)]),
-        ("mmap", vec![When::bits(3, libc::MAP_HUGETLB as u64, libc::MAP_HUGETLB as u64)]),
+        ("mmap", vec![When::Any(3, libc::MAP_HUGETLB as u32)]),
         ("fcntl", vec![When::is(1, libc::F_SETLEASE as u64)]),
         ("fcntl", vec![When::is(1, libc::F_NOTIFY as u64)]),
     ];
-    for bit in (0..32).map(|bit| 1u64 << bit).filter(|bit| NEW_NAMESPACES & bit != 0) {
-        rows.push(("clone", vec![When::bits(0, bit, bit)]));
-    }
+    rows.push(("clone", vec![When::Any(0, NEW_NAMESPACES as u32)]));
     rows.extend(set_id());
     if !rules.cgroup {
         rows.extend(hidden_memory());
     }
     if let Some(families) = socket_families(rules) {
-        rows.push(("socket", families.iter().map(|family| When::not(0, *family)).collect()));
+        rows.push(("socket", vec![When::NoneOf(0, families)]));
     }
     if !rules.exec {
         rows.extend((0..3).map(|index| ("execve", vec![When::Other(index, bpf::stand_in(index))])));
@@ -163,20 +164,23 @@ fn conditional(rules: Rules) -> Vec<Row> {
 /// Bits that make a file run as its owner or group, wherever a mode is given.
 fn set_id() -> Vec<Row> {
     let mut rows = Vec::new();
-    for bit in [0o4000, 0o2000] {
-        for (call, mode) in
-            [("fchmod", 1), ("chmod", 1), ("fchmodat", 2), ("fchmodat2", 2), ("creat", 1), ("mknod", 1)]
-        {
-            rows.push((call, vec![When::bits(mode, bit, bit)]));
-        }
-        for (call, mode) in [("mknodat", 2), ("mkdir", 1), ("mkdirat", 2)] {
-            rows.push((call, vec![When::bits(mode, bit, bit)]));
-        }
-        for creates in [libc::O_CREAT as u64, O_TMPFILE as u64] {
-            for (call, flags) in [("open", 1), ("openat", 2)] {
-                rows.push((call, vec![When::bits(flags, creates, creates), When::bits(flags + 1, bit, bit)]));
-            }
-        }
+    for (call, mode) in [
+        ("fchmod", 1),
+        ("chmod", 1),
+        ("fchmodat", 2),
+        ("fchmodat2", 2),
+        ("creat", 1),
+        ("mknod", 1),
+        ("mknodat", 2),
+        ("mkdir", 1),
+        ("mkdirat", 2),
+    ] {
+        rows.push((call, vec![When::Any(mode, SET_ID)]));
+    }
+    for (call, flags) in [("open", 1), ("openat", 2)] {
+        // The two ways to make a file are bits of their own.
+        let creates = (libc::O_CREAT | O_TMPFILE) as u32;
+        rows.push((call, vec![When::Any(flags, creates), When::Any(flags + 1, SET_ID)]));
     }
     rows
 }
@@ -184,10 +188,10 @@ fn set_id() -> Vec<Row> {
 /// Memory that the watchdog does not see: shared between processes without a file, swapped out on request, in larger buffers of
 /// pipes and sockets than the usual.
 fn hidden_memory() -> Vec<Row> {
-    const MAP_TYPE: u64 = 0xf;
-    let (anonymous, shared) = (libc::MAP_ANONYMOUS as u64, libc::MAP_SHARED as u64);
+    const MAP_TYPE: u32 = 0xf;
+    let (anonymous, shared) = (libc::MAP_ANONYMOUS as u32, libc::MAP_SHARED as u32);
     let mut rows = vec![
-        ("mmap", vec![When::bits(3, MAP_TYPE | anonymous, shared | anonymous)]),
+        ("mmap", vec![When::Bits(3, MAP_TYPE | anonymous, shared | anonymous)]),
         ("madvise", vec![When::is(2, libc::MADV_PAGEOUT as u64)]),
         ("madvise", vec![When::is(2, libc::MADV_COLD as u64)]),
         ("fcntl", vec![When::is(1, libc::F_SETPIPE_SZ as u64)]),
@@ -201,11 +205,11 @@ fn hidden_memory() -> Vec<Row> {
 /// Families that `socket` may open; none at all where no namespace stands behind it.
 ///
 /// With the host's network, unix sockets are left out: the abstract ones of the host would be in reach.
-fn socket_families(rules: Rules) -> Option<Vec<u64>> {
-    let inet = [libc::AF_INET as u64, libc::AF_INET6 as u64];
+fn socket_families(rules: Rules) -> Option<Vec<u32>> {
+    let inet = [libc::AF_INET as u32, libc::AF_INET6 as u32];
     match (rules.network, rules.namespaces) {
         (true, _) => Some(inet.to_vec()),
-        (false, true) => Some(vec![libc::AF_UNIX as u64, inet[0], inet[1]]),
+        (false, true) => Some(vec![libc::AF_UNIX as u32, inet[0], inet[1]]),
         (false, false) => None,
     }
 }

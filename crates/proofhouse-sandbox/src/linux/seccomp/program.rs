@@ -114,11 +114,11 @@ pub(super) const CLOSED: &[(&str, &str)] = &[
 /// Open with these conditions: a call is denied when one of its rows holds.
 pub(super) fn conditional(rules: Rules) -> Vec<Row> {
     let mut rows = vec![
-        ("clone", vec![When::bits(0, VM | THREAD | if rules.exec { VFORK } else { 0 }, VM)]),
+        ("clone", vec![When::Bits(0, VM | THREAD | if rules.exec { VFORK } else { 0 }, VM)]),
         // Who ignores its children takes their time out of every count.
         ("rt_sigaction", vec![When::is(0, libc::SIGCHLD as u64), When::Given(1)]),
-        ("ioctl", IOCTLS.iter().map(|allowed| When::not(1, *allowed)).collect()),
-        ("prctl", prctls(rules).iter().map(|allowed| When::not(0, *allowed as u64)).collect()),
+        ("ioctl", vec![When::NoneOf(1, IOCTLS.to_vec())]),
+        ("prctl", vec![When::NoneOf(0, prctls(rules).iter().map(|allowed| *allowed as u32).collect())]),
     ];
     for command in FCNTLS {
         rows.push(("fcntl", vec![When::is(1, *command as u64)]));
@@ -126,18 +126,18 @@ pub(super) fn conditional(rules: Rules) -> Vec<Row> {
     rows
 }
 
-const VM: u64 = libc::CLONE_VM as u64;
-const THREAD: u64 = libc::CLONE_THREAD as u64;
-const VFORK: u64 = libc::CLONE_VFORK as u64;
+const VM: u32 = libc::CLONE_VM as u32;
+const THREAD: u32 = libc::CLONE_THREAD as u32;
+const VFORK: u32 = libc::CLONE_VFORK as u32;
 
 /// Asking about terminals and pipes, and how descriptors behave.
-const IOCTLS: &[u64] = &[
-    libc::TCGETS as u64,
-    libc::TIOCGWINSZ as u64,
-    libc::FIONREAD as u64,
-    libc::FIONBIO as u64,
-    libc::FIOCLEX as u64,
-    libc::FIONCLEX as u64,
+const IOCTLS: &[u32] = &[
+    libc::TCGETS as u32,
+    libc::TIOCGWINSZ as u32,
+    libc::FIONREAD as u32,
+    libc::FIONBIO as u32,
+    libc::FIOCLEX as u32,
+    libc::FIONCLEX as u32,
 ];
 
 /// Locks, leases, and signals about descriptors, which reach whoever has the same file open.
