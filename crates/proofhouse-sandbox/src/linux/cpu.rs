@@ -60,11 +60,15 @@ pub(crate) fn clock_on(pid: i32) -> io::Result<OwnedFd> {
     sys::task_clock(pid)
 }
 
+/// What names a process for good: its pid and its start.
+type Name = (i32, u64);
+/// Its own time, and that of the children it waited for.
+type Spent = (u64, u64);
+
 /// What is remembered of processes between looks.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    /// Own time and that of the children it waited for, by pid and start.
-    last: BTreeMap<(i32, u64), (u64, u64)>,
+    last: BTreeMap<Name, Spent>,
     reaped_us: u64,
     lost_us: u64,
 }
@@ -72,15 +76,15 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Takes one look and returns the sum of everything seen so far. Who has vanished must have been waited for by somebody; what
     /// nobody's sum has grown by is added here.
-    pub(crate) fn total_us(&mut self, seen: &[((i32, u64), (u64, u64))], reaped_us: u64) -> u64 {
-        let now: BTreeMap<(i32, u64), (u64, u64)> = seen.iter().copied().collect();
+    pub(crate) fn total_us(&mut self, seen: &[(Name, Spent)], reaped_us: u64) -> u64 {
+        let now: BTreeMap<Name, Spent> = seen.iter().copied().collect();
         let gone: u64 = self
             .last
             .iter()
             .filter(|(key, _)| !now.contains_key(key))
             .map(|(_, (own, waited))| own + waited)
             .sum();
-        let before = |key: &(i32, u64)| self.last.get(key).map_or(0, |(_, waited)| *waited);
+        let before = |key: &Name| self.last.get(key).map_or(0, |(_, waited)| *waited);
         let taken_over: u64 = now.iter().map(|(key, (_, waited))| waited.saturating_sub(before(key))).sum();
         let by_init = reaped_us.saturating_sub(self.reaped_us);
         self.lost_us += gone.saturating_sub(taken_over + by_init);

@@ -243,7 +243,12 @@ fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     let _ = rustix::thread::clear_ambient_capability_set();
     for number in (0..64).filter(|number| kept.bits() & (1u64 << number) == 0) {
-        let _ = sys::prctl(libc::PR_CAPBSET_DROP, number);
+        // Beyond its last capability the kernel says EINVAL.
+        if sys::prctl(libc::PR_CAPBSET_DROP, number)
+            .is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+        {
+            break;
+        }
     }
     let setup = kept | CapabilitySet::SETPCAP;
     let has_any = !rustix::thread::capabilities(None)?.permitted.is_empty();

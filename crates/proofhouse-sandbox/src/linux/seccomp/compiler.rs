@@ -29,8 +29,8 @@ pub(super) const ATTRIBUTES: &str = "setxattr lsetxattr fsetxattr setxattrat rem
 /// Denied with EPERM when the conditions hold. Rows of one call are alternatives.
 pub(super) fn conditional(rules: Rules) -> Vec<Row> {
     let mut rows = vec![
-        ("ioctl", vec![When::is(1, libc::TIOCSTI as u64)]),
-        ("ioctl", vec![When::is(1, libc::TIOCLINUX as u64)]),
+        ("ioctl", vec![When::is(1, libc::TIOCSTI)]),
+        ("ioctl", vec![When::is(1, libc::TIOCLINUX)]),
         ("personality", vec![When::NoneOf(0, vec![0, 0xffff_ffff])]),
         // Memory in common without waiting for the other, as no library starts a process.
         ("clone", vec![When::Bits(0, VM | (libc::CLONE_THREAD | libc::CLONE_VFORK) as u32, VM)]),
