@@ -40,8 +40,12 @@ impl Scratch {
                 Err(rustix::io::Errno::EXIST) => continue,
                 Err(error) => return Err(error.into()),
             }
-            let directory = File::from(openat(&above, &name, DIRECTORY, Mode::empty())?);
-            // Somebody who clears up may have been faster with the lock; then the directory is theirs to remove.
+            // Somebody who clears up may have been faster; then the directory is gone, or locked and theirs to remove.
+            let directory = match openat(&above, &name, DIRECTORY, Mode::empty()) {
+                Ok(directory) => File::from(directory),
+                Err(rustix::io::Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            };
             if directory.try_lock().is_ok()
                 && is_own(&directory)?
                 && names_it(above.as_fd(), &name, &directory)
@@ -227,6 +231,20 @@ mod tests {
         // Somebody else who clears up sees that they are in use.
         remove_stale(parent.path());
         assert!(made.iter().all(|scratch| scratch.path().exists()));
+    }
+
+    #[test]
+    fn who_clears_up_and_who_makes_directories_do_not_meet() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path();
+        std::thread::scope(|scope| {
+            let cleaner = scope.spawn(|| (0..2_000).for_each(|_| remove_stale(path)));
+            while !cleaner.is_finished() {
+                let scratch = Scratch::new(path).expect("another try");
+                std::fs::write(scratch.path().join("kept"), "").expect("still there");
+            }
+        });
+        assert_eq!(names(path).unwrap(), Vec::<String>::new());
     }
 
     #[test]

@@ -72,12 +72,8 @@ impl Groups {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
         }
         remove_stale(parent);
-        let directory = parent.join(format!("{PREFIX}{}", crate::scratch::random_name()?));
-        fs::create_dir(&directory)?;
-        let lock = fs::File::open(&directory)?;
-        let locked = lock.try_lock();
+        let (directory, lock) = make_locked(parent)?;
         let groups = Groups { directory, version, next: AtomicU64::new(0), in_scope: false, _lock: lock };
-        locked.map_err(|_| io::Error::from_raw_os_error(libc::EBUSY))?;
         if version == Version::Two {
             fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
         }
@@ -215,6 +211,19 @@ fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
         found.push((Version::One, mount.join(path)));
     }
     found
+}
+
+/// Makes a group and locks it. Somebody who clears up may be faster, so that it takes some tries.
+fn make_locked(parent: &Path) -> io::Result<(PathBuf, fs::File)> {
+    for _ in 0..16 {
+        let directory = parent.join(format!("{PREFIX}{}", crate::scratch::random_name()?));
+        fs::create_dir(&directory)?;
+        let Ok(lock) = fs::File::open(&directory) else { continue };
+        if lock.try_lock().is_ok() && directory.exists() {
+            return Ok((directory, lock));
+        }
+    }
+    Err(io::Error::from_raw_os_error(libc::EBUSY))
 }
 
 /// Where a kind of file system with this option is mounted.
