@@ -28,26 +28,37 @@ mod linux {
     pub(crate) fn main() {
         let strong = open(Tier::Strong, false);
         let confined = open(Tier::Confined, false);
+        let limited = open(Tier::Limited, false);
         println!("one spawn of `true`, {ROUNDS} rounds interleaved");
-        compare(&strong, &confined);
+        compare([&strong, &confined, &limited]);
         // Every page touched, as a harness with a large ledger in memory would have.
         let ballast = black_box(vec![1u8; BALLAST]);
         println!("\nthe same from a harness that holds 1 GiB");
-        compare(&strong, &confined);
+        compare([&strong, &confined, &limited]);
         black_box(&ballast);
     }
 
-    fn compare(strong: &Sandbox, confined: &Sandbox) {
+    fn compare([strong, confined, limited]: [&Sandbox; 3]) {
         let spec = Spec::new(["/usr/bin/true"]).binds(libraries()).binds([Bind::same("/usr/bin/true")]);
         let boxed = |sandbox: &Sandbox| assert_eq!(sandbox.run(&spec).status, Status::Ok);
         let has_bubblewrap = Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok();
-        let mut rows = Rows::new(&["std::process::Command", "box, strong", "box, confined", "bubblewrap"]);
+        let mut rows = Rows::new(&[
+            "std::process::Command",
+            "box, strong",
+            "box, confined",
+            "box, limited",
+            "a program",
+            "bubblewrap",
+        ]);
+        let program = spec.clone().as_program();
         for _ in 0..ROUNDS {
             rows.time(0, plain);
             rows.time(1, || boxed(strong));
             rows.time(2, || boxed(confined));
+            rows.time(3, || boxed(limited));
+            rows.time(4, || assert_eq!(strong.run(&program).status, Status::Ok));
             if has_bubblewrap {
-                rows.time(3, bubblewrap);
+                rows.time(5, bubblewrap);
             }
         }
         rows.print();

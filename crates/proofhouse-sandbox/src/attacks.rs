@@ -14,6 +14,8 @@ pub struct AttackResult {
     pub name: &'static str,
     /// What it tries, in words.
     pub what: &'static str,
+    /// The kind of box that it was aimed at.
+    pub spec: &'static str,
     /// The effect that it had, or `None` when it was held.
     pub effect: Option<String>,
     /// Whether the tier says that it does not hold this.
@@ -72,6 +74,16 @@ pub fn run_compile_controls(sandbox: &Sandbox, toolchain: &crate::recipes::Toolc
 #[cfg(target_os = "linux")]
 pub fn count_orphans(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Result<usize> {
     crate::linux::attacks::orphan_runs(sandbox, tier, runs)
+}
+
+/// Runs an honest program near its memory limit whose children borrow its address space, and counts how the runs ended.
+#[cfg(target_os = "linux")]
+pub fn count_borrowing(
+    sandbox: &Sandbox,
+    tier: Tier,
+    runs: usize,
+) -> std::collections::BTreeMap<String, usize> {
+    crate::linux::attacks::borrowing_runs(sandbox, tier, runs)
 }
 
 /// Runs a program that fills memory as fast as it can against a limit, to measure by how much the limit is overshot.

@@ -9,6 +9,8 @@ pub(crate) fn run(words: &[String]) -> i32 {
         ["probe", rest @ ..] => crate::linux::probe::payload(rest),
         #[cfg(target_os = "linux")]
         ["attack", name, rest @ ..] => crate::linux::attacks::payload(name, rest),
+        #[cfg(target_os = "linux")]
+        ["honest", "borrow"] => crate::linux::attacks::honest(),
         _ => 126,
     }
 }

@@ -34,6 +34,8 @@ impl Guards {
     pub(crate) const OUTPUT: Guards = Guards(1 << 13);
     /// Killing what is left when the program has ended.
     pub(crate) const REAP: Guards = Guards(1 << 14);
+    /// The kernel's count of CPU time.
+    pub(crate) const CLOCK: Guards = Guards(1 << 16);
     /// The wall-clock guard.
     pub(crate) const WALL: Guards = Guards(1 << 15);
 

@@ -39,8 +39,10 @@ fn held(tier: Tier, network: Network, cgroup: bool) -> Vec<String> {
         lines.push("root tmpfs read-only; binds ro nosuid nodev; work tmpfs nosuid nodev sized".into());
     }
     lines.push(format!("devices {}", crate::linux::devices().join(" ")));
-    for work in [crate::spec::Work::Private, crate::spec::Work::Host(Default::default())] {
-        lines.push(crate::linux::seccomp::describe(crate::linux::rules(tier, network, &work, cgroup)));
+    let mut spec = crate::spec::Spec::new(Vec::<crate::spec::Arg>::new());
+    spec.network = network;
+    for spec in [spec.clone(), spec.clone().as_program(), spec.as_zygote()] {
+        lines.push(crate::linux::seccomp::describe(crate::linux::rules(&spec, tier, cgroup)));
     }
     lines
 }

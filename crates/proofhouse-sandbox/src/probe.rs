@@ -42,6 +42,11 @@ impl fmt::Display for Mechanism {
     }
 }
 
+/// The mechanism that counts CPU time of everything a process starts.
+pub(crate) const TASK_CLOCK: &str = "inherited task clock";
+/// The mechanism that tells address spaces apart.
+pub(crate) const COMPARE: &str = "compare address spaces";
+
 /// What counts a box's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
@@ -99,12 +104,14 @@ impl Probe {
     /// What a tier does not hold on this machine.
     pub fn gaps(&self, tier: Tier) -> Vec<Gap> {
         let gap = |id, text| Gap { id, text };
-        let watchdog = self.memory == Memory::Watchdog;
         let mut gaps = Vec::new();
-        if watchdog && tier != Tier::None {
+        if tier != Tier::None {
+            gaps.extend(self.memory_gap(tier));
+        }
+        if !self.counts_cpu() && tier != Tier::None {
             gaps.push(gap(
-                "memory-sampled",
-                "memory is counted by looking, not by the kernel: a short peak may be missed",
+                "cpu-sampled",
+                "CPU time is counted by looking: children that a tool starts and ignores may use more than its budget",
             ));
         }
         match tier {
@@ -116,7 +123,7 @@ impl Probe {
                 ));
                 gaps.push(gap(
                     "host-seen",
-                    "names of host files, users and processes may be learned; their contents not",
+                    "names of host files and where links lead, users and processes may be learned; contents of files not",
                 ));
                 gaps.push(gap("host-paths", "programs see host paths"));
                 gaps.extend(self.landlock_gaps());
@@ -127,6 +134,35 @@ impl Probe {
             Tier::None => gaps.push(gap("nothing-held", "nothing is promised")),
         }
         gaps
+    }
+
+    /// What the tier says about memory, unless the kernel counts it.
+    fn memory_gap(&self, tier: Tier) -> Option<Gap> {
+        let (id, text) = match tier {
+            _ if self.memory != Memory::Watchdog => return None,
+            _ if !self.works(COMPARE) => (
+                "memory-not-held",
+                "memory is not held: no cgroup counts it, and processes that share one address space cannot be told apart",
+            ),
+            Tier::Strong => (
+                "memory-sampled",
+                "memory is counted by looking, not by the kernel: a short peak may be missed",
+            ),
+            _ => (
+                "memory-not-held",
+                "memory is not held: no cgroup counts it, and what waits in sockets that are handed on is not seen",
+            ),
+        };
+        Some(Gap { id, text })
+    }
+
+    fn works(&self, mechanism: &str) -> bool {
+        self.mechanisms.iter().any(|each| each.name == mechanism && each.result.is_ok())
+    }
+
+    /// Whether the kernel counts the CPU time of a box, so that nothing in it can avoid the count.
+    pub fn counts_cpu(&self) -> bool {
+        matches!(&self.memory, Memory::Cgroup(kind) if kind.contains("version 2")) || self.works(TASK_CLOCK)
     }
 
     fn landlock_gaps(&self) -> Vec<Gap> {
@@ -172,7 +208,9 @@ impl Probe {
             rows.push((format!("tier {tier}"), value));
             if found.is_ok() {
                 rows.extend(
-                    self.gaps(tier).into_iter().map(|gap| (format!("gap of {tier}"), gap.text.to_owned())),
+                    self.gaps(tier)
+                        .into_iter()
+                        .map(|gap| (format!("gap of {tier}: {}", gap.id), gap.text.to_owned())),
                 );
             }
         }

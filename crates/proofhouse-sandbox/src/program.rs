@@ -38,12 +38,13 @@ impl Program {
     /// A run of it.
     pub fn run(&self, args: impl IntoIterator<Item = Arg>) -> Spec {
         let argv = |program| [program].into_iter().chain(args);
-        match &self.shared {
+        let spec = match &self.shared {
             Some(scratch) => {
                 Spec::new(argv(Arg::bind(NAME, NAME))).binds([Bind::new(NAME, below(scratch), INSIDE)])
             }
             None => Spec::new(argv(Arg::work(NAME))).program_from(NAME, self.found.fd.clone()),
-        }
+        };
+        spec.as_program()
     }
 }
 

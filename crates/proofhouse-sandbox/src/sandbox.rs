@@ -130,6 +130,11 @@ impl Sandbox {
         &self.probe
     }
 
+    /// What its tier does not hold on this machine, in words.
+    pub fn gap_texts(&self) -> Vec<String> {
+        self.probe.gaps(self.tier).into_iter().map(|gap| gap.text.to_owned()).collect()
+    }
+
     /// The digest of the policy that holds a spec with this network grant.
     pub fn policy_digest(&self, network: Network) -> String {
         let cgroup = matches!(self.probe.memory, crate::probe::Memory::Cgroup(_));

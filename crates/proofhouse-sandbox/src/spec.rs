@@ -30,6 +30,13 @@ pub struct Spec {
     pub proc: Proc,
     /// Whether the host's network is reachable.
     pub network: Network,
+    /// Which system calls are open.
+    pub calls: Calls,
+    /// Whether other programs may be started, not only the first.
+    pub exec: bool,
+    /// Whether the program boxes what it forks: filters and Landlock rules of its own, and limits of its children. It adds to
+    /// [`Calls::Program`] only.
+    pub zygote: bool,
     /// How much the whole tree may use.
     pub limits: Limits,
     /// How much of the output is kept.
@@ -55,6 +62,9 @@ impl Spec {
             cwd: String::new(),
             proc: Proc::Absent,
             network: Network::None,
+            calls: Calls::Compiler,
+            exec: true,
+            zygote: false,
             limits: Limits::default(),
             keep: Keep::default(),
             collect: Vec::new(),
@@ -114,6 +124,29 @@ impl Spec {
     #[must_use]
     pub fn collect(mut self, path: &str, max_bytes: u64) -> Spec {
         self.collect.push(Collect { path: path.to_owned(), max_bytes });
+        self
+    }
+
+    /// Makes it the run of a candidate or checker: only the calls that such a program needs, and no other program is started.
+    #[must_use]
+    pub fn as_program(mut self) -> Spec {
+        self.calls = Calls::Program;
+        self.exec = false;
+        self
+    }
+
+    /// The same for a program that forks what it is given and boxes each fork itself.
+    #[must_use]
+    pub fn as_zygote(mut self) -> Spec {
+        self.zygote = true;
+        self.as_program()
+    }
+
+    /// Leaves out the kernel's count of CPU time, so that a benchmark can say what it costs. The box then counts by looking.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_task_clock(mut self) -> Spec {
+        self.without = self.without.and(crate::guards::Guards::CLOCK);
         self
     }
 
@@ -243,8 +276,10 @@ pub enum Stdin {
 pub enum Work {
     /// An empty directory that is gone afterwards, limited in size and number of files where the tier can.
     Private,
-    /// A host directory that the program may write. Its size is not limited. When the caller is root, the directory is handed
-    /// to the box's own user before the start, so give it one made for this run.
+    /// A host directory whose files the program finds, and where the directories and regular files that it leaves arrive. In a
+    /// private root it is copied in and out, and limited like any other; without one the program writes to it directly, its size is
+    /// not limited, and when the caller is root it is handed to the box's own user before the start, so give it one made for
+    /// this run.
     Host(PathBuf),
 }
 
@@ -255,6 +290,15 @@ pub enum Proc {
     Absent,
     /// The box's own processes only.
     Own,
+}
+
+/// Which system calls are open. Calls that are newer than this crate are closed in both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// Everything but a list: for compilers and tools of any language.
+    Compiler,
+    /// Nothing but a list: for candidates and checkers, which compute and exchange bytes.
+    Program,
 }
 
 /// Whether the network is reachable.

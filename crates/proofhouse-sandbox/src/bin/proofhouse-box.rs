@@ -37,6 +37,12 @@ mod stage {
                 show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
             }
             ["hold", tier, name] => hold(tier, name),
+            ["borrow", tier, runs] => {
+                let runs = runs.parse().expect("a number of runs");
+                for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
+                    println!("{status}\t{count}");
+                }
+            }
             ["orphans", tier, runs] => {
                 let runs = runs.parse().expect("a number of runs");
                 let left = attacks::count_orphans(&open("limited"), parse(tier), runs).expect("an arena");
@@ -97,7 +103,7 @@ mod stage {
     fn show(results: &[AttackResult]) {
         for result in results {
             let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
-            println!("{}\t{effect}", result.name);
+            println!("{} ({})\t{effect}", result.name, result.spec);
         }
     }
 

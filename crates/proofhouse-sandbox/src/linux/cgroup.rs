@@ -26,12 +26,14 @@ pub(crate) struct Groups {
     directory: PathBuf,
     version: Version,
     next: AtomicU64,
+    /// Below a scope that systemd made for us.
+    in_scope: bool,
+    /// Locked as long as this is there, so that nobody takes it for left over.
+    _lock: fs::File,
 }
 
-/// Groups of this crate have this in their name, with the pid of their harness and a number: each sandbox of a process
-/// has a group of its own, which goes with it.
+/// Groups of this crate begin with this, and go on at random: each sandbox has a group of its own, which goes with it.
 const PREFIX: &str = "proofhouse-";
-static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Groups {
     /// Finds and makes a usable group, or says why there is none.
@@ -48,15 +50,30 @@ impl Groups {
         Err(last)
     }
 
+    /// Finds one, or asks the user's systemd for a scope and makes one below it. The helper then lives there.
+    pub(crate) fn find_or_ask(helper: u32) -> io::Result<Groups> {
+        let found = Groups::find();
+        let Err(why) = found else { return found };
+        let mounts = fs::read_to_string("/proc/self/mounts")?;
+        let Some(mount) = mount_of(&mounts, "cgroup2", None) else { return Err(why) };
+        let Ok(scope) = super::scope::enter(helper) else { return Err(why) };
+        let scope = mount.join(scope);
+        // A group that has groups with controllers below it has no processes of its own.
+        let place = scope.join("helper");
+        fs::create_dir(&place)?;
+        fs::write(place.join("cgroup.procs"), helper.to_string())?;
+        let mut groups = Groups::below(&scope, Version::Two)?;
+        groups.in_scope = true;
+        Ok(groups)
+    }
+
     fn below(parent: &Path, version: Version) -> io::Result<Groups> {
         if version == Version::Two && !lists_memory(&parent.join("cgroup.subtree_control")) {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
         }
         remove_stale(parent);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let directory = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        fs::create_dir_all(&directory)?;
-        let groups = Groups { directory, version, next: AtomicU64::new(0) };
+        let (directory, lock) = make_locked(parent)?;
+        let groups = Groups { directory, version, next: AtomicU64::new(0), in_scope: false, _lock: lock };
         if version == Version::Two {
             fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
         }
@@ -74,7 +91,12 @@ impl Groups {
             GroupFd::Directory => fs::File::open(&directory)?,
             _ => fs::OpenOptions::new().write(true).open(directory.join("cgroup.procs"))?,
         };
-        let group = Group { directory, version: self.version, kind, fd: fd.into() };
+        // Version 2 counts CPU time in every group.
+        let cpu = match self.version {
+            Version::Two => fs::File::open(directory.join("cpu.stat")).ok().map(Into::into),
+            Version::One => None,
+        };
+        let group = Group { directory, version: self.version, kind, fd: fd.into(), cpu };
         let limit = limits.memory_bytes.to_string();
         let set = |file: &str, value: &str| fs::write(group.directory.join(file), value);
         match self.version {
@@ -95,6 +117,7 @@ impl Groups {
     pub(crate) fn describe(&self) -> &'static str {
         match self.version {
             Version::One => "memory cgroup, version 1",
+            Version::Two if self.in_scope => "scope of the user's systemd, cgroup version 2",
             Version::Two => "delegated cgroup, version 2",
         }
     }
@@ -113,9 +136,15 @@ pub(crate) struct Group {
     version: Version,
     kind: GroupFd,
     fd: OwnedFd,
+    cpu: Option<OwnedFd>,
 }
 
 impl Group {
+    /// Where its CPU time is read.
+    pub(crate) fn cpu(&self) -> Option<BorrowedFd<'_>> {
+        self.cpu.as_ref().map(AsFd::as_fd)
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -162,14 +191,7 @@ impl Drop for Group {
 
 /// Directories in which a group might be made, best first.
 fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
-    let mount_of = |kind: &str, option: Option<&str>| {
-        mounts.lines().find_map(|line| {
-            let mut fields = line.split(' ').skip(1);
-            let (place, found, options) = (fields.next()?, fields.next()?, fields.next()?);
-            let has = option.is_none_or(|wanted| options.split(',').any(|each| each == wanted));
-            (found == kind && has).then(|| PathBuf::from(place))
-        })
-    };
+    let mount_of = |kind: &str, option: Option<&str>| mount_of(mounts, kind, option);
     let path_of = |wanted: &dyn Fn(&str) -> bool| {
         own.lines().find_map(|line| {
             let (head, path) = line.rsplit_once(':')?;
@@ -191,6 +213,29 @@ fn candidates(own: &str, mounts: &str) -> Vec<(Version, PathBuf)> {
     found
 }
 
+/// Makes a group and locks it. Somebody who clears up may be faster, so that it takes some tries.
+fn make_locked(parent: &Path) -> io::Result<(PathBuf, fs::File)> {
+    for _ in 0..16 {
+        let directory = parent.join(format!("{PREFIX}{}", crate::scratch::random_name()?));
+        fs::create_dir(&directory)?;
+        let Ok(lock) = fs::File::open(&directory) else { continue };
+        if lock.try_lock().is_ok() && directory.exists() {
+            return Ok((directory, lock));
+        }
+    }
+    Err(io::Error::from_raw_os_error(libc::EBUSY))
+}
+
+/// Where a kind of file system with this option is mounted.
+fn mount_of(mounts: &str, kind: &str, option: Option<&str>) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let (place, found, options) = (fields.next()?, fields.next()?, fields.next()?);
+        let has = option.is_none_or(|wanted| options.split(',').any(|each| each == wanted));
+        (found == kind && has).then(|| PathBuf::from(place))
+    })
+}
+
 fn lists_memory(file: &Path) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.split_whitespace().any(|each| each == "memory"))
 }
@@ -199,12 +244,14 @@ fn lists_memory(file: &Path) -> bool {
 fn remove_stale(parent: &Path) {
     let Ok(entries) = crate::scratch::names(parent) else { return };
     for name in entries {
-        let pid = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-        let Some(pid) = pid.and_then(|pid| pid.parse::<i32>().ok()) else { continue };
-        if Path::new("/proc").join(pid.to_string()).exists() {
+        if !name.starts_with(PREFIX) {
             continue;
         }
         let directory = parent.join(name);
+        let Ok(lock) = fs::File::open(&directory) else { continue };
+        if lock.try_lock().is_err() {
+            continue;
+        }
         for below in crate::scratch::names(&directory).unwrap_or_default() {
             let _ = fs::remove_dir(directory.join(below));
         }

@@ -11,7 +11,8 @@ use rustix::net::{
 
 /// Most descriptors in one message (the kernel's own limit is 253).
 pub(crate) const MAX_FDS: usize = 250;
-const MAX_BYTES: usize = 64 * 1024;
+/// The longest is a report of as many results, or a step with a path in it.
+const MAX_BYTES: usize = 16 * 1024;
 
 /// Two connected ends, closed on exec.
 pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -13,7 +13,7 @@ use super::{At, Step};
 use crate::outcome::NotTaken;
 
 /// No way out of the directory, not by links, not by magic links, not by `..`.
-const BENEATH: ResolveFlags =
+pub(crate) const BENEATH: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 /// Writes one file. `owner` is the payload's user when init is somebody else.
@@ -38,9 +38,9 @@ pub(crate) fn place(
 }
 
 /// Copies inside the kernel. The offset is ours, so a descriptor that many boxes share stays where it is.
-fn copy(from: &OwnedFd, to: &File) -> rustix::io::Result<()> {
+pub(crate) fn copy(from: &OwnedFd, to: impl AsFd) -> rustix::io::Result<()> {
     let mut offset = 0;
-    while rustix::fs::sendfile(to, from, Some(&mut offset), 1 << 30)? > 0 {}
+    while rustix::fs::sendfile(&to, from, Some(&mut offset), 1 << 30)? > 0 {}
     Ok(())
 }
 

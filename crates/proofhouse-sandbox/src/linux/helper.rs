@@ -1,15 +1,16 @@
 //! The helper: this executable, started again before the harness grows. It forks boxes on request, tells the harness how to
 //! signal them, and ends everything when the harness is gone.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
+use super::cpu::{self, Counter};
 use super::init::{self, BoxFds};
 use super::report::Message;
 use super::wire::{Reader, number};
-use super::{At, Step, channel, sys, watch};
+use super::{At, Step, channel, reap, sys, watch};
 
 /// What the harness asks for. Descriptors: job, control, three of stdio, the cgroup if any, sources of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,10 @@ pub(crate) struct Request {
     /// Namespaces to make; none for the tiers without.
     pub(crate) namespaces: u64,
     pub(crate) group: GroupFd,
+    /// Whether the cgroup's count of CPU time is given, behind the cgroup.
+    pub(crate) counts_cpu: bool,
+    /// Whether a task clock is attached where the cgroup does not count.
+    pub(crate) clock: bool,
 }
 
 /// How a box gets into its cgroup.
@@ -34,6 +39,8 @@ impl Request {
         let mut out = Vec::new();
         number(&mut out, self.namespaces);
         number(&mut out, self.group as u64);
+        number(&mut out, u64::from(self.counts_cpu));
+        number(&mut out, u64::from(self.clock));
         out
     }
 
@@ -46,7 +53,7 @@ impl Request {
             2 => GroupFd::Procs,
             _ => return None,
         };
-        Some(Request { namespaces, group })
+        Some(Request { namespaces, group, counts_cpu: reader.number()? != 0, clock: reader.number()? != 0 })
     }
 }
 
@@ -111,9 +118,8 @@ fn sweep(running: &[Running]) {
         if strays.is_empty() {
             return;
         }
-        for pid in &strays {
-            sys::kill(*pid, libc::SIGKILL);
-        }
+        let still_ours = || watch.strays(|pid| running.iter().any(|each| each.child.pid == pid));
+        reap::kill_all(&strays, still_ours);
         for pid in strays {
             sys::reap_one(pid);
         }
@@ -126,13 +132,14 @@ fn serve(harness: &OwnedFd, bytes: &[u8], fds: Vec<OwnedFd>, running: &mut Vec<R
     let (Some(request), Some(job), Some(control)) = (Request::decode(bytes), next(), next()) else { return };
     let (Some(stdin), Some(stdout), Some(stderr)) = (next(), next(), next()) else { return };
     let group = if request.group == GroupFd::None { None } else { next() };
+    let cpu = if request.counts_cpu { next() } else { None };
     let Ok(own_control) = control.try_clone() else { return };
     let box_fds = BoxFds { job, control, stdio: [stdin, stdout, stderr], sources: fds.collect() };
-    match start(harness, request, group, box_fds) {
+    match start(harness, request, (group, cpu), box_fds) {
         Ok(child) => {
             let sent = channel::send(&own_control, &Message::Started.encode(), &[child.pidfd.as_fd()]);
             if sent.is_err() {
-                sys::kill(child.pid, libc::SIGKILL);
+                child.kill();
             }
             running.push(Running { child, strong: request.namespaces != 0 });
         }
@@ -145,10 +152,10 @@ fn serve(harness: &OwnedFd, bytes: &[u8], fds: Vec<OwnedFd>, running: &mut Vec<R
 fn start(
     harness: &OwnedFd,
     request: Request,
-    group: Option<OwnedFd>,
+    (group, cpu): (Option<OwnedFd>, Option<OwnedFd>),
     fds: BoxFds,
 ) -> Result<sys::Child, Step> {
-    let (go_read, go_write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("make a pipe")?;
+    let (go_read, go_write) = channel::pair().at("make a channel")?;
     let into = group.as_ref().filter(|_| request.group == GroupFd::Directory).map(AsFd::as_fd);
     let forked = if request.namespaces == 0 {
         sys::fork().at("fork")?
@@ -156,11 +163,12 @@ fn start(
         sys::clone_into(request.namespaces, into).at("make namespaces")?
     };
     let Some(child) = forked else {
-        drop((go_write, group));
+        drop((go_write, group, cpu));
         sys::close_one(harness);
-        let mut go = [0];
-        match std::fs::File::from(go_read).read(&mut go) {
-            Ok(1) => init::main(fds),
+        match channel::receive(&go_read) {
+            Ok(Some((go, mut given))) => {
+                init::main(fds, Counter::of(go.first().copied().unwrap_or_default(), given.pop()))
+            }
             _ => sys::exit_now(1),
         }
     };
@@ -169,11 +177,19 @@ fn start(
     if let Err(step) = prepared {
         // Closing the pipe without a word ends the child before it has done anything.
         drop(go_write);
-        sys::kill(child.pid, libc::SIGKILL);
+        child.kill();
         sys::reap_one(child.pid);
         return Err(step);
     }
-    std::fs::File::from(go_write).write_all(&[1]).at("let the box go")?;
+    let (kind, count) = match cpu {
+        Some(count) => (cpu::Kind::Group, Some(count)),
+        None => match request.clock.then(|| cpu::clock_on(child.pid)) {
+            Some(Ok(clock)) => (cpu::Kind::Clock, Some(clock)),
+            _ => (cpu::Kind::None, None),
+        },
+    };
+    let given: Vec<BorrowedFd<'_>> = count.iter().map(AsFd::as_fd).collect();
+    channel::send(&go_write, &[kind as u8], &given).at("let the box go")?;
     Ok(child)
 }
 
@@ -211,7 +227,7 @@ fn write_id_maps(pid: i32) -> Result<(), Step> {
 /// close and end their tree, and what they leave is ended here.
 fn end(running: Vec<Running>) -> ! {
     for each in running.iter().filter(|each| each.strong) {
-        sys::kill(each.child.pid, libc::SIGKILL);
+        each.child.kill();
     }
     let deadline = crate::clock::now_us() + 300_000;
     let mut left = running;

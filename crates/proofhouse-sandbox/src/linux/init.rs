@@ -7,15 +7,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 
-use super::payload::{Failure, Payload, User, kernel_cpu_seconds};
-use super::report::{Ending, Limit, Message};
+use super::cpu::Counter;
+use super::guard::Guard;
+use super::payload::{Failure, Payload, User};
+use super::report::{Ending, Message};
 use super::watch::{self, Watch};
 use super::wire::{Job, limits_from_wire};
-use super::{At, Step, channel, files, reap, root, sys};
-use crate::clock::now_us;
+use super::{At, Step, carry, channel, files, reap, root, sys};
 use crate::guards::Guards;
 use crate::spec::Limits;
 
@@ -37,12 +37,12 @@ pub(crate) fn box_id(pid: i32) -> u32 {
 }
 
 /// Runs in the forked child of the helper and never returns.
-pub(crate) fn main(fds: BoxFds) -> ! {
+pub(crate) fn main(fds: BoxFds, cpu: Option<Counter>) -> ! {
     let control = match fds.control.try_clone() {
         Ok(control) => control,
         Err(_) => sys::exit_now(1),
     };
-    let (message, results) = match run(fds) {
+    let (message, results) = match run(fds, cpu) {
         Ok((ending, results)) => (Message::Ended(ending), results),
         Err(Failure { step, exec }) => (Message::Failed { step, exec }, Vec::new()),
     };
@@ -53,7 +53,7 @@ pub(crate) fn main(fds: BoxFds) -> ! {
 
 type Results = Vec<OwnedFd>;
 
-fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
+fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> {
     let BoxFds { job, control, stdio, sources } = fds;
     let (job, limits) = read_job(job)?;
     let own_pids = rustix::process::getpid().as_raw_nonzero().get() == 1;
@@ -65,6 +65,15 @@ fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
     sys::ask_for_short_slices();
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let user = box_user(&job)?;
+    // A host directory behind the work directory of a private root: its files are carried in, and out again afterwards.
+    let host = match job.strong && !job.work.is_empty() {
+        true => {
+            let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let path = OsStr::from_bytes(&job.work);
+            Some(rustix::fs::open(path, flags, Mode::empty()).at("open the work directory")?)
+        }
+        false => None,
+    };
     let proc = if job.strong {
         let owner = user.map_or(rustix::process::geteuid().as_raw(), |user| user.id);
         root::build(&job, &limits, owner)?
@@ -75,6 +84,10 @@ fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
     let work_path = work_path(&job);
     let work = rustix::fs::open(&work_path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .at("open the work directory")?;
+    if let Some(host) = &host {
+        carry::carry(host.as_fd(), work.as_fd(), user.map(|user| user.id), u64::MAX)
+            .at("copy the work directory in")?;
+    }
     fill_work(&job, &work, &sources, user)?;
     drop(sources);
     let others = if own_pids || user.is_some() { 0 } else { processes_of_this_user() };
@@ -98,9 +111,16 @@ fn run(fds: BoxFds) -> Result<(Ending, Results), Failure> {
         reap::end_all(&watch, own_pids, |_| {});
         return Err(failure);
     }
-    let mut guard = Guard { job: &job, limits: &limits, watch, own_pids, ending: Ending::default() };
+    let mut guard = Guard::new(&job, &limits, watch, cpu);
     guard.supervise(&child, &control);
     let results = collect(&job, &work, &mut guard.ending);
+    if !job.strong && job.landlock && job.host_work {
+        carry::strip(work.as_fd()).at("clear up the work directory")?;
+    }
+    if let Some(host) = &host {
+        let most = if Guards(job.without).has(Guards::DISK) { u64::MAX } else { limits.disk_bytes };
+        carry::carry(work.as_fd(), host.as_fd(), None, most).at("copy the work directory out")?;
+    }
     Ok((guard.ending, results))
 }
 
@@ -121,7 +141,7 @@ fn work_path(job: &Job) -> PathBuf {
 
 fn fill_work(job: &Job, work: &OwnedFd, sources: &[OwnedFd], user: Option<User>) -> Result<(), Step> {
     let owner = user.map(|user| user.id);
-    if let Some(id) = owner.filter(|_| !job.work.is_empty()) {
+    if let Some(id) = owner.filter(|_| !job.strong && !job.work.is_empty()) {
         files::give_tree(work.as_fd(), id).at("hand over the work directory")?;
     }
     let mut sources = sources.iter();
@@ -203,119 +223,6 @@ fn hear_failure(pipe: OwnedFd) -> Option<Failure> {
     let (exec, step) = rest.split_first()?;
     let step = Step { step: String::from_utf8_lossy(step).into_owned(), errno: i32::from_ne_bytes(*errno) };
     Some(Failure { step, exec: *exec != 0 })
-}
-
-/// Supervision of one payload.
-struct Guard<'a> {
-    job: &'a Job,
-    limits: &'a Limits,
-    watch: Watch,
-    own_pids: bool,
-    ending: Ending,
-}
-
-/// Longest time between two looks.
-const TICK_US: u64 = 10_000;
-/// Shortest, when memory is nearly used up.
-const HASTE_US: u64 = 500;
-/// How fast a machine might fill memory, for choosing the next look.
-const FILL_BYTES_PER_US: u64 = 16_384;
-
-impl Guard<'_> {
-    fn supervise(&mut self, child: &sys::Child, control: &OwnedFd) {
-        let start = now_us();
-        let endless = Guards(self.job.without).has(Guards::WALL);
-        let wall_ms = if endless { u64::MAX } else { self.limits.wall_ms };
-        let deadline = start.saturating_add(wall_ms.saturating_mul(1000));
-        let mut next = TICK_US / 2;
-        while self.ending.status.is_none() && self.ending.limit.is_none() {
-            let now = now_us();
-            let asked = self.sleep(child, control, next.min(deadline.saturating_sub(now)));
-            self.reap_ready(child.pid);
-            if self.ending.status.is_some() {
-                break;
-            }
-            next = self.look();
-            if self.ending.limit.is_none() && asked {
-                self.ending.limit = Some(Limit::Asked);
-            }
-            if self.ending.limit.is_none() && now_us() >= deadline {
-                self.ending.limit = Some(Limit::Wall);
-            }
-        }
-        self.ending.wall_us = now_us() - start;
-        if Guards(self.job.without).has(Guards::REAP) {
-            return self.account();
-        }
-        reap::end_all(&self.watch, self.own_pids, |_| {});
-        self.account();
-    }
-
-    fn account(&mut self) {
-        let (cpu_us, max_rss) = sys::children_usage();
-        self.ending.cpu_us = cpu_us;
-        self.ending.max_rss_bytes = max_rss;
-        self.ending.peak_bytes = self.ending.peak_bytes.max(max_rss);
-    }
-
-    /// Waits for the payload's end, a word from the harness, or the time; `true` when the harness wants the end.
-    fn sleep(&self, child: &sys::Child, control: &OwnedFd, micros: u64) -> bool {
-        let mut fds = [
-            PollFd::new(&child.pidfd, PollFlags::IN),
-            PollFd::new(control, PollFlags::IN | PollFlags::RDHUP),
-        ];
-        let timeout = rustix::time::Timespec {
-            tv_sec: i64::try_from(micros / 1_000_000).unwrap_or(i64::MAX),
-            tv_nsec: i64::try_from(micros % 1_000_000 * 1000).unwrap_or_default(),
-        };
-        let _ = poll(&mut fds, Some(&timeout));
-        !fds[1].revents().is_empty()
-    }
-
-    fn reap_ready(&mut self, main: i32) {
-        while let Some(pid) = sys::ended_child() {
-            // The kernel's count is gone with the process.
-            let charged_us = if pid == main { sys::charged_cpu_us(pid) } else { None };
-            let status = sys::reap_one(pid);
-            if pid == main {
-                self.ending.status = status;
-                self.ending.limit = status.and_then(|wait| self.kernel_limit(wait, charged_us?));
-            }
-        }
-    }
-
-    /// The limit for which the kernel killed the payload, which it does without a word. Nothing outlives a charge beyond its limit,
-    /// and below it the kernel kills nothing, so that its own count tells its kill from any other.
-    fn kernel_limit(&self, wait: i32, charged_us: u64) -> Option<Limit> {
-        let limited = !Guards(self.job.without).has(Guards::RLIMITS);
-        let killed = libc::WIFSIGNALED(wait) && libc::WTERMSIG(wait) == libc::SIGKILL;
-        let limit_us = kernel_cpu_seconds(self.limits).saturating_mul(1_000_000);
-        (limited && killed && charged_us >= limit_us).then_some(Limit::Cpu)
-    }
-
-    /// Compares the tree with its limits; returns the time until the next look.
-    fn look(&mut self) -> u64 {
-        if Guards(self.job.without).has(Guards::WATCHDOG) {
-            return TICK_US;
-        }
-        let (reaped_us, _) = sys::children_usage();
-        let sample = self.watch.sample(reaped_us);
-        let limits = self.limits;
-        let mut memory = sample.memory_bytes;
-        let memory_matters = !self.job.counted;
-        if memory_matters && memory > limits.memory_bytes && sample.processes > 1 {
-            memory = self.watch.exact_memory();
-        }
-        self.ending.peak_bytes = self.ending.peak_bytes.max(memory);
-        self.ending.limit = match () {
-            () if memory_matters && memory > limits.memory_bytes => Some(Limit::Memory),
-            () if sample.cpu_us > limits.cpu_ms.saturating_mul(1000) => Some(Limit::Cpu),
-            () if sample.threads > limits.processes.saturating_add(1) => Some(Limit::Processes),
-            () => None,
-        };
-        let room = limits.memory_bytes.saturating_sub(memory);
-        (room / FILL_BYTES_PER_US).clamp(HASTE_US, TICK_US)
-    }
 }
 
 fn collect(job: &Job, work: &OwnedFd, ending: &mut Ending) -> Results {

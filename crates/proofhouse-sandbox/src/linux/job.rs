@@ -7,7 +7,7 @@ use super::root::WORK;
 use super::seccomp::Rules;
 use super::wire::{Job, JobFile, limits_to_wire};
 use crate::expand::{Layout, expand};
-use crate::spec::{Network, Proc, Source, Spec, Work};
+use crate::spec::{Calls, Network, Proc, Source, Spec, Work};
 use crate::tier::Tier;
 
 /// Where things are in this tier.
@@ -18,9 +18,15 @@ pub(crate) fn layout<'a>(spec: &'a Spec, tier: Tier, work: Option<&'a Path>) -> 
 }
 
 /// The rules for system calls in this tier.
-pub(crate) fn rules(tier: Tier, network: Network, work: &Work, cgroup: bool) -> Rules {
-    let private = *work == Work::Private;
-    Rules { namespaces: tier == Tier::Strong, network: network == Network::Host, cgroup, private }
+pub(crate) fn rules(spec: &Spec, tier: Tier, cgroup: bool) -> Rules {
+    Rules {
+        namespaces: tier == Tier::Strong,
+        network: spec.network == Network::Host,
+        cgroup,
+        program: spec.calls == Calls::Program,
+        exec: spec.exec,
+        zygote: spec.zygote && spec.calls == Calls::Program,
+    }
 }
 
 /// The job. `work` is the host directory behind the work directory, if there is one.
@@ -66,9 +72,11 @@ pub(crate) fn job(
             .map(|bind| (bytes(&bind.host), bind.inside.as_os_str().as_bytes().to_vec()))
             .collect(),
         work: work.map(bytes).unwrap_or_default(),
+        host_work: matches!(spec.work, Work::Host(_)),
         files: spec.files.iter().map(file).collect(),
         cwd: spec.cwd.clone().into_bytes(),
         proc: spec.proc == Proc::Own,
+        exec: spec.exec,
         network: spec.network == Network::Host,
         limits: limits_to_wire(&spec.limits),
         filters,

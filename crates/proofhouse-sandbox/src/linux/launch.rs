@@ -69,15 +69,15 @@ impl Launcher {
         Ok(socket)
     }
 
-    fn filters(&self, rules: Rules) -> Result<Vec<Vec<u64>>, Step> {
+    /// The helper's process.
+    pub(crate) fn helper_pid(&self) -> Option<u32> {
+        let link = self.link.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        link.as_ref().map(|link| link.child.id())
+    }
+
+    fn filters(&self, rules: Rules) -> Vec<Vec<u64>> {
         let mut known = self.filters.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(filters) = known.get(&rules) {
-            return Ok(filters.clone());
-        }
-        let broken = |_| Step { step: "compile the system call filter".into(), errno: libc::EINVAL };
-        let filters = seccomp::filters(rules).map_err(broken)?;
-        known.insert(rules, filters.clone());
-        Ok(filters)
+        known.entry(rules).or_insert_with(|| seccomp::filters(rules)).clone()
     }
 
     /// Runs one box from start to end.
@@ -108,7 +108,7 @@ impl Launcher {
             _ => None,
         };
         let filters = if tier >= Tier::Confined {
-            self.filters(rules(tier, spec.network, &spec.work, group.is_some()))?
+            self.filters(rules(spec, tier, group.is_some()))
         } else {
             Vec::new()
         };
@@ -125,6 +125,7 @@ impl Launcher {
         let mut fds: Vec<BorrowedFd<'_>> = vec![job.as_fd(), theirs.control.as_fd(), stdin.as_fd()];
         fds.extend([theirs.stdout.as_fd(), theirs.stderr.as_fd()]);
         fds.extend(group.as_ref().map(Group::fd));
+        fds.extend(group.as_ref().and_then(Group::cpu));
         fds.extend(spec.files.iter().filter_map(|place| match &place.source {
             Source::Fd(fd) => Some(fd.as_fd()),
             Source::Bytes(_) => None,
@@ -132,6 +133,8 @@ impl Launcher {
         let request = Request {
             namespaces: namespaces(spec, tier),
             group: group.as_ref().map_or(GroupFd::None, Group::kind),
+            clock: !spec.without.has(Guards::CLOCK),
+            counts_cpu: group.as_ref().is_some_and(|group| group.cpu().is_some()),
         };
         self.send(&request.encode(), &fds).at("ask the helper")?;
         Ok(Watched { ends, scratch, group })

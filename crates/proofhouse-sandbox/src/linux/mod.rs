@@ -5,21 +5,28 @@
 //! pid 1 of its own world, it builds the root, starts the payload, watches the clock and memory, and reports.
 
 pub(crate) mod attacks;
+mod carry;
 pub(crate) mod cgroup;
 mod channel;
+mod cpu;
 mod files;
+mod guard;
 pub(crate) mod helper;
 mod init;
 mod job;
 pub(crate) mod landlock;
 mod launch;
 mod lone;
+mod memory;
 mod payload;
 pub(crate) mod probe;
 mod reap;
 mod report;
 mod root;
+mod scope;
 pub(crate) mod seccomp;
+mod sockets;
+mod start;
 mod supervise;
 pub(crate) mod sys;
 mod watch;

@@ -1,7 +1,7 @@
 //! The last steps before hostile code runs, in the forked child of init: own session, three descriptors, limits, no privileges,
 //! Landlock, seccomp, exec. Everything that can fail is told to init over a pipe that exec closes.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +12,8 @@ use rustix::thread::{CapabilitiesSecureBits, CapabilitySet, CapabilitySets};
 
 use super::landlock::{Reach, restrict};
 use super::root::DEVICES;
+use super::seccomp::settle;
+use super::start::Start;
 use super::wire::Job;
 use super::{At, Step, sys};
 use crate::guards::Guards;
@@ -53,6 +55,19 @@ impl From<Step> for Failure {
     }
 }
 
+/// What a program without a private root may read of `/proc`: itself, and nothing of mounts, sockets or others.
+const OWN_PROC: [&str; 9] = [
+    "/proc/self/status",
+    "/proc/self/stat",
+    "/proc/self/statm",
+    "/proc/self/cmdline",
+    "/proc/self/maps",
+    "/proc/self/comm",
+    "/proc/self/limits",
+    "/proc/self/auxv",
+    "/proc/self/fd",
+];
+
 /// Number of the failure pipe while the child sets itself up.
 const FAILURES: RawFd = 3;
 
@@ -82,11 +97,16 @@ impl Payload<'_> {
         }
         self.privileges()?;
         self.landlock()?;
-        self.seccomp()?;
         if !self.job.builtin.is_empty() {
+            // Exec would have undone this as well: the copy of init's memory is the payload's own now.
+            let _ = sys::prctl(libc::PR_SET_DUMPABLE, 1);
+            self.seccomp([0; 3])?;
             self.builtin();
         }
-        Err(self.exec())
+        let exec = |step| Failure { step, exec: true };
+        let mut start = Start::new(&self.job.argv, &self.job.env, !self.job.exec).map_err(exec)?;
+        self.seccomp(start.addresses())?;
+        Err(exec(start.exec()))
     }
 
     fn without(&self, guard: Guards) -> bool {
@@ -163,8 +183,9 @@ impl Payload<'_> {
         let binds: Vec<_> = self.job.binds.iter().map(|(path, _)| host(path)).collect();
         let mut read: Vec<&Path> =
             if self.job.strong { vec![Path::new("/")] } else { binds.iter().map(AsRef::as_ref).collect() };
+        // Of the host's `/proc` only what is about this process, which keeps its number when it becomes the program.
         if self.job.proc && !self.job.strong {
-            read.push(Path::new("/proc"));
+            read.extend(OWN_PROC.iter().map(Path::new));
         }
         let reach =
             Reach { read, write: vec![self.work], devices: devices.to_vec(), network: self.job.network };
@@ -177,12 +198,15 @@ impl Payload<'_> {
         }
     }
 
-    fn seccomp(&self) -> Result<(), Step> {
+    /// Installs the filters. `start` is where the program's path, arguments and environment are.
+    fn seccomp(&self, start: [u64; 3]) -> Result<(), Step> {
         if self.without(Guards::SECCOMP) {
             return Ok(());
         }
         for filter in &self.job.filters {
-            sys::install_filter(filter).at("install the system call filter")?;
+            let mut filter = filter.clone();
+            settle(&mut filter, start);
+            sys::install_filter(&filter).at("install the system call filter")?;
         }
         Ok(())
     }
@@ -191,30 +215,9 @@ impl Payload<'_> {
     fn builtin(&self) -> ! {
         // SAFETY: the number was made in `descriptors` and is owned by nothing else in this process.
         drop(unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(FAILURES) });
-        // Exec would have undone this as well: the copy of init's memory is the payload's own now.
-        let _ = sys::prctl(libc::PR_SET_DUMPABLE, 1);
         let words: Vec<String> =
             self.job.builtin.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect();
         sys::exit_now(crate::builtin::run(&words))
-    }
-
-    fn exec(&self) -> Failure {
-        let (Some(argv), Some(env)) = (c_strings(&self.job.argv), c_strings(&self.job.env)) else {
-            let step = Step { step: "a NUL byte in argument or environment".into(), errno: libc::EINVAL };
-            return Failure { step, exec: true };
-        };
-        let Some(program) = argv.first() else {
-            return Failure { step: Step { step: "(no program)".into(), errno: libc::ENOENT }, exec: true };
-        };
-        let mut error = io::Error::from_raw_os_error(libc::ENOENT);
-        for candidate in candidates(program, &env) {
-            error = sys::execve(&candidate, &argv, &env);
-            if error.raw_os_error() != Some(libc::ENOENT) {
-                break;
-            }
-        }
-        let errno = error.raw_os_error().unwrap_or(libc::EIO);
-        Failure { step: Step { step: program.to_string_lossy().into_owned(), errno }, exec: true }
     }
 }
 
@@ -229,22 +232,6 @@ pub(crate) fn kernel_cpu_seconds(limits: &Limits) -> u64 {
     within_host(Resource::Cpu, limits.cpu_ms.saturating_mul(2).div_ceil(1000) + 1)
 }
 
-/// The path itself when it has a slash, else the program in each directory of the box's `PATH`.
-fn candidates(program: &CString, env: &[CString]) -> Vec<CString> {
-    if program.to_bytes().contains(&b'/') {
-        return vec![program.clone()];
-    }
-    let path = env.iter().find_map(|line| line.to_bytes().strip_prefix(b"PATH=")).unwrap_or_default();
-    path.split(|byte| *byte == b':')
-        .filter(|directory| !directory.is_empty())
-        .filter_map(|directory| CString::new([directory, b"/", program.to_bytes()].concat()).ok())
-        .collect()
-}
-
-fn c_strings(items: &[Vec<u8>]) -> Option<Vec<CString>> {
-    items.iter().map(|item| CString::new(item.as_slice()).ok()).collect()
-}
-
 /// Takes away every capability but `kept` and every way to gain one. What fails without privileges is fine: there is nothing to
 /// take away then.
 fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
@@ -256,7 +243,12 @@ fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
     let _ = rustix::thread::clear_ambient_capability_set();
     for number in (0..64).filter(|number| kept.bits() & (1u64 << number) == 0) {
-        let _ = sys::prctl(libc::PR_CAPBSET_DROP, number);
+        // Beyond its last capability the kernel says EINVAL.
+        if sys::prctl(libc::PR_CAPBSET_DROP, number)
+            .is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL))
+        {
+            break;
+        }
     }
     let setup = kept | CapabilitySet::SETPCAP;
     let has_any = !rustix::thread::capabilities(None)?.permitted.is_empty();

@@ -10,13 +10,22 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::cgroup::Groups;
 use super::{Launcher, landlock, sys};
 use crate::outcome::{Infra, Outcome, Status};
-use crate::probe::{Failure, Mechanism, Memory, Probe};
+use crate::probe::{COMPARE, Failure, Mechanism, Memory, Probe, TASK_CLOCK};
 use crate::spec::Spec;
 use crate::tier::Tier;
 
+/// Names of mechanisms whose absence has a hint of its own.
+const PIDFD: &str = "pidfd";
+const TREE: &str = "process tree in /proc";
+const FILTER: &str = "seccomp filter";
+const LANDLOCK: &str = "landlock";
+
 /// Probes everything. A usable cgroup stays with the launcher.
 pub(crate) fn probe(launcher: &mut Launcher, want_cgroup: bool) -> Probe {
-    let found = Groups::find();
+    let found = match launcher.helper_pid() {
+        Some(helper) if want_cgroup => Groups::find_or_ask(helper),
+        _ => Groups::find(),
+    };
     let cgroup = found.as_ref().map(|_| ()).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
     let memory = match found {
         Ok(groups) if want_cgroup => {
@@ -62,12 +71,24 @@ fn outcome_text(outcome: &Outcome) -> String {
 
 /// What would help, by the step that failed and the kernel's word for it.
 fn fix(tier: Tier, step: &str, errno: i32, mechanisms: &[Mechanism]) -> String {
-    let user_namespace = mechanisms.iter().find(|each| each.name == "user namespace").map(|each| each.result);
+    let result = |name: &str| mechanisms.iter().find(|each| each.name == name).map(|each| each.result);
+    let failed = |name: &str| matches!(result(name), Some(Err(_)));
+    let user_namespace = result("user namespace");
     let text = match (tier, step, errno) {
-        (Tier::Confined, step, _) if step.contains("Landlock") => {
+        _ if failed(PIDFD) => {
+            "allow `pidfd_open` (Linux 5.3 or later): boxes are ended by pidfd only, and old container runtimes filter it away"
+        }
+        (_, step, _) if failed(FILTER) || step.contains("system call filter") => {
+            "allow `seccomp` with a filter of its own: this kernel or container refuses a filter within its own \
+             (`CONFIG_SECCOMP_FILTER`, or `--security-opt seccomp=unconfined`)"
+        }
+        _ if failed(TREE) => {
+            "use a kernel that lists children in /proc (`CONFIG_PROC_CHILDREN`), by which processes are found"
+        }
+        (Tier::Confined, step, _) if step.contains("Landlock") || failed(LANDLOCK) => {
             "use a kernel with Landlock enabled (5.13 or later, with `landlock` in its `lsm=` list)"
         }
-        (Tier::Confined, ..) => "use a kernel with seccomp filters and Landlock",
+        (Tier::Confined, ..) => "see the mechanisms that `proofhouse doctor` lists",
         (_, "make namespaces", libc::ENOSPC) => {
             "raise the limit of user namespaces, which is used up or 0: `sysctl -w user.max_user_namespaces=15000`"
         }
@@ -108,7 +129,15 @@ fn mechanisms(launcher: &Launcher) -> Vec<Mechanism> {
         Some(Mechanism { name: name.to_owned(), result })
     };
     let mut rows: Vec<Mechanism> = outcome.stdout.text().lines().filter_map(row).collect();
-    rows.push(Mechanism { name: "landlock".into(), result: landlock::abi().map(|_| ()) });
+    if rows.is_empty() {
+        // Not even a process without a box could be started as boxes are; what it takes can be asked here as well.
+        let here = harmless().into_iter().map(|(name, errno)| Mechanism {
+            name: name.to_owned(),
+            result: if errno == 0 { Ok(()) } else { Err(errno) },
+        });
+        rows.extend(here);
+    }
+    rows.push(Mechanism { name: LANDLOCK.into(), result: landlock::abi().map(|_| ()) });
     rows
 }
 
@@ -139,25 +168,30 @@ fn code<T>(result: io::Result<T>) -> i32 {
     result.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |_| 0)
 }
 
+/// Mechanisms that can be tried without a trace.
+fn harmless() -> Vec<(&'static str, i32)> {
+    let own = rustix::process::getpid();
+    let pidfd =
+        rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).map_err(io::Error::from);
+    let own = own.as_raw_nonzero().get();
+    vec![
+        (PIDFD, code(pidfd)),
+        ("openat2", code(super::files::try_openat2())),
+        (TREE, code(std::fs::read("/proc/thread-self/children"))),
+        (FILTER, code(sys::seccomp_available())),
+        (TASK_CLOCK, code(sys::task_clock(own))),
+        (COMPARE, code(sys::same_memory(own, own).ok_or_else(io::Error::last_os_error))),
+    ]
+}
+
 fn try_mechanisms() -> Vec<(&'static str, i32)> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let unshare = |flags| {
         // SAFETY: this process has one thread and shares no memory or descriptors with another.
         code(unsafe { unshare_unsafe(flags) }.map_err(io::Error::from))
     };
-    let mut rows = vec![
-        (
-            "pidfd",
-            code(
-                rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty())
-                    .map_err(Into::into),
-            ),
-        ),
-        ("openat2", code(super::files::try_openat2())),
-        ("process tree in /proc", code(std::fs::read("/proc/thread-self/children"))),
-        ("seccomp filter", code(sys::seccomp_available())),
-        ("user namespace", unshare(UnshareFlags::NEWUSER)),
-    ];
+    let mut rows = harmless();
+    rows.push(("user namespace", unshare(UnshareFlags::NEWUSER)));
     let write = |file: &str, text: String| code(std::fs::write(format!("/proc/self/{file}"), text));
     rows.push(("id maps", write("uid_map", format!("0 {user} 1\n"))));
     let _ = write("setgroups", "deny".into());

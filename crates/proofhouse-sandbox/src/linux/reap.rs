@@ -1,6 +1,10 @@
 //! Ends everything below this process. In a pid namespace one signal reaches all; without one the tree is walked until nothing
 //! is left, because a fork may slip between looking and killing.
 
+use std::os::fd::OwnedFd;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
 use super::sys;
 use super::watch::Watch;
 
@@ -10,8 +14,9 @@ pub(crate) fn end_all(watch: &Watch, pid_namespace: bool, mut seen: impl FnMut(s
         if pid_namespace {
             sys::kill(-1, libc::SIGKILL);
         } else {
-            for pid in watch.pids() {
-                sys::kill(pid, libc::SIGKILL);
+            let living = watch.pids();
+            if !living.is_empty() {
+                kill_all(&living, || watch.pids());
             }
         }
         loop {
@@ -22,6 +27,20 @@ pub(crate) fn end_all(watch: &Watch, pid_namespace: bool, mut seen: impl FnMut(s
                 Err(_) => return,
             }
         }
-        std::thread::sleep(std::time::Duration::from_micros(100));
+        std::thread::sleep(std::time::Duration::from_micros(50));
+    }
+}
+
+/// Kills these processes. A number says who is meant only as long as nobody else can have it: each is pinned first, and who is not
+/// among ours after that is left alone.
+pub(crate) fn kill_all(pids: &[i32], ours_now: impl FnOnce() -> Vec<i32>) {
+    let pin = |pid: &i32| {
+        let pidfd = pidfd_open(Pid::from_raw(*pid)?, PidfdFlags::empty()).ok()?;
+        Some((*pid, pidfd))
+    };
+    let pinned: Vec<(i32, OwnedFd)> = pids.iter().filter_map(pin).collect();
+    let ours = ours_now();
+    for (_, pidfd) in pinned.iter().filter(|(pid, _)| ours.contains(pid)) {
+        sys::kill_by(pidfd);
     }
 }

@@ -46,9 +46,7 @@ pub(crate) fn build(job: &Job, limits: &Limits, owner: u32) -> Result<OwnedFd, S
     for tree in trees {
         attach(&tree.fd, Path::new(OsStr::from_bytes(&tree.inside)), tree.directory)?;
     }
-    if job.work.is_empty() {
-        attach(&work(job, limits, owner)?, Path::new(WORK), true)?;
-    }
+    attach(&work(job, limits, owner)?, Path::new(WORK), true)?;
     if job.proc {
         attach(&proc, Path::new("/proc"), true)?;
     }
@@ -72,9 +70,6 @@ fn take_trees(job: &Job) -> Result<Vec<Tree>, Step> {
     }
     for (host, inside) in &job.binds {
         trees.push(take(host, inside, safe | libc::MOUNT_ATTR_RDONLY)?);
-    }
-    if !job.work.is_empty() {
-        trees.push(take(&job.work, WORK.as_bytes(), safe)?);
     }
     Ok(trees)
 }

@@ -1,6 +1,6 @@
 //! The system calls that no safe library offers. Every other Linux file of the crate goes through here for `unsafe`.
 
-use std::ffi::{CStr, CString, c_int, c_long};
+use std::ffi::{c_int, c_long};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -8,6 +8,18 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 pub(crate) struct Child {
     pub(crate) pid: i32,
     pub(crate) pidfd: OwnedFd,
+}
+
+impl Child {
+    /// Ends it, and nothing else that may have its number by now.
+    pub(crate) fn kill(&self) {
+        kill_by(&self.pidfd);
+    }
+}
+
+/// Ends the process behind a pidfd. Failing (already gone) is fine.
+pub(crate) fn kill_by(pidfd: &OwnedFd) {
+    let _ = rustix::process::pidfd_send_signal(pidfd, rustix::process::Signal::KILL);
 }
 
 /// Larger than libc's type for it.
@@ -73,17 +85,61 @@ pub(crate) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Replaces the program; returns only on failure.
-pub(crate) fn execve(path: &CStr, argv: &[CString], env: &[CString]) -> io::Error {
-    let argv = pointers(argv);
-    let env = pointers(env);
-    // SAFETY: both arrays end with a null pointer and point to strings that outlive the call.
-    unsafe { libc::execve(path.as_ptr(), argv.as_ptr(), env.as_ptr()) };
-    io::Error::last_os_error()
+/// Memory at an address that was drawn at random. It is never given back: its process soon becomes another program or ends.
+pub(crate) struct Drawn {
+    place: *mut u8,
+    length: usize,
 }
 
-fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
+impl Drawn {
+    /// Room for this many bytes.
+    pub(crate) fn new(length: usize) -> io::Result<Drawn> {
+        const PAGE: usize = 4096;
+        const TRIES: usize = 64;
+        // What user space has at least: 47 bits, or 39 where page tables may have three levels.
+        let mask: u64 = if cfg!(target_arch = "x86_64") { (1 << 46) - 1 } else { (1 << 37) - 1 };
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        for _ in 0..TRIES {
+            let mut draw = 0u64;
+            // SAFETY: the call writes at most the eight bytes of `draw`.
+            if unsafe { libc::getrandom((&raw mut draw).cast(), 8, 0) } != 8 {
+                return Err(io::Error::last_os_error());
+            }
+            let drawn = (draw & mask) as usize & !7;
+            let (page, offset) = (drawn & !(PAGE - 1), drawn & (PAGE - 1));
+            // SAFETY: the mapping is new and at a place where none was, so that no memory in use changes.
+            let got = unsafe { libc::mmap(page as *mut _, offset + length, rights, flags, -1, 0) };
+            if got as usize == page {
+                return Ok(Drawn { place: drawn as *mut u8, length });
+            }
+        }
+        Err(io::Error::from_raw_os_error(libc::ENOMEM))
+    }
+
+    /// The same wherever there is room.
+    pub(crate) fn anywhere(length: usize) -> io::Result<Drawn> {
+        let place = Box::leak(vec![0u64; length.div_ceil(8)].into_boxed_slice());
+        Ok(Drawn { place: place.as_mut_ptr().cast(), length })
+    }
+
+    /// Puts these bytes at its beginning, as many as there is room for.
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
+        let count = bytes.len().min(self.length);
+        // SAFETY: the range was mapped writable by `new`, and nothing but this value refers to it.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.place, count) };
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.place as u64
+    }
+}
+
+/// Replaces the program; returns only on failure. The path ends with a zero byte, both arrays with a null pointer.
+pub(crate) fn execve(path: &Drawn, argv: &Drawn, env: &Drawn) -> io::Error {
+    // SAFETY: the caller wrote a C string and two arrays of pointers to C strings, ended as said, which outlive the call.
+    unsafe { libc::execve(path.place.cast(), argv.place.cast(), env.place.cast()) };
+    io::Error::last_os_error()
 }
 
 /// Makes `fd` available under exactly this number, not closed on exec.
@@ -161,7 +217,38 @@ pub(crate) fn ended_child() -> Option<i32> {
 /// ticks there, so that a process which often gives way between two ticks has used less than it is charged.
 pub(crate) fn charged_cpu_us(pid: i32) -> Option<u64> {
     // A process's clock is its inverted pid above three bits; all three zero: the whole process, user and system time as charged.
-    let clock = !pid << 3;
+    clock_us(!pid << 3)
+}
+
+/// A clock of the kernel that counts the CPU time of this process and of everything that it will ever start.
+pub(crate) fn task_clock(pid: i32) -> io::Result<OwnedFd> {
+    const SOFTWARE: u64 = 1;
+    const SIZE: u64 = 64;
+    const TASK_CLOCK: u64 = 1;
+    // Inherited; of user space only, which everybody may ask for their own processes and makes no difference to this clock.
+    const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
+    const CLOSE_ON_EXEC: u64 = 1 << 3;
+    let attributes: [u64; 8] = [SOFTWARE | SIZE << 32, TASK_CLOCK, 0, 0, 0, FLAGS, 0, 0];
+    // SAFETY: the attributes are as large as they say and outlive the call; the other arguments are integers.
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), pid, -1, -1, CLOSE_ON_EXEC) as c_int
+    };
+    check(fd)?;
+    // SAFETY: the kernel just made this descriptor for us and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// CPU time of this process alone.
+pub(crate) fn own_cpu_us() -> u64 {
+    usage_of(libc::RUSAGE_SELF).0
+}
+
+/// CPU time of one process with all its threads, ended or not but unreaped, to the microsecond.
+pub(crate) fn process_cpu_us(pid: i32) -> Option<u64> {
+    clock_us(!pid << 3 | 2)
+}
+
+fn clock_us(clock: c_int) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for writing during the call.
     check(unsafe { libc::clock_gettime(clock, &raw mut time) }).ok()?;
@@ -170,14 +257,32 @@ pub(crate) fn charged_cpu_us(pid: i32) -> Option<u64> {
 
 /// CPU time and largest resident set of all children reaped so far.
 pub(crate) fn children_usage() -> (u64, u64) {
+    usage_of(libc::RUSAGE_CHILDREN)
+}
+
+fn usage_of(whom: c_int) -> (u64, u64) {
     // SAFETY: an all-zero rusage is valid, and the call writes to it only.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        libc::getrusage(whom, &raw mut usage);
         usage
     };
     let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
     (micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_maxrss as u64 * 1024)
+}
+
+/// Whether two processes have one address space; `None` where the kernel does not tell.
+pub(crate) fn same_memory(one: i32, other: i32) -> Option<bool> {
+    const ADDRESS_SPACE: c_int = 1;
+    // SAFETY: all arguments are integers.
+    let order = unsafe { libc::syscall(libc::SYS_kcmp, one, other, ADDRESS_SPACE, 0, 0) };
+    match order {
+        0 => Some(true),
+        1.. => Some(false),
+        // One of them is gone, and so is the question.
+        _ if super::last_errno() == libc::ESRCH => Some(false),
+        _ => None,
+    }
 }
 
 /// Sends a signal; -1 means every process that may be signalled, except the caller and pid 1.

@@ -1,19 +1,28 @@
-//! The watchdog: how much CPU time and memory the whole tree uses, read from `/proc` by init.
+//! The watchdog's eyes: the processes of a box and what each uses, read from `/proc` by init.
 //!
 //! In a pid namespace every process but init is the payload's. Without one the tree is walked from init, to which orphans come
 //! back because it is their subreaper.
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{Dir, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat};
 
-/// One look at the tree.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sample {
-    pub(crate) cpu_us: u64,
-    pub(crate) memory_bytes: u64,
-    pub(crate) processes: u64,
+/// One process at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    pub(crate) parent: i32,
+    /// When it started, in clock ticks: with the pid this names it for good.
+    pub(crate) start: u64,
+    /// Its own CPU time, and that of children it has waited for.
+    pub(crate) own_us: u64,
+    pub(crate) waited_us: u64,
     pub(crate) threads: u64,
+    /// Address space and resident memory, of whichever of its threads still has them.
+    pub(crate) address_bytes: u64,
+    pub(crate) resident_bytes: u64,
+    /// Its memory is read here: the process itself, or a thread that outlives its first.
+    pub(crate) thread: i32,
 }
 
 /// Where to look.
@@ -33,9 +42,19 @@ impl Watch {
         Watch { proc, whole, own, tick_us: 1_000_000 / ticks, page: rustix::param::page_size() as u64 }
     }
 
+    /// Whether everything that this process sees is the box's.
+    pub(crate) fn whole(&self) -> bool {
+        self.whole
+    }
+
     /// All processes of the tree at this moment.
     pub(crate) fn pids(&self) -> Vec<i32> {
         if self.whole { self.all() } else { self.descendants() }
+    }
+
+    /// The same with what each uses.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        self.pids().into_iter().filter_map(|pid| self.process(pid)).collect()
     }
 
     fn all(&self) -> Vec<i32> {
@@ -71,48 +90,69 @@ impl Watch {
 
     fn children(&self, parent: i32) -> Vec<i32> {
         let list = |thread: i32| self.read(&format!("{parent}/task/{thread}/children")).unwrap_or_default();
-        let lists: Vec<String> = self.numbers(&format!("{parent}/task")).into_iter().map(list).collect();
+        // Init and the helper have one thread, and need not be asked for it.
+        let threads = if parent == self.own { vec![parent] } else { self.threads(parent) };
+        let lists: Vec<String> = threads.into_iter().map(list).collect();
         lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|word| word.parse().ok()).collect()
     }
 
-    /// Sums over the tree; `reaped_us` is the CPU time of what init has reaped.
-    pub(crate) fn sample(&self, reaped_us: u64) -> Sample {
-        let mut sample = Sample { cpu_us: reaped_us, ..Sample::default() };
-        for pid in self.pids() {
-            if let Some(process) = self.process(pid) {
-                sample.cpu_us += process.cpu_us;
-                sample.memory_bytes += process.memory_bytes;
-                sample.processes += 1;
-                sample.threads += process.threads;
+    /// The threads of a process.
+    pub(crate) fn threads(&self, pid: i32) -> Vec<i32> {
+        self.numbers(&format!("{pid}/task"))
+    }
+
+    /// One process. A first thread that has ended shows no memory any more, though all of it may be there: another thread does.
+    pub(crate) fn process(&self, pid: i32) -> Option<Process> {
+        let mut process = parse(&self.read(&format!("{pid}/stat"))?, pid, self.tick_us, self.page)?;
+        if process.address_bytes == 0 && process.threads > 1 {
+            let with_memory = |thread: &i32| {
+                let one =
+                    parse(&self.read(&format!("{pid}/task/{thread}/stat"))?, pid, self.tick_us, self.page)?;
+                (one.address_bytes > 0).then_some((*thread, one))
+            };
+            if let Some((thread, one)) = self.threads(pid).iter().find_map(with_memory) {
+                process.thread = thread;
+                process.address_bytes = one.address_bytes;
+                process.resident_bytes = one.resident_bytes;
             }
         }
-        sample
+        Some(process)
     }
 
-    /// The memory total with shared pages counted once, for when the plain sum says too much.
-    pub(crate) fn exact_memory(&self) -> u64 {
-        let share = |pid: i32| {
-            let text = self.read(&format!("{pid}/smaps_rollup"))?;
-            let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-            let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse().ok()?;
-            Some(kib * 1024)
+    /// Whether one of its threads sleeps so deeply as a thread does that waits for what it has started with `vfork`.
+    pub(crate) fn has_sleeper(&self, pid: i32) -> bool {
+        let asleep = |thread: i32| {
+            let stat = self.read(&format!("{pid}/task/{thread}/stat")).unwrap_or_default();
+            stat.rfind(") ").is_some_and(|end| stat[end + 2..].starts_with('D'))
         };
-        let or_resident = |pid: i32| share(pid).or_else(|| self.process(pid).map(|one| one.memory_bytes));
-        self.pids().into_iter().filter_map(or_resident).sum()
+        self.threads(pid).into_iter().any(asleep)
     }
 
-    /// One process: CPU time with that of its reaped children, resident memory, threads.
-    fn process(&self, pid: i32) -> Option<Sample> {
-        let stat = self.read(&format!("{pid}/stat"))?;
-        let after_name = &stat[stat.rfind(')')? + 2..];
-        let field = |number: usize| after_name.split(' ').nth(number - 3)?.parse::<u64>().ok();
-        let ticks = field(14)? + field(15)? + field(16)? + field(17)?;
-        Some(Sample {
-            cpu_us: ticks * self.tick_us,
-            memory_bytes: field(24)? * self.page,
-            processes: 1,
-            threads: field(20)?,
-        })
+    /// How many descriptors a process has.
+    pub(crate) fn descriptors(&self, pid: i32) -> u64 {
+        let directory = format!("{pid}/fd");
+        match rustix::fs::statat(&self.proc, &directory, AtFlags::empty()) {
+            // Since Linux 6.2 the size of the directory is their number.
+            Ok(found) if found.st_size > 0 => u64::try_from(found.st_size).unwrap_or_default(),
+            Ok(_) => self.numbers(&directory).len() as u64,
+            Err(_) => 0,
+        }
+    }
+
+    /// Calls `see` with what each descriptor of a process is, such as `pipe:[123]`, until it says that this is enough.
+    pub(crate) fn each_link(&self, pid: i32, mut see: impl FnMut(&[u8]) -> bool) {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(directory) = openat(&self.proc, format!("{pid}/fd"), flags, Mode::empty()) else { return };
+        let Ok(entries) = Dir::read_from(&directory) else { return };
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 64];
+        for entry in entries.flatten() {
+            let Ok((link, _)) = rustix::fs::readlinkat_raw(&directory, entry.file_name(), &mut buffer) else {
+                continue;
+            };
+            if !see(link) {
+                return;
+            }
+        }
     }
 
     fn numbers(&self, directory: &str) -> Vec<i32> {
@@ -122,23 +162,48 @@ impl Watch {
         entries.flatten().filter_map(|entry| entry.file_name().to_str().ok()?.parse().ok()).collect()
     }
 
-    fn read(&self, path: &str) -> Option<String> {
+    /// A file of `/proc`, as text.
+    pub(crate) fn read(&self, path: &str) -> Option<String> {
+        let mut bytes = Vec::new();
+        self.pieces(path, |piece| bytes.extend_from_slice(piece))?;
+        // A process chooses its own name, and one that is no text must not hide it.
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The lines of a file of `/proc`.
+    pub(crate) fn count_lines(&self, path: &str) -> Option<u64> {
+        let mut lines = 0;
+        self.pieces(path, |piece| lines += piece.iter().filter(|byte| **byte == b'\n').count() as u64)?;
+        Some(lines)
+    }
+
+    fn pieces(&self, path: &str, mut take: impl FnMut(&[u8])) -> Option<()> {
         let fd = openat(self.proc.as_fd(), path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-        let mut buffer = vec![0; 4096];
-        let mut length = 0;
+        let mut buffer = [0; 16 * 1024];
         loop {
-            match rustix::io::read(&fd, &mut buffer[length..]).ok()? {
-                0 => break,
-                count => length += count,
-            }
-            if length == buffer.len() {
-                buffer.resize(length * 2, 0);
+            match rustix::io::read(&fd, &mut buffer).ok()? {
+                0 => return Some(()),
+                count => take(&buffer[..count]),
             }
         }
-        buffer.truncate(length);
-        // A process chooses its own name, and one that is no text must not hide it.
-        Some(String::from_utf8_lossy(&buffer).into_owned())
     }
+}
+
+fn parse(stat: &str, pid: i32, tick_us: u64, page: u64) -> Option<Process> {
+    let after_name = &stat[stat.rfind(')')? + 2..];
+    let fields: Vec<&str> = after_name.split(' ').collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    Some(Process {
+        pid,
+        parent: fields.get(1)?.parse().ok()?,
+        start: field(22)?,
+        own_us: (field(14)? + field(15)?) * tick_us,
+        waited_us: (field(16)? + field(17)?) * tick_us,
+        threads: field(20)?,
+        address_bytes: field(23)?,
+        resident_bytes: field(24)? * page,
+        thread: pid,
+    })
 }
 
 /// The host's `/proc`, for tiers without their own.

@@ -21,9 +21,13 @@ pub(crate) struct Job {
     pub(crate) binds: Vec<(Vec<u8>, Vec<u8>)>,
     /// A host directory for the work directory; empty for a private tmpfs.
     pub(crate) work: Vec<u8>,
+    /// That directory is the caller's, who will read it.
+    pub(crate) host_work: bool,
     pub(crate) files: Vec<JobFile>,
     pub(crate) cwd: Vec<u8>,
     pub(crate) proc: bool,
+    /// Programs may be started after the first.
+    pub(crate) exec: bool,
     pub(crate) network: bool,
     pub(crate) limits: Vec<u64>,
     pub(crate) filters: Vec<Vec<u64>>,
@@ -79,7 +83,9 @@ pub(crate) fn limits_from_wire(values: &[u64]) -> Option<Limits> {
 impl Job {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(4096);
-        for flag in [self.strong, self.counted, self.landlock, self.proc, self.network] {
+        for flag in
+            [self.strong, self.counted, self.landlock, self.proc, self.exec, self.network, self.host_work]
+        {
             out.push(u8::from(flag));
         }
         number(&mut out, u64::from(self.without));
@@ -114,7 +120,9 @@ impl Job {
             counted: reader.flag()?,
             landlock: reader.flag()?,
             proc: reader.flag()?,
+            exec: reader.flag()?,
             network: reader.flag()?,
+            host_work: reader.flag()?,
             without: u32::try_from(reader.number()?).ok()?,
             argv: reader.list(Reader::bytes)?,
             env: reader.list(Reader::bytes)?,

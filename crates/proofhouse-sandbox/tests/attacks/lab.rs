@@ -64,6 +64,8 @@ pub(crate) struct Stage {
     filters: Vec<BpfProgram>,
     no_user_namespaces: bool,
     sysroot: Option<(PathBuf, tempfile::TempDir)>,
+    other_pids: bool,
+    scratch: Option<String>,
 }
 
 impl Stage {
@@ -87,6 +89,24 @@ impl Stage {
     pub(crate) fn bare_kernel(mut self) -> Stage {
         let landlock: &[libc::c_long] = &[libc::SYS_landlock_create_ruleset];
         self.filters = filters(&[DOCKER, landlock].concat());
+        self
+    }
+
+    /// In a pid namespace of its own, with the same files.
+    pub(crate) fn other_pids(mut self) -> Stage {
+        self.other_pids = true;
+        self
+    }
+
+    /// With work directories in this one.
+    pub(crate) fn scratch(mut self, path: &str) -> Stage {
+        self.scratch = Some(path.to_owned());
+        self
+    }
+
+    /// On a kernel that does not know this call.
+    pub(crate) fn without(mut self, call: libc::c_long) -> Stage {
+        self.filters = vec![program(BTreeMap::from([(call, vec![])]), libc::ENOSYS)];
         self
     }
 
@@ -125,6 +145,8 @@ impl Stage {
     pub(crate) fn command(self, words: &[&str]) -> Command {
         let mut command = Command::new(BOX);
         command.args(words).current_dir("/");
+        command.envs(self.scratch.as_ref().map(|path| ("TMPDIR", path)));
+        let other_pids = self.other_pids;
         let change_user = self.user && is_root();
         let mut mount = None;
         if let Some((sysroot, seen)) = self.sysroot.filter(|_| change_user) {
@@ -137,6 +159,9 @@ impl Stage {
         let prepare = move || {
             if let Some((sysroot, seen)) = &mount {
                 show_toolchain(sysroot, seen.path())?;
+            }
+            if other_pids {
+                enter_other_pids()?;
             }
             if change_user {
                 become_nobody()?;
@@ -158,6 +183,23 @@ fn show_toolchain(sysroot: &std::path::Path, seen: &std::path::Path) -> io::Resu
     unsafe { unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
     mount_bind(sysroot, seen)?;
+    Ok(())
+}
+
+/// Moves the program that follows into a pid namespace with a `/proc` of its own: this process stays as its parent and ends with it.
+fn enter_other_pids() -> io::Result<()> {
+    // SAFETY: the forked child has one thread, and so has its own.
+    unsafe {
+        unshare_unsafe(UnshareFlags::NEWPID | UnshareFlags::NEWNS)?;
+        let child = libc::fork();
+        if child > 0 {
+            let mut status = 0;
+            libc::waitpid(child, &raw mut status, 0);
+            libc::_exit(libc::WEXITSTATUS(status));
+        }
+    }
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    rustix::mount::mount("proc", "/proc", "proc", rustix::mount::MountFlags::empty(), None)?;
     Ok(())
 }
 

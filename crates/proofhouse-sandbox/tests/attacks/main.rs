@@ -2,8 +2,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod calls;
 mod degraded;
 mod diagnostics;
+mod honest;
 mod lab;
 mod limits;
 mod linked;

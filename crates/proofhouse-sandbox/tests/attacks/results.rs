@@ -1,7 +1,7 @@
 //! Results: what the payload planted is never followed, and a good file goes from box to box without passing through here.
 
 use proofhouse_sandbox::recipes::programs;
-use proofhouse_sandbox::{Arg, NotTaken, Spec, Status, Tier};
+use proofhouse_sandbox::{Arg, Calls, NotTaken, Spec, Status, Tier};
 
 use crate::lab::lab;
 
@@ -61,7 +61,9 @@ fn a_shared_program_is_one_file_that_no_box_can_change() {
         let attack = "echo x > \"$0\" || rm \"$0\" || chmod 644 \"$0\" || echo held";
         for _ in 0..2 {
             let spec = tool.run(["-c".into(), attack.into()]).binds(programs());
-            let spec = spec.env("PATH", Arg::text("/usr/bin:/bin"));
+            let mut spec = spec.env("PATH", Arg::text("/usr/bin:/bin"));
+            // The attacker here is a shell, which starts programs.
+            (spec.calls, spec.exec) = (Calls::Compiler, true);
             let outcome = lab.run(&spec);
             assert_eq!(outcome.stdout.text(), "held\n", "{tier}: {}", outcome.stderr.text());
         }

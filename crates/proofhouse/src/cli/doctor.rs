@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_sandbox::{OpenError, Options, Request, Sandbox, Tier, attacks};
+use proofhouse_sandbox::{OpenError, Options, Request, Sandbox, Tier, attacks, recipes};
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -146,18 +146,29 @@ fn harmless(text: &str) -> String {
 
 /// Whether the tier held what it promises.
 fn attack(sandbox: &Sandbox, terminal: &Terminal) -> Result<bool, Failure> {
-    let results = attacks::run_attacks(sandbox, sandbox.tier());
+    let mut results = attacks::run_attacks(sandbox, sandbox.tier());
     let mut text = String::new();
+    match recipes::Toolchain::rust("rustc".as_ref()) {
+        Ok(toolchain) => results.extend(attacks::run_compile_attacks(sandbox, sandbox.tier(), &toolchain)),
+        Err(_) => text.push_str("the compiler was not attacked: there is no `rustc` in the path\n"),
+    }
     for result in &results {
         let effect = match (&result.effect, result.declared) {
             (None, _) => "held".to_owned(),
             (Some(effect), true) => format!("got through, as declared: {effect}"),
             (Some(effect), false) => format!("GOT THROUGH: {effect}"),
         };
-        text.push_str(&format!("{:36}  {}\n", result.name, effect.replace('\n', " ")));
+        let name = format!("{} ({})", result.name, result.spec);
+        text.push_str(&format!("{name:44}  {}\n", effect.replace('\n', " ")));
     }
     let through = results.iter().filter(|result| !result.as_promised()).count();
-    text.push_str(&format!("{} attacks on `{}`, {through} got through\n", results.len(), sandbox.tier()));
+    let held = results.iter().filter(|result| result.effect.is_none()).count();
+    text.push_str(&format!(
+        "{} attacks on `{}`: {held} held, {} declared, {through} got through\n",
+        results.len(),
+        sandbox.tier(),
+        results.len() - held - through
+    ));
     terminal.data(&text)?;
     Ok(through == 0)
 }

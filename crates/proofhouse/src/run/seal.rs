@@ -69,7 +69,12 @@ pub fn write_manifest(
         summary_sha256: Digest::of(summary),
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
         toolchains: executed.provenance.toolchains.clone(),
-        sandbox: executed.provenance.sandbox.clone(),
+        // Where results must not depend on the host, only the envelope tells what it did not hold.
+        sandbox: if deterministic {
+            executed.provenance.sandbox.clone()
+        } else {
+            executed.provenance.sandbox_here()
+        },
         started_at: match &open.envelope.run_start_ts_utc {
             Some(started) if !deterministic => started.clone(),
             _ => spine.run_start().to_string(),
@@ -95,6 +100,7 @@ pub fn seal(open: Open, executed: &Executed) -> Result<(Envelope, RunPaths), Sea
     envelope.git_commit = git.commit;
     envelope.git_dirty = git.dirty;
     envelope.sandbox_tier.clone_from(&executed.provenance.sandbox_tier);
+    envelope.details = executed.provenance.with_gaps(envelope.details.clone());
     fill(&mut envelope, executed);
     append_run_telemetry(&work, &envelope, executed);
     let complete = envelope.exit_status == ExitStatus::Normal;

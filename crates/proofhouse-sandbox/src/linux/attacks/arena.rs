@@ -86,13 +86,17 @@ pub(crate) struct Arena {
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Arena {
-    pub(crate) fn new(sandbox: &Sandbox, check: Check) -> io::Result<Arena> {
-        let tag = format!("p{}x{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    /// Made for one attack, with a process to harm if it wants one.
+    pub(crate) fn new(sandbox: &Sandbox, victim: bool) -> io::Result<Arena> {
+        // A process name has room for fifteen bytes, and the tag is one.
+        let tag = format!(
+            "p{}{:x}",
+            &crate::scratch::random_name()?[..9],
+            NEXT.fetch_add(1, Ordering::Relaxed) & 0xffff
+        );
         let secret = format!("SECRET-{tag}-{:x}", crate::clock::now_us());
         let dir = sandbox.scratch().join(format!("proofhouse-arena-{tag}"));
-        fs::create_dir(&dir)?;
-        // Open to everybody: it is the box that must hold, not the modes of files.
-        fs::set_permissions(&dir, fs::Permissions::from_mode(0o777))?;
+        std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&dir)?;
         for (name, text) in [("secret", secret.as_str()), ("existing", "as it was")] {
             fs::write(dir.join(name), text)?;
             fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o666))?;
@@ -108,6 +112,8 @@ impl Arena {
         for name in ["stream.sock", "datagram.sock"] {
             fs::set_permissions(dir.join(name), fs::Permissions::from_mode(0o777))?;
         }
+        // Open to everybody: it is the box that must hold, not the modes of files. Nothing in it is touched by path after this.
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o777))?;
         let unnamed = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&tag)?)?;
         tcp.set_nonblocking(true)?;
         udp.set_nonblocking(true)?;
@@ -125,7 +131,7 @@ impl Arena {
         };
         let before = snapshot(&target.dir);
         let mut arena = Arena { target, secret, tcp, udp, unix, datagram, unnamed, victim: None, before };
-        if !matches!(check, Check::Changed | Check::Heard | Check::Survives) {
+        if victim {
             arena.start_victim(sandbox.helper())?;
         }
         Ok(arena)
@@ -148,6 +154,11 @@ impl Arena {
     /// A host work directory beside the arena, made by the attacks that want one.
     pub(crate) fn work(&self) -> PathBuf {
         self.target.dir.with_file_name(format!("proofhouse-arena-{}-work", self.target.tag))
+    }
+
+    /// Makes it.
+    pub(crate) fn make_work(&self) {
+        let _ = fs::create_dir(self.work());
     }
 
     /// Processes with the arena's name that are there now.
@@ -187,6 +198,14 @@ impl Arena {
 
     /// Whether the victim is gone or stopped. It is our child, so its number cannot have become another's.
     fn harmed(&self) -> Option<String> {
+        // A signal takes a moment to arrive.
+        (0..10).find_map(|_| {
+            super::raw::sleep_ms(2);
+            self.harmed_now()
+        })
+    }
+
+    fn harmed_now(&self) -> Option<String> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.target.victim)).unwrap_or_default();
         let state = stat.rsplit(") ").next()?.chars().next().unwrap_or('X');
         matches!(state, 'Z' | 'X' | 'T' | 't').then(|| format!("the victim is in state {state}"))
@@ -200,8 +219,11 @@ impl Drop for Arena {
             let _ = victim.wait();
         }
         end_survivors(&self.target.tag);
-        let _ = crate::scratch::remove(&self.target.dir);
-        let _ = crate::scratch::remove(&self.work());
+        let _ = crate::scratch::remove_at(&self.target.dir);
+        let _ = crate::scratch::remove_at(&self.work());
+        for beside in ["link", "tagged"] {
+            let _ = fs::remove_file(self.target.dir.with_extension(beside));
+        }
         let _ = fs::remove_file(Path::new("/dev/shm").join(&self.target.tag));
     }
 }
@@ -222,7 +244,8 @@ fn snapshot(dir: &Path) -> Vec<String> {
             found.uid()
         )
     };
-    crate::scratch::names(dir).unwrap_or_default().into_iter().map(describe).collect()
+    let names = crate::scratch::names(dir).unwrap_or_default();
+    [".".to_owned()].into_iter().chain(names).map(describe).collect()
 }
 
 /// Processes that carry the arena's name.
@@ -251,9 +274,7 @@ fn end_survivors(tag: &str) {
         if left.is_empty() {
             return;
         }
-        for pid in left {
-            super::super::sys::kill(pid, libc::SIGKILL);
-        }
+        super::super::reap::kill_all(&left, || named(tag));
         super::raw::sleep_ms(1);
     }
 }

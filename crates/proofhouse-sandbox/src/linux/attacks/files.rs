@@ -18,6 +18,9 @@ macro_rules! row {
         row!($name, $what, $payload, $check, $control, as_is)
     };
     ($name:literal, $what:literal, $payload:expr, $check:expr, $control:expr, $adjust:expr) => {
+        row!($name, $what, $payload, $check, $control, $adjust, super::EVERY)
+    };
+    ($name:literal, $what:literal, $payload:expr, $check:expr, $control:expr, $adjust:expr, $shapes:expr) => {
         Attack {
             name: $name,
             what: $what,
@@ -25,6 +28,7 @@ macro_rules! row {
             check: $check,
             control: $control,
             adjust: $adjust,
+            shapes: $shapes,
         }
     };
 }
@@ -85,7 +89,15 @@ pub(crate) const ATTACKS: &[Attack] = &[
         Check::Leaks,
         Control::Bare
     ),
-    row!("exec-outside", "run a program outside", exec_outside, Check::Says, Control::Bare),
+    row!(
+        "exec-outside",
+        "run a program outside",
+        exec_outside,
+        Check::Says,
+        Control::Bare,
+        as_is,
+        super::PROGRAMS
+    ),
     row!("list-outside", "list a directory outside", list_outside, Check::Says, Control::Bare),
     row!("stat-outside", "learn whether a file is there", stat_outside, Check::Says, Control::Bare),
     row!("read-etc", "read the list of users", read_etc, Check::Says, Control::Bare),
@@ -124,7 +136,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
 const ROOT_CONTROL: Control = Control::Without(Tier::Confined, Guards::LANDLOCK);
 
 fn host_work(spec: &mut Spec, arena: &Arena) {
-    let _ = fs::create_dir(arena.work());
+    arena.make_work();
     spec.work = Work::Host(arena.work());
 }
 
@@ -286,7 +298,7 @@ fn read_home(_: &Target) -> i32 {
 
 fn read_sys(_: &Target) -> i32 {
     let seen = |path: &str| crate::scratch::names(Path::new(path)).is_ok_and(|names| !names.is_empty());
-    reached(seen("/sys") || seen("/proc") || seen("/tmp") || seen("/var"))
+    reached(seen("/sys") || seen("/proc/sys") || seen("/tmp") || seen("/var"))
 }
 
 fn device_zero(_: &Target) -> i32 {

@@ -14,6 +14,7 @@ macro_rules! row {
             check: Check::Says,
             control: $control,
             adjust: as_is,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

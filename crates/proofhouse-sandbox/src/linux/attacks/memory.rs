@@ -20,6 +20,7 @@ macro_rules! row {
             check: Check::Says,
             control: $control,
             adjust: small,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }
@@ -29,7 +30,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("heap-at-once", "have the kernel fill it in one call", populate, NO_LIMITS),
     row!("heap-hidden-name", "the same as a process with a name that is no text", hidden_name, NO_LIMITS),
     row!("heap-many", "share it out among many processes", many, NO_LIMITS),
-    row!("shared-anonymous", "fill memory shared with children", shared, NO_LIMITS),
+    row!("shared-anonymous", "fill memory shared with children", shared, NO_LIMITS_NO_FILTER),
     row!("memory-file", "fill a file that is only memory", memory_file, NO_FILTER),
     row!("system-v", "fill a System V segment", system_v, NO_FILTER),
     row!(
@@ -41,6 +42,12 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("posix-queue", "make a POSIX message queue", posix_queue, QUEUE),
     row!("lock", "lock memory so that it cannot be swapped", lock, NO_LIMITS),
 ];
+
+/// The control of attacks on memory that the filter stops before the watchdog must.
+const NO_LIMITS_NO_FILTER: Control = Control::Without(
+    Tier::Strong,
+    Guards::SECCOMP.and(Guards::RLIMITS).and(Guards::WATCHDOG).and(Guards::WALL),
+);
 
 /// A queue is stopped by the filter, by the limit on queues, and by Landlock, for which it is a file.
 const QUEUE: Control =

@@ -1,8 +1,13 @@
 //! The table of attacks and the runner. A new attack is one function and one row in the table of its file.
 
 mod arena;
+mod artefacts;
+mod budget;
+mod closed;
 pub(crate) mod compile;
+mod descriptors;
 mod files;
+mod hidden;
 mod kernel;
 mod memory;
 mod network;
@@ -14,11 +19,13 @@ mod results;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::arena::{Arena, Target};
+pub(crate) use self::hidden::honest;
 use crate::attacks::AttackResult;
 use crate::guards::Guards;
 use crate::outcome::{Outcome, Status};
+use crate::probe::Probe;
 use crate::sandbox::Sandbox;
-use crate::spec::Spec;
+use crate::spec::{Arg, Proc, Spec, Work};
 use crate::tier::Tier;
 
 /// One attack.
@@ -33,6 +40,61 @@ pub(crate) struct Attack {
     pub(crate) control: Control,
     /// Changes to the spec, such as small limits.
     pub(crate) adjust: fn(&mut Spec, &Arena),
+    /// The kinds of box that it is aimed at.
+    pub(crate) shapes: &'static [Shape],
+}
+
+/// A kind of box that suites build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A command of a robustness suite, or another tool.
+    Tool,
+    /// The same with a host directory in which its debug files and artefacts arrive.
+    Artefacts,
+    /// A candidate or checker.
+    Program,
+    /// A program that boxes what it forks.
+    Zygote,
+}
+
+/// Every kind of box.
+pub(crate) const EVERY: &[Shape] = &[Shape::Tool, Shape::Artefacts, Shape::Program, Shape::Zygote];
+/// Boxes that may start other programs.
+pub(crate) const TOOLS: &[Shape] = &[Shape::Tool, Shape::Artefacts];
+
+/// Boxes of candidates and checkers.
+pub(crate) const PROGRAMS: &[Shape] = &[Shape::Program, Shape::Zygote];
+/// One of each, for attacks that take long.
+pub(crate) const ONE_OF_EACH: &[Shape] = &[Shape::Tool, Shape::Program];
+
+impl Shape {
+    fn word(self) -> &'static str {
+        match self {
+            Shape::Tool => "tool",
+            Shape::Artefacts => "tool with artefacts",
+            Shape::Program => "program",
+            Shape::Zygote => "zygote",
+        }
+    }
+
+    /// What suites make of a spec of this kind.
+    fn apply(self, spec: Spec, arena: &Arena) -> Spec {
+        match self {
+            Shape::Tool | Shape::Artefacts => {
+                let mut spec =
+                    spec.env("HOME", Arg::work("")).env("TMPDIR", Arg::work("")).env("LANG", "C.UTF-8");
+                spec.binds.extend(crate::recipes::programs());
+                spec.proc = Proc::Own;
+                if self == Shape::Artefacts {
+                    arena.make_work();
+                    spec.work = Work::Host(arena.work());
+                }
+                spec
+            }
+            Shape::Program => spec.as_program(),
+            Shape::Zygote => spec.as_zygote(),
+        }
+    }
 }
 
 /// How an effect is seen from outside.
@@ -67,7 +129,7 @@ pub(crate) enum Control {
 pub(crate) const REACHED: &str = "REACHED";
 
 fn table() -> impl Iterator<Item = &'static Attack> {
-    let all: [&[Attack]; 7] = [
+    let all: [&[Attack]; 12] = [
         network::ATTACKS,
         files::ATTACKS,
         memory::ATTACKS,
@@ -75,33 +137,56 @@ fn table() -> impl Iterator<Item = &'static Attack> {
         processes::ATTACKS,
         kernel::ATTACKS,
         results::ATTACKS,
+        budget::ATTACKS,
+        hidden::ATTACKS,
+        descriptors::ATTACKS,
+        closed::ATTACKS,
+        artefacts::ATTACKS,
     ];
     all.into_iter().flatten()
 }
 
 /// What a tier says that it does not hold on this host; an attack of these names may have an effect. A gap that is no longer one
 /// is an error of the list, which a test finds.
-pub(crate) fn declared(tier: Tier, root: bool, landlock_abi: u32) -> Vec<&'static str> {
-    if tier != Tier::Confined {
-        return Vec::new();
-    }
-    let mut gaps = vec!["disk-fill", "inode-fill", "stat-outside"];
-    // Root's boxes have a user of their own, to whom nothing of the host belongs.
-    if !root {
-        gaps.push("chmod-by-tool");
-    }
-    if !root && landlock_abi < 6 {
-        gaps.extend(SIGNALS);
-    }
-    if landlock_abi < 3 {
-        gaps.push("truncate");
+pub(crate) fn declared(tier: Tier, probe: &Probe) -> Vec<&'static str> {
+    let mut gaps = Vec::new();
+    let said: Vec<&str> = probe.gaps(tier).iter().map(|gap| gap.id).collect();
+    for (gap, attacks) in GAPS.iter().filter(|(gap, _)| said.contains(gap)) {
+        // Root's boxes have a user of their own, to whom none of the host's processes belongs.
+        if *gap != "signals" || !probe.root {
+            gaps.extend(*attacks);
+        }
     }
     gaps
 }
 
-/// Attacks that only Landlock's sixth version stops when box and victim have the same user.
-const SIGNALS: [&str; 8] =
-    ["kill", "stop-other", "kill-group", "kill-thread", "kill-queue", "kill-pidfd", "kill-all", "kill-init"];
+/// What each declared gap lets through.
+const GAPS: &[(&str, &[&str])] = &[
+    (
+        "disk-total",
+        &["disk-fill", "inode-fill", "disk-unlinked", "artefact-fill", "artefact-inodes", "artefact-sparse"],
+    ),
+    ("host-seen", &["stat-outside", "link-read-by-tool"]),
+    ("memory-not-held", &["memory-sockets-handed"]),
+    (
+        "cpu-sampled",
+        &["time-ignored-children", "time-ignored-brief", "time-unwaited-flag", "time-exec-children"],
+    ),
+    (
+        "signals",
+        &[
+            "kill",
+            "stop-other",
+            "kill-group",
+            "kill-thread",
+            "kill-queue",
+            "kill-pidfd",
+            "kill-all",
+            "kill-init",
+        ],
+    ),
+    ("truncate", &["truncate"]),
+];
 
 /// Runs one payload by name; this is what happens inside.
 pub(crate) fn payload(name: &str, words: &[&str]) -> i32 {
@@ -120,31 +205,43 @@ pub(crate) fn run_all(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
     if tier < Tier::Confined {
         return Vec::new();
     }
-    let root = rustix::process::geteuid().is_root();
-    let declared = declared(tier, root, sandbox.probe().landlock_abi);
-    side_by_side(table(), |attack| {
+    let declared = declared(tier, sandbox.probe());
+    side_by_side(aims().iter(), |Aim { attack, shape }| {
         let declared = declared.contains(&attack.name);
         // Where nothing would hold it, this one ends the user's whole session.
         let too_dangerous = declared && attack.name == "kill-all";
         let effect = match too_dangerous {
             true => Some("not tried: nothing would hold it here".to_owned()),
-            false => try_one(sandbox, attack, tier, Guards::NONE),
+            false => try_one(sandbox, attack, *shape, tier, Guards::NONE),
         };
-        AttackResult { name: attack.name, what: attack.what, effect, declared }
+        AttackResult { name: attack.name, what: attack.what, spec: shape.word(), effect, declared }
     })
+}
+
+/// An attack and a kind of box that it is aimed at.
+struct Aim {
+    attack: &'static Attack,
+    shape: Shape,
+}
+
+fn aims() -> Vec<Aim> {
+    let of = |attack: &'static Attack| attack.shapes.iter().map(move |shape| Aim { attack, shape: *shape });
+    table().flat_map(of).collect()
 }
 
 /// All controls.
 pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
     let control = |attack: &Attack| match attack.control {
         Control::Bare => {
-            try_one(sandbox, attack, Tier::None, Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT))
+            let without = Guards::ENV.and(Guards::REAP).and(Guards::OUTPUT);
+            try_one(sandbox, attack, attack.shapes[0], Tier::None, without)
         }
-        Control::Without(tier, guards) => try_one(sandbox, attack, tier, guards),
+        Control::Without(tier, guards) => try_one(sandbox, attack, attack.shapes[0], tier, guards),
     };
     side_by_side(table(), |attack| AttackResult {
         name: attack.name,
         what: attack.what,
+        spec: attack.shapes[0].word(),
         effect: control(attack),
         declared: false,
     })
@@ -152,7 +249,7 @@ pub(crate) fn control_all(sandbox: &Sandbox) -> Vec<AttackResult> {
 
 /// Runs attacks that leave processes behind, again and again, and counts what is left a second later.
 pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io::Result<usize> {
-    let arena = Arena::new(sandbox, Check::Survives)?;
+    let arena = Arena::new(sandbox, false)?;
     let orphans: Vec<&Attack> = table().filter(|attack| matches!(attack.check, Check::Survives)).collect();
     let order: Vec<&Attack> = orphans.iter().cycle().take(runs).copied().collect();
     let words = arena.target.words();
@@ -161,10 +258,38 @@ pub(crate) fn orphan_runs(sandbox: &Sandbox, tier: Tier, runs: usize) -> std::io
         all.extend(words.iter().map(String::as_str));
         let outcome = sandbox.run_in(tier, &Spec::builtin(&all), None);
         let effect = (outcome.status != Status::Ok).then(|| format!("{:?}", outcome.status));
-        AttackResult { name: attack.name, what: attack.what, effect, declared: false }
+        AttackResult {
+            name: attack.name,
+            what: attack.what,
+            spec: Shape::Tool.word(),
+            effect,
+            declared: false,
+        }
     });
     raw::sleep_ms(1_000);
     Ok(arena.survivors())
+}
+
+/// Runs the honest program with borrowing children again and again.
+pub(crate) fn borrowing_runs(
+    sandbox: &Sandbox,
+    tier: Tier,
+    runs: usize,
+) -> std::collections::BTreeMap<String, usize> {
+    let mut spec = Spec::builtin(&["honest", "borrow"]);
+    spec.limits.memory_bytes = hidden::LIMIT;
+    let one = |_: &()| AttackResult {
+        name: "borrow",
+        what: "an honest program",
+        spec: Shape::Tool.word(),
+        effect: Some(format!("{:?}", sandbox.run_in(tier, &spec, None).status)),
+        declared: false,
+    };
+    let mut ends = std::collections::BTreeMap::new();
+    for result in side_by_side(vec![(); runs].iter(), one) {
+        *ends.entry(result.effect.unwrap_or_default()).or_default() += 1;
+    }
+    ends
 }
 
 /// The heap attack with another limit, in the sandbox's own tier.
@@ -204,15 +329,18 @@ fn side_by_side<'a, T: Sync + 'a>(
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-fn try_one(sandbox: &Sandbox, attack: &Attack, tier: Tier, without: Guards) -> Option<String> {
-    let arena = match Arena::new(sandbox, attack.check) {
+fn try_one(sandbox: &Sandbox, attack: &Attack, shape: Shape, tier: Tier, without: Guards) -> Option<String> {
+    // Most attacks leave other processes alone, and a process to harm takes time to start.
+    let victim =
+        attack.name == "affinity-other" || processes::ATTACKS.iter().any(|each| each.name == attack.name);
+    let arena = match Arena::new(sandbox, victim) {
         Ok(arena) => arena,
         Err(error) => return Some(format!("the arena could not be set up: {error}")),
     };
     let words = arena.target.words();
     let mut all = vec!["attack", attack.name];
     all.extend(words.iter().map(String::as_str));
-    let mut spec = Spec::builtin(&all);
+    let mut spec = shape.apply(Spec::builtin(&all), &arena);
     // Ample: an attack that runs out of time on a busy machine would look as if it had been held.
     spec.limits.wall_ms = 60_000;
     spec.without = without;
@@ -253,14 +381,14 @@ mod tests {
     #[test]
     fn names_are_unique_and_every_declared_gap_is_an_attack() {
         let mut names: Vec<&str> = table().map(|attack| attack.name).collect();
-        for gap in [declared(Tier::Confined, false, 0), declared(Tier::Confined, true, 9)].concat() {
-            assert!(names.contains(&gap), "{gap}");
+        for gap in GAPS.iter().flat_map(|(_, attacks)| *attacks) {
+            assert!(names.contains(gap), "{gap}");
         }
-        assert_eq!(declared(Tier::Strong, false, 0), Vec::<&str>::new());
         let count = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(count >= 60);
+        assert!(count >= 230, "{count}");
+        assert!(aims().len() >= 480);
     }
 }

@@ -18,6 +18,7 @@ macro_rules! row {
             check: $check,
             control: $control,
             adjust: as_is,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

@@ -59,3 +59,29 @@ pub(crate) fn take_name(tag: &str) {
 pub(crate) fn leave() -> ! {
     super::super::sys::exit_now(0)
 }
+
+/// Runs this in a child that borrows our address space until it ends, as `vfork` does; whether it ended well.
+pub(crate) fn borrowing(run: impl FnOnce()) -> bool {
+    extern "C" fn enter<F: FnOnce()>(place: *mut libc::c_void) -> i32 {
+        // SAFETY: the caller passes its own `Option`, and waits until this process is gone.
+        let run = unsafe { (*place.cast::<Option<F>>()).take() };
+        if let Some(run) = run {
+            run();
+        }
+        leave()
+    }
+    fn entry<F: FnOnce()>(_: &Option<F>) -> extern "C" fn(*mut libc::c_void) -> i32 {
+        enter::<F>
+    }
+    let mut stack = vec![0u8; 256 << 10];
+    let mut place = Some(run);
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let child = entry(&place);
+    // SAFETY: the child has a stack of its own, aligned at its top, and this thread sleeps until it is gone.
+    let pid = unsafe {
+        let top = stack.as_mut_ptr().add(stack.len() - 64);
+        let top = top.sub(top as usize % 16);
+        libc::clone(child, top.cast(), flags, (&raw mut place).cast())
+    };
+    pid > 0 && super::super::sys::reap_one(pid) == Some(0)
+}

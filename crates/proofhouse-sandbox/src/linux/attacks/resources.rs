@@ -20,6 +20,7 @@ macro_rules! row {
             check: $check,
             control: $control,
             adjust: $adjust,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

@@ -18,6 +18,7 @@ macro_rules! row {
             check: Check::Other(taken),
             control: Control::Bare,
             adjust: collected,
+            shapes: super::ONE_OF_EACH,
         }
     };
 }

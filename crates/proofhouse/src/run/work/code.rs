@@ -32,6 +32,7 @@ pub(super) struct Judging {
     /// Completions that are judged together at most.
     together: usize,
     tier: String,
+    sandbox_gaps: Vec<String>,
 }
 
 /// One trial on its way: what there is to judge, or what kept it from being judged.
@@ -54,6 +55,7 @@ impl Judging {
         let language = language(code, &means)?;
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
+        let sandbox_gaps = sandbox.gap_texts();
         let bench = Bench::new(sandbox, code.budgets)
             .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
         let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
@@ -64,7 +66,7 @@ impl Judging {
         let trials = usize::try_from(plan::count(&scribe.loaded)).unwrap_or(usize::MAX);
         let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
         let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
-        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier })
+        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps })
     }
 
     /// What is to be judged: a line of a file as it is, or what a model says now.
@@ -263,6 +265,11 @@ impl Work for Judging {
             ("network", Json::from("none")),
             ("test", limits(&self.code.budgets.test)),
         ]);
-        Provenance { toolchains, sandbox: Json::Object(sandbox), sandbox_tier: Some(self.tier.clone()) }
+        Provenance {
+            toolchains,
+            sandbox: Json::Object(sandbox),
+            sandbox_tier: Some(self.tier.clone()),
+            sandbox_gaps: self.sandbox_gaps.clone(),
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_ledger::{Json, RunId};
 use proofhouse_sandbox::Sandbox;
@@ -133,6 +134,29 @@ pub struct Provenance {
     pub sandbox: Json,
     /// The tier that this host reached.
     pub sandbox_tier: Option<String>,
+    /// What that tier does not hold on this host, in the doctor's words.
+    pub sandbox_gaps: Vec<String>,
+}
+
+impl Provenance {
+    /// The policy with what this host's sandbox does not hold.
+    pub fn sandbox_here(&self) -> Json {
+        self.with_gaps(self.sandbox.clone())
+    }
+
+    /// Facts with what this host's sandbox does not hold; unchanged where it holds everything.
+    pub fn with_gaps(&self, facts: Json) -> Json {
+        if self.sandbox_gaps.is_empty() {
+            return facts;
+        }
+        let mut object = match facts {
+            Json::Object(object) => object,
+            _ => Object::default(),
+        };
+        let gaps = self.sandbox_gaps.iter().map(|gap| Json::from(gap.as_str())).collect();
+        object.set("sandbox_does_not_hold", Json::Array(gaps));
+        Json::Object(object)
+    }
 }
 
 /// A record that is finished.

@@ -32,6 +32,7 @@ pub(super) struct Trying {
     places: Arc<Semaphore>,
     jobs: usize,
     tier: String,
+    sandbox_gaps: Vec<String>,
     /// What a tool may have been given and may not be kept of what it says.
     keys: Keys,
 }
@@ -46,6 +47,7 @@ impl Trying {
         let no_sandbox = || ExecuteError::Means("a robustness suite needs a sandbox".to_owned());
         let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
         let tier = sandbox.tier().to_string();
+        let sandbox_gaps = sandbox.gap_texts();
         let mut tools = Vec::new();
         let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
         let keys = Keys::live(&means.opening.environment, &passed.join(" "));
@@ -67,7 +69,7 @@ impl Trying {
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
-        Ok(Self { scribe, body, tools, places, jobs, tier, keys })
+        Ok(Self { scribe, body, tools, places, jobs, tier, sandbox_gaps, keys })
     }
 
     /// Runs one instruction on one tool until the policy stops, and gives what was seen.
@@ -348,6 +350,7 @@ impl Work for Trying {
             toolchains: toolchains.collect(),
             sandbox: Json::Object(sandbox),
             sandbox_tier: Some(self.tier.clone()),
+            sandbox_gaps: self.sandbox_gaps.clone(),
         }
     }
 }

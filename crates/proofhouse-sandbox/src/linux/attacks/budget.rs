@@ -1,0 +1,225 @@
+//! Attacks on the budget of CPU time: a byte of output is a millisecond of CPU time that was really used, so that the outside counts
+//! what the box may not see. The budget is 400 ms, a tenth more is allowed, and each attack tries to use 1,600.
+
+use super::arena::Arena;
+use super::raw::{at, call, call3, forked, leave, sleep_ms, take_name};
+use super::{Attack, Check, Control, ONE_OF_EACH, TOOLS, Target};
+use crate::guards::Guards;
+use crate::outcome::{Outcome, Status};
+use crate::spec::Spec;
+use crate::tier::Tier;
+
+const BUDGET_MS: u64 = 400;
+const WANTED_MS: u64 = 1_600;
+
+macro_rules! row {
+    ($name:literal, $what:literal, $payload:expr) => {
+        row!($name, $what, $payload, ONE_OF_EACH)
+    };
+    ($name:literal, $what:literal, $payload:expr, $shapes:expr) => {
+        Attack {
+            name: $name,
+            what: $what,
+            payload: $payload,
+            check: Check::Other(over_budget),
+            control: Control::Without(
+                Tier::Strong,
+                Guards::RLIMITS.and(Guards::WATCHDOG).and(Guards::WALL).and(Guards::SECCOMP),
+            ),
+            adjust: little_time,
+            shapes: $shapes,
+        }
+    };
+}
+
+pub(crate) const ATTACKS: &[Attack] = &[
+    row!("time-ignored-children", "use time in children that are ignored", |t| children(
+        t,
+        ignore_children,
+        5
+    )),
+    row!("time-ignored-brief", "the same in very brief children", |t| children(t, ignore_children, 1)),
+    row!("time-unwaited-flag", "have the kernel reap them by a flag", |t| children(t, no_wait_flag, 5)),
+    row!("time-forks", "use time in children that are waited for", |t| children(t, || {}, 5)),
+    row!("time-zombies", "use time in children that nobody waits for", zombies),
+    row!("time-double-fork", "use time in grandchildren that init must reap", double_fork),
+    row!("time-threads", "use time in four threads", threads),
+    row!("time-thread-leader", "the same after the first thread has ended", thread_leader),
+    row!("time-siblings", "use time in children that are made siblings", siblings),
+    row!("time-exec-chain", "use time in programs that become each other", exec_chain, TOOLS),
+    row!("time-exec-children", "use time in programs that ignored children run", exec_children, TOOLS),
+    row!("time-deaf", "use time with every signal ignored", deaf),
+    row!("time-system", "use time inside the kernel", system_time),
+];
+
+fn little_time(spec: &mut Spec, _: &Arena) {
+    spec.limits.cpu_ms = BUDGET_MS;
+    spec.limits.wall_ms = 60_000;
+}
+
+fn over_budget(_: &Arena, outcome: &Outcome) -> Option<String> {
+    let used_ms = outcome.stdout.length;
+    let over = used_ms * 10 > BUDGET_MS * 11;
+    // A payload that is denied its trick ends early, or by signal, and has used little.
+    let strange = matches!(outcome.status, Status::WallLimit | Status::InfraError(_));
+    (over || strange)
+        .then(|| format!("{used_ms} ms were used of {BUDGET_MS}, ending with {:?}", outcome.status))
+}
+
+/// Uses this much CPU time in this thread and says so, a byte a millisecond.
+fn use_ms(millis: u64) {
+    for _ in 0..millis {
+        let end = thread_us() + 1_000;
+        while thread_us() < end {
+            std::hint::black_box((0..2_000u32).map(std::hint::black_box).sum::<u32>());
+        }
+        let _ = call3(libc::SYS_write, 1, at(c"."), 1);
+    }
+}
+
+fn thread_us() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec.unsigned_abs() * 1_000_000 + now.tv_nsec.unsigned_abs() / 1_000
+}
+
+fn ignore_children() {
+    // SAFETY: SIG_IGN installs no code.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
+fn no_wait_flag() {
+    // SAFETY: an all-zero action is the default one; the flag is the only change.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_flags = libc::SA_NOCLDWAIT;
+        libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut());
+    }
+}
+
+fn children(target: &Target, prepare: fn(), each_ms: u64) -> i32 {
+    prepare();
+    for _ in 0..WANTED_MS / each_ms {
+        match forked() {
+            Some(true) => {
+                take_name(&target.tag);
+                use_ms(each_ms);
+                leave();
+            }
+            _ => {
+                let _ = super::super::sys::reap(true);
+            }
+        }
+    }
+    0
+}
+
+fn zombies(target: &Target) -> i32 {
+    for _ in 0..40 {
+        if forked() == Some(true) {
+            take_name(&target.tag);
+            use_ms(WANTED_MS / 40);
+            leave();
+        }
+    }
+    sleep_ms(3_000);
+    0
+}
+
+fn double_fork(target: &Target) -> i32 {
+    for _ in 0..40 {
+        if forked() == Some(true) {
+            if forked() == Some(true) {
+                take_name(&target.tag);
+                use_ms(WANTED_MS / 40);
+            }
+            leave();
+        }
+        let _ = super::super::sys::reap(true);
+        sleep_ms(10);
+    }
+    sleep_ms(1_000);
+    0
+}
+
+fn threads(_: &Target) -> i32 {
+    let started: Vec<_> = (0..4).map(|_| std::thread::spawn(|| use_ms(WANTED_MS / 4))).collect();
+    for thread in started {
+        let _ = thread.join();
+    }
+    0
+}
+
+fn thread_leader(_: &Target) -> i32 {
+    for _ in 0..4 {
+        std::thread::spawn(|| use_ms(WANTED_MS / 4));
+    }
+    let _ = call3(libc::SYS_exit, 0, 0, 0);
+    0
+}
+
+fn siblings(target: &Target) -> i32 {
+    let flags = (libc::CLONE_PARENT | libc::SIGCHLD) as u64;
+    for _ in 0..WANTED_MS / 20 {
+        if call(libc::SYS_clone, [flags, 0, 0, 0, 0, 0]) == Ok(0) {
+            take_name(&target.tag);
+            use_ms(20);
+            leave();
+        }
+        sleep_ms(20);
+    }
+    0
+}
+
+/// Becomes a shell that runs this script, which finds itself in `$1`.
+fn shell(script: &std::ffi::CStr) {
+    let words = [c"/bin/sh", c"-c", script, c"sh", script, c"0"];
+    let mut argv: Vec<u64> = words.iter().map(|word| at(word)).collect();
+    argv.push(0);
+    let _ = call3(libc::SYS_execve, argv[0], argv.as_ptr() as u64, [0u64; 1].as_ptr() as u64);
+}
+
+/// Two bytes are less than what one link of the chain uses.
+fn exec_chain(_: &Target) -> i32 {
+    use_ms(BUDGET_MS / 2);
+    shell(
+        c"i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; printf ..; n=$(($2+1)); [ $n -gt 400 ] || exec /bin/sh -c \"$1\" sh \"$1\" $n",
+    );
+    0
+}
+
+fn exec_children(target: &Target) -> i32 {
+    ignore_children();
+    for _ in 0..WANTED_MS / 20 {
+        if forked() == Some(true) {
+            take_name(&target.tag);
+            use_ms(20);
+            shell(c"i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+            leave();
+        }
+        sleep_ms(10);
+    }
+    sleep_ms(500);
+    0
+}
+
+fn deaf(_: &Target) -> i32 {
+    for signal in 1..65 {
+        // SAFETY: SIG_IGN installs no code.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    use_ms(WANTED_MS);
+    0
+}
+
+fn system_time(_: &Target) -> i32 {
+    let mut buffer = vec![0u8; 1 << 20];
+    for _ in 0..WANTED_MS {
+        let end = thread_us() + 1_000;
+        while thread_us() < end {
+            let _ = std::fs::File::open("/dev/urandom")
+                .map(|mut file| std::io::Read::read(&mut file, &mut buffer[..4096]));
+        }
+        let _ = call3(libc::SYS_write, 1, at(c"."), 1);
+    }
+    0
+}

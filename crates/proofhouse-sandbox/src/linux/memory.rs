@@ -1,0 +1,173 @@
+//! How much memory a box holds, where no cgroup counts it: resident memory of every address space once, with page tables, swapped
+//! pages, descriptions of mappings, and what waits in pipes and sockets.
+//!
+//! A look is cheap as long as plain sums stay below the limit. Only a sum above it is looked at closely, and decides nothing before
+//! the same processes were there at the beginning and at the end of a look: a fork in the middle would be counted twice.
+
+use std::collections::BTreeSet;
+
+use super::watch::{Process, Watch};
+use super::{sockets, sys};
+
+/// What one pipe holds at most, because its size cannot be changed in a box.
+const PIPE_BYTES: u64 = 64 << 10;
+/// What one socket holds at most: the usual buffer and one message more.
+const SOCKET_BYTES: u64 = 272 << 10;
+/// What the kernel keeps for one mapping.
+const MAPPING_BYTES: u64 = 320;
+/// Descriptors that every process has, and that are not worth a look.
+const USUAL_DESCRIPTORS: u64 = 4;
+/// Close looks at a tree that changes all the time.
+const TRIES: usize = 8;
+
+/// Reads memory.
+pub(crate) struct Memory {
+    limit_bytes: u64,
+    /// What the last look at mappings gave, and how many looks ago it was.
+    mapping_bytes: u64,
+    age: u32,
+}
+
+impl Memory {
+    pub(crate) fn new(limit_bytes: u64) -> Memory {
+        Memory { limit_bytes, mapping_bytes: 0, age: u32::MAX }
+    }
+
+    /// The total, exactly when it matters.
+    pub(crate) fn look(&mut self, watch: &Watch, processes: &[Process]) -> u64 {
+        let plain: u64 = processes.iter().map(|each| each.resident_bytes).sum();
+        let tables: u64 = processes.iter().map(|each| self.tables(watch, each)).sum();
+        let kernel = self.mappings(watch, processes) + self.buffers(watch, processes);
+        // One process shares with nobody, so that there is nothing to look at more closely.
+        if plain + tables + kernel <= self.limit_bytes || processes.len() == 1 {
+            return plain + tables + kernel;
+        }
+        let mut least = u64::MAX;
+        for _ in 0..TRIES {
+            let before = watch.processes();
+            let total = kernel + shared_once(watch, &before);
+            let after = watch.processes();
+            least = least.min(total);
+            let names =
+                |list: &[Process]| list.iter().map(|each| (each.pid, each.start)).collect::<BTreeSet<_>>();
+            if total <= self.limit_bytes || names(&before) == names(&after) {
+                return total;
+            }
+        }
+        least
+    }
+
+    /// Page tables, which a large address space may have without any memory behind them.
+    fn tables(&self, watch: &Watch, process: &Process) -> u64 {
+        const PER_TABLE: u64 = 512;
+        if process.address_bytes / PER_TABLE <= self.limit_bytes / 64 {
+            return 0;
+        }
+        let status =
+            watch.read(&format!("{}/task/{}/status", process.pid, process.thread)).unwrap_or_default();
+        kib(&status, "VmPTE:") + kib(&status, "VmSwap:")
+    }
+
+    /// Descriptions of mappings. To count them takes long, so that it is not done at every look, and not where the address space is
+    /// too small for many.
+    fn mappings(&mut self, watch: &Watch, processes: &[Process]) -> u64 {
+        const EVERY: u32 = 4;
+        const PAGE: u64 = 4096;
+        self.age = self.age.saturating_add(1);
+        if self.age >= EVERY {
+            self.age = 0;
+            let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
+            let mut lines = 0;
+            for each in processes.iter().filter(worth) {
+                lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
+                if lines * MAPPING_BYTES > 2 * self.limit_bytes {
+                    break;
+                }
+            }
+            self.mapping_bytes = (lines * MAPPING_BYTES).saturating_sub(self.limit_bytes / 64);
+        }
+        self.mapping_bytes
+    }
+
+    /// What waits in pipes and sockets. In a network namespace of its own the kernel says how much is in all sockets, also in those
+    /// that are on their way to somebody and that nobody has open.
+    fn buffers(&self, watch: &Watch, processes: &[Process]) -> u64 {
+        let descriptors: u64 = processes.iter().map(|each| watch.descriptors(each.pid)).sum();
+        if descriptors <= USUAL_DESCRIPTORS * processes.len() as u64 + 2 {
+            return 0;
+        }
+        let in_sockets = if watch.whole() { sockets::held_bytes() } else { None };
+        let enough = |kind_bytes: u64| descriptors * kind_bytes > self.limit_bytes / 16;
+        if !enough(if in_sockets.is_some() { PIPE_BYTES } else { SOCKET_BYTES }) {
+            return in_sockets.unwrap_or(0);
+        }
+        let most = self.limit_bytes.saturating_sub(in_sockets.unwrap_or(0));
+        in_sockets.unwrap_or(0) + by_descriptor(watch, processes, in_sockets.is_none(), most)
+    }
+}
+
+/// What the open pipes hold at most, and the sockets if asked, each counted once. A sum above `most` needs no more counting.
+fn by_descriptor(watch: &Watch, processes: &[Process], with_sockets: bool, most: u64) -> u64 {
+    const SPARE: usize = 16;
+    let (mut pipes, mut sockets) = (BTreeSet::new(), BTreeSet::new());
+    for process in processes {
+        watch.each_link(process.pid, |link| {
+            if let Some(number) = link.strip_prefix(b"pipe:") {
+                pipes.insert(number.to_vec());
+            } else if let Some(number) = link.strip_prefix(b"socket:").filter(|_| with_sockets) {
+                sockets.insert(number.to_vec());
+            }
+            held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES) <= most
+        });
+    }
+    fn held(count: usize, each: u64) -> u64 {
+        count.saturating_sub(SPARE) as u64 * each
+    }
+    held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES)
+}
+
+/// Every address space once, its pages by their share of it.
+fn shared_once(watch: &Watch, processes: &[Process]) -> u64 {
+    let mut counted: Vec<&Process> = Vec::new();
+    let mut total = 0;
+    for process in processes {
+        if counted.iter().any(|other| same_memory(watch, other, process)) {
+            continue;
+        }
+        counted.push(process);
+        let place = format!("{}/task/{}", process.pid, process.thread);
+        let share = watch.read(&format!("{}/smaps_rollup", process.pid)).or_else(|| {
+            // A process whose first thread has ended shows its memory by another, line by line.
+            watch.read(&format!("{place}/smaps"))
+        });
+        let resident = match share.as_deref().map(|text| kib(text, "Pss:")) {
+            Some(bytes) if bytes > 0 => bytes,
+            // Unreadable, or gone since it was listed, and its memory with it: only what it has now counts.
+            _ => watch.process(process.pid).map_or(0, |now| now.resident_bytes),
+        };
+        let status = watch.read(&format!("{place}/status")).unwrap_or_default();
+        total += resident + kib(&status, "VmPTE:") + kib(&status, "VmSwap:");
+    }
+    total
+}
+
+/// Whether two processes have one address space, as a child of `vfork` has its parent's until it runs a program.
+fn same_memory(watch: &Watch, one: &Process, other: &Process) -> bool {
+    match sys::same_memory(one.pid, other.pid) {
+        Some(same) => same,
+        None => {
+            let related = one.pid == other.parent || other.pid == one.parent;
+            let (parent, _) = if one.pid == other.parent { (one, other) } else { (other, one) };
+            let alike =
+                one.address_bytes == other.address_bytes && one.resident_bytes == other.resident_bytes;
+            related && alike && watch.has_sleeper(parent.pid)
+        }
+    }
+}
+
+/// The sum of all lines of this name, in bytes.
+fn kib(text: &str, name: &str) -> u64 {
+    let value =
+        |line: &str| line.strip_prefix(name)?.trim().trim_end_matches(" kB").trim().parse::<u64>().ok();
+    text.lines().filter_map(value).sum::<u64>() * 1024
+}
