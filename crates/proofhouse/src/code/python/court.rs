@@ -253,7 +253,7 @@ impl Court {
     fn start_zygote(&self) -> Option<Running> {
         // Never more memory than a box of its own has.
         let limits = Limits { memory_bytes: self.limits.memory_bytes, ..self.lasting() };
-        let spec = self.spec(programs::ZYGOTE, limits);
+        let spec = self.spec(programs::ZYGOTE, limits).as_zygote();
         let mut running = Running::start(&self.sandbox, spec).ok()?;
         let hello: Option<Value> = running.read(GRACE * 6);
         let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
@@ -271,7 +271,7 @@ impl Court {
     }
 
     fn spec(&self, program: &str, limits: Limits) -> Spec {
-        let mut spec = self.python.script("main.py").file("main.py", program);
+        let mut spec = self.python.script("main.py").file("main.py", program).as_program();
         spec.limits = limits;
         spec.keep = output::KEEP;
         spec
