@@ -16,8 +16,9 @@ macro_rules! both {
 }
 
 /// Runs one answer and does what the tests ask over the link.
-pub(super) const CANDIDATE: &str =
-    both!("\nnumber = link_from_standard_input()\nenter_folder()\nbecome_candidate(number)\n");
+pub(super) const CANDIDATE: &str = both!(
+    "\nnumber = link_from_standard_input()\nenter_folder()\nclose_folder_above()\nbecome_candidate(number)\n"
+);
 
 /// Forks one candidate for each answer that is handed over.
 pub(super) const ZYGOTE: &str = both!(include_str!("zygote.py.txt"));
