@@ -84,7 +84,7 @@ impl Memory {
             let mut lines = 0;
             for each in processes.iter().filter(worth) {
                 lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
-                if lines * MAPPING_BYTES > 2 * self.limit_bytes {
+                if lines * MAPPING_BYTES > self.limit_bytes + self.limit_bytes / 16 {
                     break;
                 }
             }
