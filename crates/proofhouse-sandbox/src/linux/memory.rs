@@ -42,6 +42,10 @@ impl Memory {
         if plain + tables + kernel <= self.limit_bytes || processes.len() == 1 {
             return plain + tables + kernel;
         }
+        // What the kernel holds for them is nobody's share: when that alone is too much, a closer look would only take time.
+        if kernel > self.limit_bytes {
+            return plain + tables + kernel;
+        }
         let mut least = u64::MAX;
         for _ in 0..TRIES {
             let before = watch.processes();
@@ -80,7 +84,7 @@ impl Memory {
             let mut lines = 0;
             for each in processes.iter().filter(worth) {
                 lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
-                if lines * MAPPING_BYTES > 2 * self.limit_bytes {
+                if lines * MAPPING_BYTES > self.limit_bytes + self.limit_bytes / 16 {
                     break;
                 }
             }
