@@ -14,7 +14,7 @@ use super::sample::{Sample, Samples};
 use super::verdict::{ErrorType, Judged};
 
 /// The most completions that are judged together.
-pub const BATCH: usize = 40;
+pub const BATCH: usize = 80;
 
 /// Judges completions of a set of problems; used from any number of threads.
 pub struct Judge {

@@ -24,6 +24,8 @@ use crate::code::report::{self, Report};
 use crate::code::verdict::{Border, ErrorType, Judged};
 
 const MAX_REPORT_BYTES: u64 = 1 << 20;
+/// With this code the tests end where they could not be closed off.
+const UNCLOSED: i32 = 7;
 /// The name of the completion as a library.
 const LIBRARY: &str = "__proofhouse_candidate";
 
@@ -76,6 +78,8 @@ fn run(alone: &Alone<'_>, mut judged: Judged, program: &proofhouse_sandbox::Prog
     let secret = bench.secret();
     let spec = program
         .run([])
+        // It closes itself further, as one that boxes its own forks does.
+        .as_zygote()
         .binds(recipes::libraries())
         .stdin(secret.as_bytes())
         .collect("report", MAX_REPORT_BYTES);
@@ -103,6 +107,9 @@ fn error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
     match status {
         Status::Ok if report.vouched => None,
         Status::Exit(1) if report.panic.is_some() => tested::panicked(report),
+        Status::Exit(UNCLOSED) => {
+            Some((ErrorType::InfraSandbox, "what shares a process with its tests could not be closed off".to_owned()))
+        }
         other => Some(tested::gone(other)),
     }
 }
