@@ -129,7 +129,9 @@ impl Iterator for Samples {
 
 fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
     let text = String::from_utf8_lossy(line);
-    let row = match parse(text.as_bytes(), Strictness::Lenient) {
+    let parsed = parse(text.as_bytes(), Strictness::Lenient)
+        .or_else(|error| parse(without_odd_numbers(&text).as_bytes(), Strictness::Lenient).map_err(|_| error));
+    let row = match parsed {
         Ok(Json::Object(row)) => row,
         Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", other.type_name())))),
         Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => return (None, Err(Invalid::NotUtf8)),
@@ -151,6 +153,26 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
         }
     };
     (task_id, completion)
+}
+
+/// The line with `null` in place of `NaN` and infinities, which Python's own writer puts where JSON has no number: what stands in a
+/// field that nobody judges does not make an answer unreadable.
+fn without_odd_numbers(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let (mut rest, mut in_text) = (line, false);
+    while let Some(c) = rest.chars().next() {
+        let odd = ["-Infinity", "Infinity", "NaN"].iter().find(|word| !in_text && rest.starts_with(**word));
+        if let Some(word) = odd {
+            out.push_str("null");
+            rest = &rest[word.len()..];
+            continue;
+        }
+        let taken = if in_text && c == '\\' { rest.chars().take(2).map(char::len_utf8).sum() } else { c.len_utf8() };
+        in_text ^= c == '"';
+        out.push_str(&rest[..taken]);
+        rest = &rest[taken..];
+    }
+    out
 }
 
 /// What a model said, as what a line of a samples file would hold.
@@ -233,6 +255,15 @@ mod tests {
         assert_eq!(told[13], ("b", 4, Err(&Invalid::Nul)));
         assert_eq!(told[14], ("-", 4, Err(&Invalid::NoTask)));
         assert_eq!(told[15], ("a", 5, Ok("1")), "a duplicate is one more answer");
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_have_make_no_answer_unreadable() {
+        let items = read(br#"{"task_id":"a","completion":"NaN \" Infinity","logprob":NaN,"l":[-Infinity,Infinity]}"#);
+        assert_eq!(items[0].task_id.as_deref(), Some("a"));
+        assert_eq!(items[0].completion.as_deref(), Ok("NaN \" Infinity"));
+        let items = read(br#"{"task_id":"a","completion":NaN}"#);
+        assert_eq!(items[0].completion, Err(Invalid::NotText { key: "completion", found: "null" }));
     }
 
     #[test]
