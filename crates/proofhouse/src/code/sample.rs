@@ -129,8 +129,9 @@ impl Iterator for Samples {
 
 fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
     let text = String::from_utf8_lossy(line);
-    let parsed = parse(text.as_bytes(), Strictness::Lenient)
-        .or_else(|error| parse(without_odd_numbers(&text).as_bytes(), Strictness::Lenient).map_err(|_| error));
+    let parsed = parse(text.as_bytes(), Strictness::Lenient).or_else(|error| {
+        parse(without_odd_numbers(&text).as_bytes(), Strictness::Lenient).map_err(|_| error)
+    });
     let row = match parsed {
         Ok(Json::Object(row)) => row,
         Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", other.type_name())))),
@@ -167,7 +168,8 @@ fn without_odd_numbers(line: &str) -> String {
             rest = &rest[word.len()..];
             continue;
         }
-        let taken = if in_text && c == '\\' { rest.chars().take(2).map(char::len_utf8).sum() } else { c.len_utf8() };
+        let taken =
+            if in_text && c == '\\' { rest.chars().take(2).map(char::len_utf8).sum() } else { c.len_utf8() };
         in_text ^= c == '"';
         out.push_str(&rest[..taken]);
         rest = &rest[taken..];
@@ -259,7 +261,8 @@ mod tests {
 
     #[test]
     fn numbers_that_json_does_not_have_make_no_answer_unreadable() {
-        let items = read(br#"{"task_id":"a","completion":"NaN \" Infinity","logprob":NaN,"l":[-Infinity,Infinity]}"#);
+        let items =
+            read(br#"{"task_id":"a","completion":"NaN \" Infinity","logprob":NaN,"l":[-Infinity,Infinity]}"#);
         assert_eq!(items[0].task_id.as_deref(), Some("a"));
         assert_eq!(items[0].completion.as_deref(), Ok("NaN \" Infinity"));
         let items = read(br#"{"task_id":"a","completion":NaN}"#);

@@ -107,9 +107,10 @@ fn error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
     match status {
         Status::Ok if report.vouched => None,
         Status::Exit(1) if report.panic.is_some() => tested::panicked(report),
-        Status::Exit(UNCLOSED) => {
-            Some((ErrorType::InfraSandbox, "what shares a process with its tests could not be closed off".to_owned()))
-        }
+        Status::Exit(UNCLOSED) => Some((
+            ErrorType::InfraSandbox,
+            "what shares a process with its tests could not be closed off".to_owned(),
+        )),
         other => Some(tested::gone(other)),
     }
 }

@@ -187,10 +187,10 @@ impl Signature {
             }
             other => format!("{BORDER}::get::<{}>(from)", text(other, own, "'static ")),
         };
-        let _ = write!(
+        let _ = writeln!(
             out,
             "#[allow(warnings)] pub(crate) {}fn {}({}) -> {} {{ let mut ask = {BORDER}::ask(); {sent}\
-             {BORDER}::answer(ask, |from| {{ let value = {value}; {back}value }}) }}\n",
+             {BORDER}::answer(ask, |from| {{ let value = {value}; {back}value }}) }}",
             if self.is_unsafe { "unsafe " } else { "" },
             self.name,
             named.join(", "),
@@ -363,7 +363,7 @@ impl Signature {
                     format!("struct {}{}{end}", own.name, fields(of, "pub(crate) "))
                 }
             };
-            let _ = write!(out, "#[allow(warnings)] #[derive({})] pub(crate) {body}\n", derives.join(", "));
+            let _ = writeln!(out, "#[allow(warnings)] #[derive({})] pub(crate) {body}", derives.join(", "));
         }
         out
     }

@@ -21,7 +21,7 @@ pub(super) struct Jury {
 enum Helper {
     Models(Vec<Target>),
     Plugin(Pipe),
-    Command(Arc<Sandbox>, Spec),
+    Command(Arc<Sandbox>, Box<Spec>),
 }
 
 impl Jury {
@@ -52,7 +52,7 @@ impl Jury {
                 Help::Command(run) => {
                     let sandbox = sandbox.ok_or_else(|| refuse("it needs a sandbox".to_owned()))?;
                     let spec = spec(&run, &opening.base_dir).map_err(refuse)?;
-                    Helper::Command(Arc::clone(sandbox), spec)
+                    Helper::Command(Arc::clone(sandbox), Box::new(spec))
                 }
             };
             seats.insert(at, helper);
@@ -101,7 +101,7 @@ impl Jury {
                 }))
             }
             (Helper::Command(sandbox, spec), Question::Program(subject)) => {
-                run(Arc::clone(sandbox), spec.clone(), &subject).await
+                run(Arc::clone(sandbox), Spec::clone(spec), &subject).await
             }
             (_, question) => unreachable!("a judge asks those whom it named: {question:?}"),
         }
