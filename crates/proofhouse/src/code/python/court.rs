@@ -126,9 +126,9 @@ impl Court {
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
             let (said, status) = self.run_shared(problem, completion);
-            return said::decide(&said, status.as_ref(), Border::Shared);
+            return said::decide(&said, status.as_ref(), Border::Shared, completion);
         }
-        said::decide(&said, status.as_ref(), Border::Separate)
+        said::decide(&said, status.as_ref(), Border::Separate, completion)
     }
 
     /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.

@@ -96,3 +96,39 @@ const PACKAGES: [&str; 88] = [
 pub(super) fn is_package(name: &str) -> bool {
     PACKAGES.contains(&name)
 }
+
+/// Whether an answer has an import of that name in its text: who only raises what a missing module would is not missing one.
+pub(super) fn is_imported(name: &str, answer: &str) -> bool {
+    answer.lines().any(|line| {
+        let words: Vec<&str> =
+            line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+        let named = words.iter().position(|word| *word == name);
+        named.is_some_and(|at| {
+            let before = &words[..at];
+            before.last() == Some(&"from")
+                || before.contains(&"import")
+                || before.contains(&"__import__")
+                || before.contains(&"import_module")
+        })
+    })
+}
+
+#[cfg(test)]
+mod import_tests {
+    use super::*;
+
+    #[test]
+    fn an_import_is_told_from_its_name() {
+        for text in [
+            "import numpy as np",
+            "    from numpy.linalg import norm",
+            "import math, numpy",
+            "x = __import__('numpy')",
+        ] {
+            assert!(is_imported("numpy", text), "{text}");
+        }
+        for text in ["raise ModuleNotFoundError('x', name='numpy')", "numpy = 1", "import numpy2", ""] {
+            assert!(!is_imported("numpy", text), "{text}");
+        }
+    }
+}

@@ -80,8 +80,8 @@ impl Said {
 }
 
 /// The verdict.
-pub(super) fn decide(said: &Said, status: Option<&Status>, border: Border) -> Judged {
-    let error = error(said, status);
+pub(super) fn decide(said: &Said, status: Option<&Status>, border: Border, completion: &str) -> Judged {
+    let error = error(said, status, completion);
     let error_type = error.as_ref().map(|(error_type, _)| *error_type);
     let stopped = [ErrorType::CompileError, ErrorType::ExtractionFailed, ErrorType::NoTests];
     let stopped = error_type.is_some_and(|each| stopped.contains(&each));
@@ -117,7 +117,7 @@ pub(super) fn decide(said: &Said, status: Option<&Status>, border: Border) -> Ju
     judged
 }
 
-fn error(said: &Said, status: Option<&Status>) -> Option<(ErrorType, String)> {
+fn error(said: &Said, status: Option<&Status>, completion: &str) -> Option<(ErrorType, String)> {
     let message = said.message.clone();
     Some(match said.word.as_str() {
         "ok" if said.passed() => return None,
@@ -126,7 +126,7 @@ fn error(said: &Said, status: Option<&Status>) -> Option<(ErrorType, String)> {
         "syntax" => (ErrorType::CompileError, message),
         "extraction" => (ErrorType::ExtractionFailed, message),
         "no_tests" => (ErrorType::NoTests, message),
-        "missing" => missing(said),
+        "missing" => missing(said, completion),
         "garbled" => (
             ErrorType::Tampered,
             format!("the answer wrote messages of its own making to the tests: {message}"),
@@ -153,9 +153,9 @@ fn late() -> (ErrorType, String) {
     (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned())
 }
 
-fn missing(said: &Said) -> (ErrorType, String) {
+fn missing(said: &Said, completion: &str) -> (ErrorType, String) {
     let top = said.module.split('.').next().unwrap_or_default();
-    if !said.known && (said.wanted || modules::is_package(top)) {
+    if !said.known && (said.wanted || (modules::is_package(top) && modules::is_imported(top, completion))) {
         return (ErrorType::InfraMissingModule, format!("the interpreter has no module `{top}`"));
     }
     let kind = if said.file == "tests.py" { ErrorType::AssertionFailure } else { ErrorType::RuntimeError };

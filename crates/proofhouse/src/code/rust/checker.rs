@@ -23,8 +23,8 @@ use crate::code::bench::Bench;
 pub(super) enum Checker {
     /// The program, and the number of these tests in it.
     Ready(Arc<Program>, usize),
-    /// The program of rustc's own harness, for tests that nothing but the compiler can list.
-    Harness(Arc<Program>),
+    /// The program of rustc's own harness, for tests that nothing but the compiler can list, and their names.
+    Harness(Arc<Program>, Arc<Vec<String>>),
     /// They do not compile: the compiler's first words, where it had any.
     Broken(String),
     /// Nothing is known: the box or the compiler failed.
@@ -80,7 +80,9 @@ impl Checkers {
         let found = outcome.collected.pop().and_then(|each| each.result.ok());
         let built: Vec<Checker> = match (&outcome.status, found) {
             (Status::Ok, Some(found)) if harness => {
-                vec![Checker::Harness(Arc::new(compiler.bench.sandbox().program(found)))]
+                let program = compiler.bench.sandbox().program(found);
+                let Some(names) = listed(compiler.bench, &program) else { return false };
+                vec![Checker::Harness(Arc::new(program), Arc::new(names))]
             }
             (Status::Ok, Some(found)) => {
                 let program = Arc::new(compiler.bench.sandbox().program(found));
@@ -120,6 +122,8 @@ pub(super) enum Ending {
     Gone,
     /// It sent what no value is made of.
     Garbled,
+    /// It sent more than can be carried.
+    TooLarge,
     /// The tests' own process ran out of time.
     Late,
     /// The tests' own process was ended by a signal, or ended itself.
@@ -130,6 +134,8 @@ pub(super) enum Ending {
 
 /// With this code the tests' process ends when it reads what no value is made of.
 const GARBLED: i32 = 6;
+/// And with this one when it is sent more than can be carried.
+const TOO_LARGE: i32 = 9;
 /// How long a report may take once the completion's program has ended.
 const REPORT_WAIT: Duration = Duration::from_secs(10);
 
@@ -200,64 +206,86 @@ impl Checking<'_> {
     }
 }
 
-/// Tests one completion under rustc's own harness, whose output nobody but the tests can write.
+/// The names of the tests that rustc's own harness would run.
+fn listed(bench: &Bench, program: &Program) -> Option<Vec<String>> {
+    let list = |more: &[&str]| {
+        let args = ["--list", "--format=terse"].iter().chain(more).map(|word| (*word).into());
+        let outcome = bench.test(program.run(args).binds(recipes::libraries()));
+        let name = |line: &str| line.strip_suffix(": test").map(short_name).map(str::to_owned);
+        (outcome.status == Status::Ok)
+            .then(|| outcome.stdout.text().lines().filter_map(name).collect::<Vec<_>>())
+    };
+    let ignored = list(&["--ignored"])?;
+    Some(list(&[])?.into_iter().filter(|name| !ignored.contains(name)).collect())
+}
+
+fn short_name(name: &str) -> &str {
+    name.trim_start_matches("m0::__proofhouse_tests::")
+}
+
+/// Tests one completion under rustc's own harness. What it prints can hold anything that a test prints, so that it says only which
+/// tests failed; that none did is told by how it ends, and which there are was known before.
 pub(super) fn under_harness(
     bench: &Bench,
     program: &Program,
+    names: &[String],
     candidate: Spec,
 ) -> std::io::Result<(Tested, Outcome)> {
     const GONE: i32 = 8;
+    const FAILED: i32 = 101;
     let (ours, theirs) = link()?;
-    let args = ["--test-threads=1", "--nocapture", "--color=never"];
+    let args = ["--test-threads=1", "--color=never"];
     let spec = program.run(args.map(Into::into)).binds(recipes::libraries());
     std::thread::scope(|scope| {
         let tests = scope.spawn(|| bench.test_linked(spec, ours));
         let candidate = bench.test_linked(candidate, theirs);
         let tests = tests.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let (lines, count) = harness_lines(&tests.stdout.text(), &tests.stderr.text());
+        let stdout = tests.stdout.text();
         let ending = match tests.status {
-            Status::Ok if count > 0 => Ending::Done,
-            Status::Exit(101) if count > 0 => Ending::Done,
+            Status::Ok | Status::Exit(FAILED) => Ending::Done,
             Status::Exit(GONE) => Ending::Gone,
             Status::Exit(GARBLED) => Ending::Garbled,
+            Status::Exit(TOO_LARGE) => Ending::TooLarge,
             Status::CpuLimit | Status::WallLimit => Ending::Late,
             Status::Signal(signal) => Ending::Died(signal),
             _ => Ending::Lost,
         };
-        Ok((Tested { lines, ending, said: crate::code::output::normal(&tests.stderr.text()) }, candidate))
+        let lines = harness_lines(&stdout, names, tests.status == Status::Ok);
+        Ok((Tested { lines, ending, said: crate::code::output::normal(&stdout) }, candidate))
     })
 }
 
-/// The report of rustc's own harness in the words of ours: one line for each test, and how many there are.
-fn harness_lines(stdout: &str, stderr: &str) -> (String, usize) {
-    let panics = panics(stderr);
-    let (mut lines, mut count) = (String::new(), 0);
-    for line in stdout.lines() {
-        let Some((name, word)) = line.strip_prefix("test ").and_then(|rest| rest.rsplit_once(" ... ")) else {
-            continue;
-        };
-        let name = name
-            .strip_suffix(" - should panic")
-            .unwrap_or(name)
-            .trim_start_matches("m0::__proofhouse_tests::");
-        match word {
-            "ok" => lines.push_str(&format!("ok\t{name}\t\t0\t0\t\n")),
-            "FAILED" => {
-                let place =
-                    panics.iter().find(|(thread, _)| thread.ends_with(name)).map(|(_, place)| place.as_str());
-                lines.push_str(&format!("failed\t{name}\t{}\n", place.unwrap_or("\t0\t0\t")));
-            }
-            _ => continue,
+/// The report of rustc's own harness in the words of ours.
+fn harness_lines(stdout: &str, names: &[String], all_ok: bool) -> String {
+    let panics = panics(stdout);
+    let failed = |name: &str| {
+        stdout.lines().any(|line| {
+            let told = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
+            told.map(|told| short_name(told.strip_suffix(" - should panic").unwrap_or(told))) == Some(name)
+        })
+    };
+    let mut lines = String::new();
+    let mut any = false;
+    for name in names {
+        if all_ok || !failed(name) {
+            lines.push_str(&format!("ok\t{name}\t\t0\t0\t\n"));
+        } else {
+            any = true;
+            let place = panics
+                .iter()
+                .find(|(thread, _)| thread.ends_with(name.as_str()))
+                .map(|(_, place)| place.as_str());
+            lines.push_str(&format!("failed\t{name}\t{}\n", place.unwrap_or("\t0\t0\t")));
         }
-        count += 1;
     }
-    (lines, count)
+    // It says that something failed, and what a test printed has hidden what: then nothing is known to be ok.
+    if all_ok || any { lines } else { lines.replace("ok\t", "failed\t") }
 }
 
-/// The panics that were told on standard error: the thread, and file, line, column and message as a report has them.
-fn panics(stderr: &str) -> Vec<(String, String)> {
+/// The panics that were told: the thread, and file, line, column and message as a report has them.
+fn panics(said: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let text = crate::code::output::normal(stderr);
+    let text = crate::code::output::normal(said);
     for piece in text.split("thread '").skip(1) {
         let Some((thread, rest)) = piece.split_once("' panicked at ") else { continue };
         let Some((place, message)) = rest.split_once(":\n") else { continue };
@@ -266,7 +294,8 @@ fn panics(stderr: &str) -> Vec<(String, String)> {
             continue;
         };
         let file = file.strip_prefix("m0/").unwrap_or(file);
-        let message = message.split("\nnote: run with").next().unwrap_or_default().trim_end();
+        let message = message.split("\nnote: run with").next().unwrap_or_default();
+        let message = message.split("\n\n").next().unwrap_or_default().trim_end();
         let hex: String = message.bytes().take(4096).map(|byte| format!("{byte:02x}")).collect();
         found.push((thread.to_owned(), format!("{file}\t{line}\t{column}\t{hex}")));
     }
@@ -274,11 +303,6 @@ fn panics(stderr: &str) -> Vec<(String, String)> {
 }
 
 impl Tested {
-    /// The names of the tests in the report, where nothing else tells them.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.lines.lines().filter_map(|line| line.split('\t').nth(1)).map(str::to_owned).collect()
-    }
-
     fn lost() -> Tested {
         Tested { lines: String::new(), ending: Ending::Lost, said: String::new() }
     }
@@ -302,6 +326,7 @@ impl Tested {
             _ if signal == CPU || signal == KILL => (Ending::Late, None),
             _ if signal != 0 => (Ending::Died(signal), None),
             _ if code == GARBLED => (Ending::Garbled, None),
+            _ if code == TOO_LARGE => (Ending::TooLarge, None),
             _ => (Ending::Lost, None),
         };
         let (lines, said) = found.unwrap_or_default();

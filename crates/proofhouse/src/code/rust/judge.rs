@@ -50,6 +50,7 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
     match task.way(&assembled) {
         Way::Border(signature) => alone.over_the_border(judged, &signature),
         Way::Shared(_) => one_process::judge(&alone, judged),
+        Way::Refused => alone.as_rustc_says(judged),
     }
 }
 
@@ -127,12 +128,12 @@ impl Alone<'_> {
                     }
                 }
             }
-            Some(Checker::Harness(checker)) => {
-                match under_harness(self.compiler.bench, &checker, tested::call(&program, None)) {
-                    Ok((told, candidate)) => {
-                        let names = told.names();
-                        tested::judge(judged, &names, told, &candidate, None)
-                    }
+            Some(Checker::Harness(_, names)) if names.is_empty() => {
+                ended(judged, ErrorType::NoTests, "the task has no test that is run".to_owned())
+            }
+            Some(Checker::Harness(checker, names)) => {
+                match under_harness(self.compiler.bench, &checker, &names, tested::call(&program, None)) {
+                    Ok((told, candidate)) => tested::judge(judged, &names, told, &candidate, None),
                     Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
                 }
             }

@@ -52,6 +52,12 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
             "tests that a macro makes cannot be run beside a completion whose types cannot be carried";
         return ended(judged, ErrorType::Unsupported, error.to_owned());
     }
+    if let Some(name) = redefined(alone) {
+        let error = format!(
+            "`{name}` is the task's, and the completion gives it another meaning that tests beside it would take"
+        );
+        return ended(judged, ErrorType::Unsupported, error);
+    }
     let scope = Scope::of(alone);
     let library = alone.compiler.library(&scope.library(), LIBRARY);
     let Some(library) = library else { return alone.as_rustc_says(judged) };
@@ -71,6 +77,30 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
             ended(judged, ErrorType::InfraToolchainBroken, error)
         }
     }
+}
+
+/// A type or trait of the prompt that the completion defines otherwise.
+fn redefined(alone: &Alone<'_>) -> Option<String> {
+    let tokens = |lexed: &Lexed<'_>, item: &Item| {
+        let of_item = |token: &&super::tokens::Token| {
+            token.from >= lexed.tokens[item.keyword].from && token.to <= item.to
+        };
+        let derives = item.attributes.clone().filter(|at| lexed.word(*at) != "doc").map(|at| lexed.word(at));
+        let derives: Vec<&str> = derives.filter(|word| word.starts_with(char::is_uppercase)).collect();
+        let text: String =
+            lexed.tokens.iter().filter(of_item).map(|token| &lexed.text[token.from..token.to]).collect();
+        (derives.join(" "), text)
+    };
+    let prompt = Lexed::of(alone.task.preamble())?;
+    let answer = Lexed::of(&alone.assembled.source)?;
+    let defined = Item::all(&prompt)?;
+    let items = Item::all(&answer)?;
+    let own = items.iter().filter(|item| item.kind == Kind::Type && alone.assembled.own.contains(&item.from));
+    let changed = |item: &&Item| {
+        let known = defined.iter().find(|known| known.kind == Kind::Type && known.name == item.name);
+        known.is_some_and(|known| tokens(&prompt, known) != tokens(&answer, item))
+    };
+    own.into_iter().find(changed).map(|item| item.name.clone())
 }
 
 fn run(alone: &Alone<'_>, mut judged: Judged, program: &proofhouse_sandbox::Program) -> Judged {

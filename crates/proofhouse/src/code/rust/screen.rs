@@ -8,7 +8,8 @@ use super::frame::Frame;
 use super::tokens::Lexed;
 
 /// Words by which code learns its own path or arguments, reaches beyond its module, or changes what a whole program is linked of.
-const PLACE_WORDS: [&str; 33] = [
+const PLACE_WORDS: [&str; 34] = [
+    "PhantomData",
     "link_section",
     "no_mangle",
     "export_name",

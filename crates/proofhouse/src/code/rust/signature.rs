@@ -108,7 +108,8 @@ impl Signature {
                 Type::Slice(item) => is_value(item),
                 other => is_value(other),
             },
-            other => is_value(other),
+            // What a call changes inside of a cell would stay on the other side.
+            other => is_value(other) && !has_cell(other),
         };
         let result = match &self.result {
             Type::Items(item, _) => is_value(item),
@@ -333,8 +334,11 @@ impl Signature {
             ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"];
         let mut out = String::new();
         for own in self.own.iter().filter(|own| !known(&own.name)) {
-            let derives: Vec<&str> =
-                DERIVED.into_iter().filter(|name| own.derives.iter().any(|own| own == name)).collect();
+            // The default of an enum is marked in a way that a copy does not have.
+            let derived = |name: &&str| {
+                own.derives.iter().any(|own| own == name) && !(own.is_enum && *name == "Default")
+            };
+            let derives: Vec<&str> = DERIVED.into_iter().filter(derived).collect();
             let fields = |fields: &Fields, visible: &str| match fields {
                 Fields::Named(fields) => {
                     let each = fields
@@ -446,6 +450,19 @@ fn has_reference(each: &Type) -> bool {
         Type::Ref(_) | Type::RefMut(_) => true,
         Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_reference),
         Type::Array(inner, _) | Type::Slice(inner) | Type::Items(inner, _) => has_reference(inner),
+        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+    }
+}
+
+fn has_cell(each: &Type) -> bool {
+    match each {
+        Type::Std("::std::cell::RefCell" | "::std::cell::Cell", _) => true,
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_cell),
+        Type::Array(inner, _)
+        | Type::Slice(inner)
+        | Type::Items(inner, _)
+        | Type::Ref(inner)
+        | Type::RefMut(inner) => has_cell(inner),
         Type::Own(_) | Type::Str | Type::AnyError(_) => false,
     }
 }

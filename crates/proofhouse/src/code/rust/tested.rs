@@ -56,6 +56,10 @@ fn error(
         Ending::Garbled => {
             (ErrorType::Tampered, "the completion answered a call with bytes that are no value".to_owned())
         }
+        Ending::TooLarge => (
+            ErrorType::MemoryLimit,
+            "the completion answered a call with more than can be carried".to_owned(),
+        ),
         Ending::Late => (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned()),
         Ending::Died(signal) => (ErrorType::RuntimeError, format!("the tests were ended by signal {signal}")),
         Ending::Lost => match checker {

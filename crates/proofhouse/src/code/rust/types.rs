@@ -32,7 +32,7 @@ pub(super) enum Type {
 }
 
 /// Names that need no import, and primitive types.
-const PRELUDE: [(&str, &str); 23] = [
+pub(super) const PRELUDE: [(&str, &str); 23] = [
     ("i8", "::core::primitive::i8"),
     ("i16", "::core::primitive::i16"),
     ("i32", "::core::primitive::i32"),
@@ -238,11 +238,19 @@ impl<'a> Scope<'a> {
     }
 
     fn derives(&self, item: &Item) -> Vec<String> {
+        // What somebody writes out for people to read is as good as derived: nothing is compared by it.
+        let says = |each: &Item| {
+            let head = each.body.map_or(0..0, |(open, _)| each.keyword..open);
+            let has = |word: &str| head.clone().any(|at| self.lexed.word(at) == word);
+            each.kind == Kind::Impl && has("Debug") && has("for") && has(&item.name)
+        };
+        let debug = self.items.iter().any(says).then(|| "Debug".to_owned());
         let words = item.attributes.clone().filter(|at| self.lexed.word(*at) == "derive");
         let lists = words.filter_map(|at| Some((at + 1, self.lexed.group(at + 1, '(')?)));
         lists
             .flat_map(|(from, to)| (from..to).map(|at| self.lexed.word(at).to_owned()))
             .filter(|word| !word.is_empty())
+            .chain(debug)
             .collect()
     }
 }

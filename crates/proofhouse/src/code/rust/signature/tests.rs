@@ -39,8 +39,8 @@ fn what_crosses_is_written_by_absolute_paths() {
             "((::core::primitive::i32, ::core::primitive::i32), &::core::primitive::i32) -> (::core::primitive::i32,)",
         ),
         (
-            "use std::rc::Rc; use std::cell::RefCell;\nfn f(a: Option<Rc<RefCell<i32>>>) {}",
-            "(::std::option::Option<::std::rc::Rc<::std::cell::RefCell<::core::primitive::i32>>>) -> ()",
+            "use std::rc::Rc; use std::cell::RefCell;\nfn f() -> Option<Rc<RefCell<i32>>> {}",
+            "() -> ::std::option::Option<::std::rc::Rc<::std::cell::RefCell<::core::primitive::i32>>>",
         ),
     ];
     for (text, expected) in table {
@@ -99,6 +99,7 @@ fn what_cannot_cross_is_closed_or_generic() {
         "struct S { g: fn() }\nfn f(a: S) {}",
         "fn f(a: Option<&mut i32>) {}",
         "fn f(a: std::fs::File) {}",
+        "fn f(a: &std::cell::RefCell<Vec<i32>>) {}",
     ] {
         assert_eq!(Declared::of(text, "f"), Declared::Closed, "{text}");
     }
