@@ -3,6 +3,7 @@
 
 mod assemble;
 mod batch;
+mod carried;
 mod checker;
 mod checks;
 pub(super) mod comments;
@@ -13,6 +14,7 @@ mod frame;
 mod imports;
 mod items;
 mod judge;
+mod library;
 mod one_process;
 mod prepared;
 mod program;

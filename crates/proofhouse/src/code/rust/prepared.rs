@@ -8,9 +8,9 @@ use super::assemble::{Assembled, assemble};
 use super::frame::Frame;
 use super::imports;
 use super::items::{Item, Kind};
+use super::library::PRELUDE;
 use super::signature::{Declared, Signature};
 use super::tokens::Lexed;
-use super::types::PRELUDE;
 use crate::code::problem::Problem;
 
 /// A task, read once.
@@ -141,14 +141,17 @@ impl Prepared {
             let end = item.body.map_or(item.keyword, |(open, _)| open);
             let imported: Vec<_> =
                 imports::leaves(&lexed, &items).into_iter().map(|leaf| leaf.name).collect();
+            let known = |word: &str| {
+                TRAITS.contains(&word)
+                    || PRELUDE.iter().any(|(name, _)| *name == word)
+                    || imported.iter().any(|name| name == word || name == "*")
+                    || items.iter().any(|item| item.name == word)
+            };
             let unknown = |at: &usize| {
                 let word = lexed.word(*at);
-                word.starts_with(char::is_uppercase)
-                    && !(lexed.is_mark(at.wrapping_sub(1), ':') && lexed.is_mark(at.wrapping_sub(2), ':'))
-                    && !TRAITS.contains(&word)
-                    && !PRELUDE.iter().any(|(name, _)| *name == word)
-                    && !imported.iter().any(|name| name == word || name == "*")
-                    && !items.iter().any(|item| item.name == word)
+                let in_path =
+                    lexed.is_mark(at.wrapping_sub(1), ':') && lexed.is_mark(at.wrapping_sub(2), ':');
+                word.starts_with(char::is_uppercase) && !in_path && !known(word)
             };
             (item.keyword + 2..end).any(|at| unknown(&at))
         })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::imports;
 use super::items::{Item, Kind};
+use super::library::{LIBRARY, PRELUDE};
 use super::tokens::{Lexed, What};
 
 /// Deeper types are nobody's.
@@ -30,68 +31,6 @@ pub(super) enum Type {
     /// A boxed error of any kind; `true` where it may be sent to other threads.
     AnyError(bool),
 }
-
-/// Names that need no import, and primitive types.
-pub(super) const PRELUDE: [(&str, &str); 23] = [
-    ("i8", "::core::primitive::i8"),
-    ("i16", "::core::primitive::i16"),
-    ("i32", "::core::primitive::i32"),
-    ("i64", "::core::primitive::i64"),
-    ("i128", "::core::primitive::i128"),
-    ("isize", "::core::primitive::isize"),
-    ("u8", "::core::primitive::u8"),
-    ("u16", "::core::primitive::u16"),
-    ("u32", "::core::primitive::u32"),
-    ("u64", "::core::primitive::u64"),
-    ("u128", "::core::primitive::u128"),
-    ("usize", "::core::primitive::usize"),
-    ("f32", "::core::primitive::f32"),
-    ("f64", "::core::primitive::f64"),
-    ("bool", "::core::primitive::bool"),
-    ("char", "::core::primitive::char"),
-    ("str", "::core::primitive::str"),
-    ("String", "::std::string::String"),
-    ("Vec", "::std::vec::Vec"),
-    ("Option", "::std::option::Option"),
-    ("Result", "::std::result::Result"),
-    ("Box", "::std::boxed::Box"),
-    ("Error", ""),
-];
-
-/// What else crosses, by its path below `std`.
-const LIBRARY: [(&str, &str); 31] = [
-    ("string::String", "::std::string::String"),
-    ("vec::Vec", "::std::vec::Vec"),
-    ("option::Option", "::std::option::Option"),
-    ("result::Result", "::std::result::Result"),
-    ("boxed::Box", "::std::boxed::Box"),
-    ("rc::Rc", "::std::rc::Rc"),
-    ("sync::Arc", "::std::sync::Arc"),
-    ("cell::RefCell", "::std::cell::RefCell"),
-    ("cell::Cell", "::std::cell::Cell"),
-    ("borrow::Cow", "::std::borrow::Cow"),
-    ("collections::HashMap", "::std::collections::HashMap"),
-    ("collections::HashSet", "::std::collections::HashSet"),
-    ("collections::BTreeMap", "::std::collections::BTreeMap"),
-    ("collections::BTreeSet", "::std::collections::BTreeSet"),
-    ("collections::VecDeque", "::std::collections::VecDeque"),
-    ("collections::LinkedList", "::std::collections::LinkedList"),
-    ("collections::BinaryHeap", "::std::collections::BinaryHeap"),
-    ("collections::hash_map::HashMap", "::std::collections::HashMap"),
-    ("collections::hash_set::HashSet", "::std::collections::HashSet"),
-    ("collections::btree_map::BTreeMap", "::std::collections::BTreeMap"),
-    ("collections::btree_set::BTreeSet", "::std::collections::BTreeSet"),
-    ("collections::vec_deque::VecDeque", "::std::collections::VecDeque"),
-    ("cmp::Ordering", "::std::cmp::Ordering"),
-    ("cmp::Reverse", "::std::cmp::Reverse"),
-    ("time::Duration", "::std::time::Duration"),
-    ("ops::Range", "::std::ops::Range"),
-    ("ops::RangeInclusive", "::std::ops::RangeInclusive"),
-    ("num::ParseIntError", "::std::num::ParseIntError"),
-    ("num::ParseFloatError", "::std::num::ParseFloatError"),
-    ("fmt::Error", "::std::fmt::Error"),
-    ("primitive::str", "::core::primitive::str"),
-];
 
 /// A type that a text defines.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+//! What crosses, what does not, and what is generated for it.
+
 use super::*;
 
 fn open(text: &str) -> Signature {

@@ -1,0 +1,103 @@
+//! Which types have values that can be carried over the border, and how a type is written there: by absolute paths, so that no name
+//! means anything but what the standard library calls so.
+
+use super::types::Type;
+
+/// Whether a value of the type can be sent and read: it has a size, and nothing in it is borrowed to be changed.
+pub(super) fn is_value(each: &Type) -> bool {
+    match each {
+        Type::Std("::std::borrow::Cow", _) | Type::Own(_) | Type::AnyError(_) => true,
+        Type::Std("::std::boxed::Box" | "::std::rc::Rc" | "::std::sync::Arc", inner) => {
+            match inner.as_slice() {
+                [Type::Str] | [Type::Slice(_)] if matches!(each, Type::Std("::std::boxed::Box", _)) => true,
+                [inner] => is_value(inner),
+                _ => false,
+            }
+        }
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.len() <= 12 && inner.iter().all(is_value),
+        Type::Array(inner, _) => is_value(inner),
+        Type::Ref(inner) => match &**inner {
+            Type::Str => true,
+            Type::Slice(inner) => is_value(inner),
+            other => is_value(other),
+        },
+        Type::Slice(_) | Type::Str | Type::RefMut(_) | Type::Items(..) => false,
+    }
+}
+
+pub(super) fn has_reference(each: &Type) -> bool {
+    match each {
+        Type::Ref(_) | Type::RefMut(_) => true,
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_reference),
+        Type::Array(inner, _) | Type::Slice(inner) | Type::Items(inner, _) => has_reference(inner),
+        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+    }
+}
+
+pub(super) fn has_cell(each: &Type) -> bool {
+    match each {
+        Type::Std("::std::cell::RefCell" | "::std::cell::Cell", _) => true,
+        Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_cell),
+        Type::Array(inner, _)
+        | Type::Slice(inner)
+        | Type::Items(inner, _)
+        | Type::Ref(inner)
+        | Type::RefMut(inner) => has_cell(inner),
+        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+    }
+}
+
+/// Whether an argument of the second type is turned into the first by itself: `&Vec<T>` into `&[T]`, `&String` into `&str`.
+pub(super) fn is_borrowed_view(own: &Type, wanted: &Type) -> bool {
+    let (Type::Ref(own), Type::Ref(wanted)) = (own, wanted) else { return false };
+    match (&**own, &**wanted) {
+        (Type::Slice(item), Type::Std("::std::vec::Vec", items)) => items.as_slice() == [(**item).clone()],
+        (Type::Slice(item), Type::Array(of, _)) => item == of,
+        (Type::Str, Type::Std("::std::string::String", _)) => true,
+        _ => false,
+    }
+}
+
+/// A result in the words of a function's declaration.
+pub(super) fn result_text(result: &Type, own: &str) -> String {
+    match result {
+        Type::Items(item, false) => {
+            format!("impl ::std::iter::Iterator<Item = {}>", text(item, own, "'static "))
+        }
+        Type::Items(item, true) => {
+            format!("::std::boxed::Box<dyn ::std::iter::Iterator<Item = {}>>", text(item, own, "'static "))
+        }
+        other => text(other, own, "'static "),
+    }
+}
+
+/// A type by absolute paths; `own` stands before the names of types of the text, `lifetime` behind every `&`.
+pub(super) fn text(each: &Type, own: &str, lifetime: &str) -> String {
+    let list =
+        |inner: &[Type]| inner.iter().map(|each| text(each, own, lifetime)).collect::<Vec<_>>().join(", ");
+    match each {
+        Type::Std("::std::borrow::Cow", _) => {
+            format!(
+                "::std::borrow::Cow<{}, ::core::primitive::str>",
+                if lifetime.is_empty() { "'_" } else { "'static" }
+            )
+        }
+        Type::Std(path, inner) if inner.is_empty() => (*path).to_owned(),
+        Type::Std(path, inner) => format!("{path}<{}>", list(inner)),
+        Type::Own(name) => format!("{own}{name}"),
+        Type::Tuple(inner) if inner.len() == 1 => format!("({},)", list(inner)),
+        Type::Tuple(inner) => format!("({})", list(inner)),
+        Type::Array(inner, length) => format!("[{}; {length}]", text(inner, own, lifetime)),
+        Type::Slice(inner) => format!("[{}]", text(inner, own, lifetime)),
+        Type::Str => "::core::primitive::str".to_owned(),
+        Type::Ref(inner) => format!("&{lifetime}{}", text(inner, own, lifetime)),
+        // What is changed in place is the test's own, however long that lives.
+        Type::RefMut(inner) => format!("&mut {}", text(inner, own, lifetime)),
+        Type::Items(..) => result_text(each, own),
+        Type::AnyError(false) => "::std::boxed::Box<dyn ::std::error::Error>".to_owned(),
+        Type::AnyError(true) => {
+            "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>"
+                .to_owned()
+        }
+    }
+}
