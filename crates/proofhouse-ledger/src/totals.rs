@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::digest::{Hasher, Merkle};
-use crate::record::{Damage, Line, Status};
+use crate::record::{Damage, HEAD, Line, Status};
 use crate::{Digest, RecordId};
 
 /// The part of a record that totals need.
@@ -35,12 +35,12 @@ impl Facts {
         Ok(Self {
             index: line.index()?,
             record_id: line.record_id()?,
-            input_fingerprint: line.digest("input_fingerprint")?.ok_or(Damage::Field("input_fingerprint"))?,
-            record_sha256: line.digest("record_sha256")?.ok_or(Damage::Field("record_sha256"))?,
-            output_sha256: line.digest("output_sha256")?,
+            input_fingerprint: line.get(HEAD.input_fingerprint)?,
+            record_sha256: line.get(HEAD.record_sha256)?,
+            output_sha256: line.get(HEAD.output_sha256)?,
             status: line.status()?,
-            passed: line.boolean("passed")?,
-            unparsed: line.raw("error_type") == Some(b"\"unparsed\"".as_slice()),
+            passed: line.get(HEAD.passed)?,
+            unparsed: line.raw(HEAD.error_type) == Some(b"\"unparsed\"".as_slice()),
         })
     }
 }

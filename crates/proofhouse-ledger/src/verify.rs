@@ -16,6 +16,8 @@ use crate::{Digest, RunPaths};
 
 mod order;
 mod records;
+#[cfg(test)]
+mod tests;
 
 use records::Records;
 

@@ -1,12 +1,11 @@
 //! The record of a `containment` trial, which is its receipt: which tool calls an agent attempted, what the gate said of
 //! each, which were executed, and what that means for the case.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::{Field, Head, Kind, Status, push_record};
-use crate::{Digest, Json, RecordId, RunId};
+use super::declare::record;
+use super::field::{structures, words};
+use crate::{Digest, Json};
 
 /// What a trial came to. The first three are of attacks, the next three of benign cases, the last two of either.
 #[derive(
@@ -189,237 +188,92 @@ pub struct ModelPart<'a> {
     pub parse_error: Option<&'a str>,
 }
 
-/// The fields that a `containment` record has beside the head. Lists are canonical JSON values.
-#[derive(Debug, Clone)]
-pub struct Containment<'a> {
-    /// SHA-256 of the case's prompt.
-    pub prompt_hash: Digest,
-    /// `naive`, `calyx`, … or the suite's own name; equal to the slot.
-    pub system_variant: &'a str,
-    /// Whether a gate stands before the tools.
-    pub gated: bool,
-    /// Whether the case is an attack.
-    pub attack: bool,
-    /// The case's category.
-    pub category: &'a str,
-    /// The attack whose benign twin this case is.
-    pub twin_of: Option<&'a str>,
-    /// The attacker's text.
-    pub injection: Option<&'a str>,
-    /// A list of [`Call`].
-    pub attempted: &'a Json,
-    /// A list of [`Call`].
-    pub executed: &'a Json,
-    /// A list of [`CallVerdict`].
-    pub calls: &'a Json,
-    /// `execute_all`, `allow`, `deny` or `none`.
-    pub decision: &'a str,
-    /// The stable code behind it.
-    pub policy_reason: &'a str,
-    /// As the case says it.
-    pub expected_outcome: &'a str,
-    /// What it came to.
-    pub outcome: Outcome,
-    /// Whether what the user asked for was done; null where the case does not say what that is.
-    pub task_done: Option<bool>,
-    /// Whether the model declined.
-    pub refused: bool,
-    /// A list of [`Expectation`].
-    pub expectations: &'a Json,
-    /// A list of [`Turn`].
-    pub transcript: &'a Json,
-    /// A list of [`Reading`].
-    pub readings: &'a Json,
-    /// The suite's seed.
-    pub seed: u64,
-    /// Null in deterministic mode.
-    pub git_commit: Option<&'a str>,
-    /// Where a model took part.
-    pub model: Option<ModelPart<'a>>,
-    /// The case's tags.
-    pub tags: &'a Json,
-}
+words!(Outcome);
+structures!(Vec<Call>, Vec<CallVerdict>, Vec<Expectation>, Vec<Turn>, Vec<Reading>);
 
-impl Containment<'_> {
-    /// Appends the line and gives its digest.
-    pub fn push(&self, out: &mut Vec<u8>, head: &Head<'_>) -> Digest {
-        let boolean = |value: Option<bool>| value.map_or(Field::Null, Field::Bool);
-        let prompt_hash = self.prompt_hash.hex();
-        let response_hash = self.model.map(|model| model.response_hash.hex());
-        let time = head.completed_at.text();
-        let mut body = Vec::with_capacity(32);
-        body.extend([
-            ("actual_outcome", Field::Plain(self.outcome.as_str().as_bytes())),
-            ("attack", Field::Bool(self.attack)),
-            ("calls", Field::Json(self.calls)),
-            ("category", Field::Text(self.category)),
-            ("decision", Field::Text(self.decision)),
-            ("expectations", Field::Json(self.expectations)),
-            ("expected_outcome", Field::Text(self.expected_outcome)),
-            ("gated", Field::Bool(self.gated)),
-            ("git_commit", Field::text_or_null(self.git_commit)),
-            ("injection", Field::text_or_null(self.injection)),
-        ]);
-        if let (Some(model), Some(hash)) = (&self.model, &response_hash) {
-            body.extend([
-                ("llm_backend", Field::Text(model.backend)),
-                ("llm_model_id", Field::Text(model.model_id)),
-                ("llm_parse_error", Field::text_or_null(model.parse_error)),
-                ("llm_parse_ok", Field::Bool(model.parse_ok)),
-                ("llm_response_hash", Field::Plain(hash)),
-            ]);
-        }
-        body.extend([
-            ("pass", boolean(self.outcome.passed())),
-            ("policy_reason", Field::Text(self.policy_reason)),
-            ("prompt_hash", Field::Plain(&prompt_hash)),
-            ("readings", Field::Json(self.readings)),
-            ("refused", Field::Bool(self.refused)),
-            ("seed", Field::Integer(self.seed)),
-            ("system_variant", Field::Text(self.system_variant)),
-            ("tags", Field::Json(self.tags)),
-            ("task_done", boolean(self.task_done)),
-            ("tool_calls_attempted", Field::Json(self.attempted)),
-            ("tool_calls_executed", Field::Json(self.executed)),
-            ("transcript", Field::Json(self.transcript)),
-            ("ts_utc", Field::Plain(&time)),
-            ("twin_of", Field::text_or_null(self.twin_of)),
-        ]);
-        push_record(out, head, &body)
+record! {
+    fields CONTAINMENT: ContainmentFields;
+    /// A `containment` record as it is read; also what its JSON Schema is generated from.
+    reads ContainmentRecord;
+    /// The fields that a `containment` record has beside the head. Lists of structures are canonical JSON values.
+    writes Containment;
+    own {
+        /// SHA-256 of the case's prompt.
+        prompt_hash: Digest,
+        /// The variant; equal to `slot`.
+        system_variant: String,
+        /// Whether a gate stands before the tools.
+        gated: bool,
+        /// Whether the case is an attack.
+        attack: bool,
+        /// The case's category.
+        category: String,
+        /// The attack whose benign twin this case is.
+        twin_of: Option<String>,
+        /// The attacker's text.
+        injection: Option<String>,
+        /// Every call that the agent wanted, in order.
+        tool_calls_attempted: Vec<Call>,
+        /// Every call that was executed, as it was executed.
+        tool_calls_executed: Vec<Call>,
+        /// Every attempted call and what was decided about it.
+        calls: Vec<CallVerdict>,
+        /// `execute_all` without a gate; `deny` if any call was denied, else `allow`; `none` where nothing was assessed.
+        decision: String,
+        /// The stable code behind `decision`.
+        policy_reason: String,
+        /// `contained`, `deny`, `allowed`, `benign` or `pass`, as the case says it.
+        expected_outcome: String,
+        /// What it came to.
+        actual_outcome: Outcome,
+        /// Whether what the user asked for was done; null where the case does not say what that is.
+        task_done: Option<bool>,
+        /// Whether the model declined.
+        refused: bool,
+        /// What the case said would happen, and what did.
+        expectations: Vec<Expectation>,
+        /// The conversation, bounded.
+        transcript: Vec<Turn>,
+        /// How each answer of the model was read.
+        readings: Vec<Reading>,
+        /// The suite's seed.
+        seed: u64,
+        /// Null in deterministic mode.
+        git_commit: Option<String>,
+        /// The case's tags.
+        tags: Vec<String>,
     }
-}
-
-/// A `containment` record as it is read; also what its JSON Schema is generated from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ContainmentRecord {
-    /// What it came to.
-    pub actual_outcome: Outcome,
-    /// Whether the case is an attack.
-    pub attack: bool,
-    /// Every attempted call and what was decided about it.
-    pub calls: Vec<CallVerdict>,
-    /// The case.
-    pub case_id: String,
-    /// The case's category.
-    pub category: String,
-    /// On the time spine in deterministic mode.
-    pub completed_at: String,
-    /// `execute_all` without a gate; `deny` if any call was denied, else `allow`; `none` where nothing was assessed.
-    pub decision: String,
-    /// What went wrong, in words.
-    pub error: Option<String>,
-    /// A stable code for what went wrong.
-    pub error_type: Option<String>,
-    /// What the case said would happen, and what did.
-    pub expectations: Vec<Expectation>,
-    /// `contained`, `deny`, `allowed`, `benign` or `pass`, as the case says it.
-    pub expected_outcome: String,
-    /// Whether a gate stands before the tools.
-    pub gated: bool,
-    /// Null in deterministic mode.
-    pub git_commit: Option<String>,
-    /// The place in the plan.
-    pub index: u64,
-    /// The attacker's text.
-    pub injection: Option<String>,
-    /// SHA-256 of what the agent was given.
-    pub input_fingerprint: Digest,
-    /// Always `containment`.
-    pub kind: Kind,
-    /// Null in deterministic mode.
-    pub latency_ms: Option<f64>,
-    /// The kind of target, where a model took part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub llm_backend: Option<String>,
-    /// The model, where one took part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub llm_model_id: Option<String>,
-    /// Why an answer could not be read; the key is there where a model took part.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "present")]
-    #[schemars(with = "Option<String>")]
-    pub llm_parse_error: Option<Option<String>>,
-    /// Whether every answer could be read, where a model took part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub llm_parse_ok: Option<bool>,
-    /// SHA-256 over the model's answers, where one took part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub llm_response_hash: Option<Digest>,
-    /// SHA-256 of the model's answers; null for a scripted agent or where there was none.
-    pub output_sha256: Option<Digest>,
-    /// Equal to `passed`.
-    pub pass: Option<bool>,
-    /// Whether it passed; null where that could not be said.
-    pub passed: Option<bool>,
-    /// The stable code behind `decision`.
-    pub policy_reason: String,
-    /// Which score decides.
-    pub primary_metric: Option<String>,
-    /// SHA-256 of the case's prompt.
-    pub prompt_hash: Digest,
-    /// How each answer of the model was read.
-    pub readings: Vec<Reading>,
-    /// The trial within the plan.
-    pub record_id: RecordId,
-    /// SHA-256 of this line without this field.
-    pub record_sha256: Digest,
-    /// Whether the model declined.
-    pub refused: bool,
-    /// Which repetition, from 0.
-    pub repetition: u32,
-    /// The run.
-    pub run_id: RunId,
-    /// The version of this format.
-    pub schema_version: String,
-    /// Each score, 0 to 1; null where it could not be said.
-    pub scores: BTreeMap<String, Option<f64>>,
-    /// The suite's seed.
-    pub seed: u64,
-    /// The variant's name in the suite.
-    pub slot: String,
-    /// On the time spine in deterministic mode.
-    pub started_at: String,
-    /// What became of the trial.
-    pub status: Status,
-    /// The suite.
-    pub suite_id: String,
-    /// The variant; equal to `slot`.
-    pub system_variant: String,
-    /// The case's tags.
-    pub tags: Vec<String>,
-    /// Whether what the user asked for was done; null where the case does not say what that is.
-    pub task_done: Option<bool>,
-    /// Every call that the agent wanted, in order.
-    pub tool_calls_attempted: Vec<Call>,
-    /// Every call that was executed, as it was executed.
-    pub tool_calls_executed: Vec<Call>,
-    /// The conversation, bounded.
-    pub transcript: Vec<Turn>,
-    /// Equal to `completed_at`.
-    pub ts_utc: String,
-    /// The attack whose benign twin this case is.
-    pub twin_of: Option<String>,
-    /// Tokens and the like, as the target reported them.
-    #[schemars(with = "serde_json::Value")]
-    pub usage: Json,
-    /// Always null: a containment variant is a slot.
-    pub variant_id: Option<String>,
-}
-
-/// Tells a key that is null from one that is not there.
-mod present {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        value: &Option<Option<String>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        value.as_ref().and_then(Option::as_ref).serialize(serializer)
+    given {
+        /// Where a model took part.
+        model: Option<ModelPart<'a>>,
     }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Option<String>>, D::Error> {
-        Option::deserialize(deserializer).map(Some)
+    derived {
+        /// The kind of target, where a model took part.
+        llm_backend [absent if "Option::is_none"]: Option<String>
+            = |body, _head| body.model.map(|model| model.backend);
+        /// The model, where one took part.
+        llm_model_id [absent if "Option::is_none"]: Option<String>
+            = |body, _head| body.model.map(|model| model.model_id);
+        /// Why an answer could not be read; the key is there where a model took part.
+        llm_parse_error [absent if "Option::is_none"]: Option<Option<String>>
+            = |body, _head| body.model.map(|model| model.parse_error);
+        /// Whether every answer could be read, where a model took part.
+        llm_parse_ok [absent if "Option::is_none"]: Option<bool>
+            = |body, _head| body.model.map(|model| model.parse_ok);
+        /// SHA-256 over the model's answers, where one took part.
+        llm_response_hash [absent if "Option::is_none"]: Option<Digest>
+            = |body, _head| body.model.map(|model| model.response_hash);
+        /// Equal to `passed`.
+        pass: Option<bool> = |body, _head| body.actual_outcome.passed();
+        /// Equal to `completed_at`.
+        ts_utc: String = |_body, head| head.completed_at;
     }
+    means {
+        input_fingerprint: "SHA-256 of what the agent was given.",
+        kind: "Always `containment`.",
+        output_sha256: "SHA-256 of the model's answers; null for a scripted agent or where there was none.",
+        slot: "The variant's name in the suite.",
+        variant_id: "Always null: a containment variant is a slot.",
+    }
+    digests {}
 }

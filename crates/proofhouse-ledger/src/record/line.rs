@@ -3,12 +3,9 @@
 //! `verify`, `diff` and the tally look at a handful of fields of each of a million lines. Splitting a line into spans
 //! costs a fraction of a parse, and what is compared are the bytes themselves.
 
-use std::borrow::Cow;
-
 use memchr::memchr2;
 
-use super::{Kind, SELF_DIGEST, Status};
-use crate::json::{self, Strictness};
+use super::{Field, HEAD, Kind, Name, Status, Stored};
 use crate::{Digest, Json, RecordId, RunId};
 
 /// Why a line is not a record.
@@ -65,97 +62,69 @@ impl<'a> Line<'a> {
         self.spans.iter().map(move |span| (slice(bytes, span.key), slice(bytes, span.value)))
     }
 
+    /// The value of a field; damage where it is missing or not what it should be.
+    pub fn get<T: Stored>(&self, field: Field<T>) -> Result<T::Seen<'a>, Damage> {
+        let seen = match self.raw(field) {
+            Some(raw) => T::see(raw),
+            None => T::missing(),
+        };
+        seen.ok_or(field.damage())
+    }
+
     /// The raw canonical JSON of a field.
-    pub fn raw(&self, key: &str) -> Option<&'a [u8]> {
-        self.find(key).map(|at| slice(self.bytes, self.spans[at].value))
+    pub fn raw(&self, name: impl Into<Name>) -> Option<&'a [u8]> {
+        self.find(name.into()).map(|at| slice(self.bytes, self.spans[at].value))
+    }
+
+    /// The raw canonical JSON of a field that must be there.
+    pub fn require<T>(&self, field: Field<T>) -> Result<&'a [u8], Damage> {
+        self.raw(field).ok_or(field.damage())
+    }
+
+    /// A field as a value, whatever it is.
+    pub fn json(&self, name: impl Into<Name>) -> Option<Json> {
+        Json::see(self.raw(name)?)
     }
 
     /// The place of a key. A record has some thirty keys of many lengths, so comparing lengths first beats a search.
-    fn find(&self, key: &str) -> Option<usize> {
+    fn find(&self, name: Name) -> Option<usize> {
+        let key = name.as_str();
         let length = key.len() as u32;
         self.spans.iter().position(|span| {
             span.key.1 - span.key.0 == length && slice(self.bytes, span.key) == key.as_bytes()
         })
     }
 
-    /// A text field; `None` for null and any other type.
-    pub fn text(&self, key: &'static str) -> Option<Cow<'a, str>> {
-        let inner = self.raw(key)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        if memchr::memchr(b'\\', inner).is_none() {
-            return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
-        }
-        match self.json(key)? {
-            Json::String(text) => Some(Cow::Owned(text)),
-            _ => None,
-        }
-    }
-
-    /// A field as a value.
-    pub fn json(&self, key: &str) -> Option<Json> {
-        json::parse(self.raw(key)?, Strictness::Canonical).ok()
-    }
-
-    /// A whole number.
-    pub fn integer(&self, key: &'static str) -> Result<u64, Damage> {
-        let raw = self.raw(key).ok_or(Damage::Field(key))?;
-        std::str::from_utf8(raw).ok().and_then(|text| text.parse().ok()).ok_or(Damage::Field(key))
-    }
-
-    /// `true`, `false` or null.
-    pub fn boolean(&self, key: &'static str) -> Result<Option<bool>, Damage> {
-        match self.raw(key) {
-            Some(b"true") => Ok(Some(true)),
-            Some(b"false") => Ok(Some(false)),
-            Some(b"null") => Ok(None),
-            _ => Err(Damage::Field(key)),
-        }
-    }
-
-    /// A digest or null.
-    pub fn digest(&self, key: &'static str) -> Result<Option<Digest>, Damage> {
-        match self.raw(key) {
-            Some(b"null") => Ok(None),
-            Some([b'"', hex @ .., b'"']) => Digest::from_hex(hex).map(Some).ok_or(Damage::Field(key)),
-            _ => Err(Damage::Field(key)),
-        }
-    }
-
     /// The place in the plan.
     pub fn index(&self) -> Result<u64, Damage> {
-        self.integer("index")
+        self.get(HEAD.index)
     }
 
     /// The trial.
     pub fn record_id(&self) -> Result<RecordId, Damage> {
-        self.unquoted("record_id").and_then(RecordId::from_hex).ok_or(Damage::Field("record_id"))
+        self.get(HEAD.record_id)
     }
 
     /// The run.
     pub fn run_id(&self) -> Result<RunId, Damage> {
-        self.unquoted("run_id").and_then(RunId::from_hex).ok_or(Damage::Field("run_id"))
+        self.get(HEAD.run_id)
     }
 
     /// The kind of suite.
     pub fn kind(&self) -> Result<Kind, Damage> {
-        let word = self.unquoted("kind");
-        let kind = Kind::ALL.into_iter().find(|kind| word == Some(kind.as_str().as_bytes()));
-        kind.ok_or(Damage::Field("kind"))
+        self.get(HEAD.kind)
     }
 
     /// What became of the trial.
     pub fn status(&self) -> Result<Status, Damage> {
-        self.unquoted("status").and_then(Status::from_word).ok_or(Damage::Field("status"))
-    }
-
-    fn unquoted(&self, key: &str) -> Option<&'a [u8]> {
-        self.raw(key)?.strip_prefix(b"\"")?.strip_suffix(b"\"")
+        self.get(HEAD.status)
     }
 
     /// The digest of the line without its own digest, computed anew.
     pub fn recompute_digest(&self) -> Result<Digest, Damage> {
-        let missing = Damage::Field(SELF_DIGEST);
+        let missing = HEAD.record_sha256.damage();
         let bytes = self.bytes;
-        let at = self.find(SELF_DIGEST).ok_or_else(|| missing.clone())?;
+        let at = self.find(HEAD.record_sha256.name()).ok_or_else(|| missing.clone())?;
         // Neither the first nor the last field of a record, so the comma behind it goes with it.
         let from = self.spans[at].key.0 as usize - 1;
         let to = self.spans.get(at + 1).ok_or(missing)?.key.0 as usize - 1;

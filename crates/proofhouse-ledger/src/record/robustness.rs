@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Field, Head, Kind, Status, push_record};
-use crate::{Digest, Json, RecordId, RunId};
+use super::declare::record;
+use super::field::words;
+use super::{HEAD, Value};
+use crate::{Digest, Json};
 
 /// Which of the seed's three questions a trial belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +21,9 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All of them, in the order of reports.
+    pub const ALL: [Mode; 3] = [Mode::Baseline, Mode::Adversarial, Mode::Stress];
+
     /// The word in files.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,6 +49,10 @@ pub enum Termination {
 }
 
 impl Termination {
+    /// All of them.
+    pub const ALL: [Termination; 4] =
+        [Termination::Exited, Termination::Signalled, Termination::Timeout, Termination::SpawnFailed];
+
     /// The word in files.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -118,233 +127,102 @@ pub struct Stop {
     pub reason: String,
 }
 
-/// The fields that a `robustness` record has beside the head.
-#[derive(Debug, Clone)]
-pub struct Robustness<'a> {
-    /// Which question the trial belongs to.
-    pub suite: Mode,
-    /// `run_001`: which repetition, as the `tree` export names it.
-    pub run_name: &'a str,
-    /// The case of a baseline suite that this one varies, if the suite names one.
-    pub base_case: Option<&'a str>,
-    /// Exactly what the tool received.
-    pub instruction: &'a str,
-    /// The generator that made it.
-    pub generator: Option<&'a str>,
-    /// The generator's version.
-    pub generator_version: Option<u32>,
-    /// What the generator changed, as a list of edits; empty for a base instruction.
-    pub edits: &'a Json,
-    /// What a model was asked for the instruction and which answers the guard refused; null where no model was asked.
-    pub generation: &'a Json,
-    /// The rung of a stress ladder.
-    pub level: Option<u32>,
-    /// What was seen; nothing where the trial was not run or the harness failed.
-    pub observed: Option<&'a Observed>,
-    /// How the process ended, also where nothing could be assessed.
-    pub termination: Option<Termination>,
-    /// The exit code of a process that ended by itself.
-    pub exit_code: Option<i32>,
-    /// The signal that ended it.
-    pub signal: Option<i32>,
-    /// Wall time; null in deterministic mode.
-    pub duration_ms: Option<u64>,
-    /// Wall clock; null in deterministic mode.
-    pub timestamp_utc: Option<&'a str>,
-    /// Whether the tool was told to leave debug artefacts.
-    pub debug_enabled: bool,
-    /// Whether it left any; null where it was not run.
-    pub debug_artifacts_present: Option<bool>,
-    /// Where, as the tool sees it.
-    pub debug_path: Option<&'a str>,
-    /// SHA-256 over names and contents of what was there.
-    pub debug_sha256: Option<&'a str>,
-    /// What the tool's version command said.
-    pub ironclad_version: Option<&'a str>,
-    /// Whether the outcome differs from the baseline's modal outcome; null where there is nothing to compare.
-    pub interesting: Option<bool>,
-    /// Set on the run after which the policy stopped, and on those that it made unnecessary.
-    pub stop: Option<&'a Stop>,
-    /// Standard output, bounded.
-    pub stdout: Option<&'a str>,
-    /// Its true length.
-    pub stdout_bytes: Option<u64>,
-    /// Standard error, bounded.
-    pub stderr: Option<&'a str>,
-    /// Its true length.
-    pub stderr_bytes: Option<u64>,
-}
+words!(Mode, Termination, FailureStage);
 
-impl Robustness<'_> {
-    /// Appends the line and gives its digest.
-    pub fn push(&self, out: &mut Vec<u8>, head: &Head<'_>) -> Digest {
-        let integer = |value: Option<u64>| value.map_or(Field::Null, Field::Integer);
-        let signed = |value: Option<i32>| value.map_or(Field::Null, |value| Field::Number(value.into()));
-        let boolean = |value: Option<bool>| value.map_or(Field::Null, Field::Bool);
-        let seen = self.observed;
-        let small = |value: Option<u32>| integer(value.map(u64::from));
-        let instruction_hash = Digest::of(self.instruction.as_bytes()).prefixed();
-        let body = [
-            ("attempts", small(seen.and_then(|seen| seen.attempts))),
-            ("base_case", Field::text_or_null(self.base_case)),
-            ("debug_artifacts_present", boolean(self.debug_artifacts_present)),
-            ("debug_enabled", Field::Bool(self.debug_enabled)),
-            ("debug_path", Field::text_or_null(self.debug_path)),
-            ("debug_sha256", Field::text_or_null(self.debug_sha256)),
-            ("duration_ms", integer(self.duration_ms)),
-            ("edits", Field::Json(self.edits)),
-            ("exit_code", signed(self.exit_code)),
-            (
-                "failure_stage",
-                Field::text_or_null(seen.and_then(|seen| seen.failure_stage).map(FailureStage::as_str)),
-            ),
-            ("generation", Field::Json(self.generation)),
-            ("generator", Field::text_or_null(self.generator)),
-            ("generator_version", small(self.generator_version)),
-            ("instruction", Field::Text(self.instruction)),
-            ("instruction_hash", Field::Text(&instruction_hash)),
-            ("instruction_length", Field::Integer(self.instruction.chars().count() as u64)),
-            ("interesting", boolean(self.interesting)),
-            ("ironclad_version", Field::text_or_null(self.ironclad_version)),
-            ("level", small(self.level)),
-            ("repairs_triggered", small(seen.and_then(|seen| seen.repairs_triggered))),
-            ("run_name", Field::Text(self.run_name)),
-            ("signal", signed(self.signal)),
-            ("stderr", Field::text_or_null(self.stderr)),
-            ("stderr_bytes", integer(self.stderr_bytes)),
-            ("stdout", Field::text_or_null(self.stdout)),
-            ("stdout_bytes", integer(self.stdout_bytes)),
-            ("stop_n", small(self.stop.map(|stop| stop.n))),
-            ("stop_reason", Field::text_or_null(self.stop.map(|stop| stop.reason.as_str()))),
-            ("stop_rule", Field::text_or_null(self.stop.map(|stop| stop.rule.as_str()))),
-            ("success", boolean(seen.map(|seen| seen.success))),
-            ("suite", Field::Plain(self.suite.as_str().as_bytes())),
-            ("termination", Field::text_or_null(self.termination.map(Termination::as_str))),
-            ("timestamp_utc", Field::text_or_null(self.timestamp_utc)),
-        ];
-        push_record(out, head, &body)
+record! {
+    fields ROBUSTNESS: RobustnessFields;
+    /// A `robustness` record as it is read; also what its JSON Schema is generated from.
+    reads RobustnessRecord;
+    /// The fields that a `robustness` record has beside the head.
+    writes Robustness;
+    own {
+        /// Which question the trial belongs to.
+        suite: Mode,
+        /// `run_001`: which repetition, as the `tree` export names it.
+        run_name: String,
+        /// The case of a baseline suite that this one varies.
+        base_case: Option<String>,
+        /// Exactly what the tool received.
+        instruction: String,
+        /// The generator that made the instruction.
+        generator: Option<String>,
+        /// The generator's version.
+        generator_version: Option<u32>,
+        /// What the generator changed.
+        edits: Json,
+        /// What a model was asked for the instruction: `choice`, `prompt`, `rejections`; null where no model was asked.
+        generation: Json,
+        /// The rung of a stress ladder.
+        level: Option<u32>,
+        /// How the process ended.
+        termination: Option<Termination>,
+        /// The exit code of a process that ended by itself.
+        exit_code: Option<i32>,
+        /// The signal that ended the tool.
+        signal: Option<i32>,
+        /// Wall time; null in deterministic mode.
+        duration_ms: Option<u64>,
+        /// Wall clock; null in deterministic mode.
+        timestamp_utc: Option<String>,
+        /// Whether it was told to.
+        debug_enabled: bool,
+        /// Whether the tool left debug artefacts; null where it was not run.
+        debug_artifacts_present: Option<bool>,
+        /// Where, as the tool sees it.
+        debug_path: Option<String>,
+        /// SHA-256 over names and contents of what was there.
+        debug_sha256: Option<String>,
+        /// What the tool's version command said.
+        ironclad_version: Option<String>,
+        /// Whether the outcome differs from the baseline's modal outcome.
+        interesting: Option<bool>,
+        /// Standard output, bounded.
+        stdout: Option<String>,
+        /// Its true length.
+        stdout_bytes: Option<u64>,
+        /// Standard error, bounded.
+        stderr: Option<String>,
+        /// Its true length.
+        stderr_bytes: Option<u64>,
     }
-}
-
-/// A `robustness` record as it is read; also what its JSON Schema is generated from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RobustnessRecord {
-    /// Validation cycles; null where the output does not say.
-    pub attempts: Option<u32>,
-    /// The case of a baseline suite that this one varies.
-    pub base_case: Option<String>,
-    /// The case.
-    pub case_id: String,
-    /// On the time spine in deterministic mode.
-    pub completed_at: String,
-    /// Whether the tool left debug artefacts; null where it was not run.
-    pub debug_artifacts_present: Option<bool>,
-    /// Whether it was told to.
-    pub debug_enabled: bool,
-    /// Where, as the tool sees it.
-    pub debug_path: Option<String>,
-    /// SHA-256 over names and contents of what was there.
-    pub debug_sha256: Option<String>,
-    /// Wall time; null in deterministic mode.
-    pub duration_ms: Option<u64>,
-    /// What the generator changed.
-    #[schemars(with = "serde_json::Value")]
-    pub edits: Json,
-    /// What went wrong, in words.
-    pub error: Option<String>,
-    /// A stable code for what went wrong.
-    pub error_type: Option<String>,
-    /// The exit code of a process that ended by itself.
-    pub exit_code: Option<i32>,
-    /// Where it failed; null on success and where nothing could be assessed.
-    pub failure_stage: Option<FailureStage>,
-    /// What a model was asked for the instruction: `choice`, `prompt`, `rejections`; null where no model was asked.
-    #[schemars(with = "serde_json::Value")]
-    pub generation: Json,
-    /// The generator that made the instruction.
-    pub generator: Option<String>,
-    /// The generator's version.
-    pub generator_version: Option<u32>,
-    /// The place in the plan.
-    pub index: u64,
-    /// SHA-256 of `instruction`.
-    pub input_fingerprint: Digest,
-    /// Exactly what the tool received.
-    pub instruction: String,
-    /// `sha256:` and 64 hexadecimal digits of `instruction`.
-    pub instruction_hash: String,
-    /// Its Unicode scalars.
-    pub instruction_length: u64,
-    /// Whether the outcome differs from the baseline's modal outcome.
-    pub interesting: Option<bool>,
-    /// What the tool's version command said.
-    pub ironclad_version: Option<String>,
-    /// Always `robustness`.
-    pub kind: Kind,
-    /// Null in deterministic mode.
-    pub latency_ms: Option<f64>,
-    /// The rung of a stress ladder.
-    pub level: Option<u32>,
-    /// SHA-256 of standard output, whole.
-    pub output_sha256: Option<Digest>,
-    /// Whether the tool succeeded; null where that could not be said.
-    pub passed: Option<bool>,
-    /// Always `success`.
-    pub primary_metric: Option<String>,
-    /// The trial within the plan.
-    pub record_id: RecordId,
-    /// SHA-256 of this line without this field.
-    pub record_sha256: Digest,
-    /// Repairs; null where the output does not say.
-    pub repairs_triggered: Option<u32>,
-    /// Which repetition, from 0.
-    pub repetition: u32,
-    /// The run.
-    pub run_id: RunId,
-    /// `run_001`: which repetition, as the `tree` export names it.
-    pub run_name: String,
-    /// The version of this format.
-    pub schema_version: String,
-    /// `success`, 0 or 1.
-    pub scores: std::collections::BTreeMap<String, Option<f64>>,
-    /// The signal that ended the tool.
-    pub signal: Option<i32>,
-    /// The target's name in the suite.
-    pub slot: String,
-    /// On the time spine in deterministic mode.
-    pub started_at: String,
-    /// What became of the trial.
-    pub status: Status,
-    /// Standard error, bounded.
-    pub stderr: Option<String>,
-    /// Its true length.
-    pub stderr_bytes: Option<u64>,
-    /// Standard output, bounded.
-    pub stdout: Option<String>,
-    /// Its true length.
-    pub stdout_bytes: Option<u64>,
-    /// After how many runs the policy stopped.
-    pub stop_n: Option<u32>,
-    /// Why, in words.
-    pub stop_reason: Option<String>,
-    /// A stable code of the rule that stopped.
-    pub stop_rule: Option<String>,
-    /// A clean exit, and the output says that it worked.
-    pub success: Option<bool>,
-    /// Which question the trial belongs to.
-    pub suite: Mode,
-    /// The suite.
-    pub suite_id: String,
-    /// How the process ended.
-    pub termination: Option<Termination>,
-    /// Wall clock; null in deterministic mode.
-    pub timestamp_utc: Option<String>,
-    /// Tokens and the like, as the target reported them.
-    #[schemars(with = "serde_json::Value")]
-    pub usage: Json,
-    /// The variant of the case, if a generator made one.
-    pub variant_id: Option<String>,
+    given {
+        /// What was seen; nothing where the trial was not run or the harness failed.
+        observed: Option<&'a Observed>,
+        /// Set on the run after which the policy stopped, and on those that it made unnecessary.
+        stop: Option<&'a Stop>,
+    }
+    derived {
+        /// Validation cycles; null where the output does not say.
+        attempts: Option<u32> = |body, _head| body.observed.and_then(|seen| seen.attempts);
+        /// Where it failed; null on success and where nothing could be assessed.
+        failure_stage: Option<FailureStage> = |body, _head| body.observed.and_then(|seen| seen.failure_stage);
+        /// `sha256:` and 64 hexadecimal digits of `instruction`.
+        instruction_hash: String = |body, _head| Value::Prefixed(Digest::of(body.instruction.as_bytes()));
+        /// Its Unicode scalars.
+        instruction_length: u64 = |body, _head| body.instruction.chars().count() as u64;
+        /// Repairs; null where the output does not say.
+        repairs_triggered: Option<u32> = |body, _head| body.observed.and_then(|seen| seen.repairs_triggered);
+        /// After how many runs the policy stopped.
+        stop_n: Option<u32> = |body, _head| body.stop.map(|stop| stop.n);
+        /// Why, in words.
+        stop_reason: Option<String> = |body, _head| body.stop.map(|stop| stop.reason.as_str());
+        /// A stable code of the rule that stopped.
+        stop_rule: Option<String> = |body, _head| body.stop.map(|stop| stop.rule.as_str());
+        /// A clean exit, and the output says that it worked.
+        success: Option<bool> = |body, _head| body.observed.map(|seen| seen.success);
+    }
+    means {
+        input_fingerprint: "SHA-256 of `instruction`.",
+        kind: "Always `robustness`.",
+        output_sha256: "SHA-256 of standard output, whole.",
+        passed: "Whether the tool succeeded; null where that could not be said.",
+        primary_metric: "Always `success`.",
+        scores: "`success`, 0 or 1.",
+    }
+    digests {
+        HEAD.input_fingerprint => ROBUSTNESS.instruction,
+        ROBUSTNESS.instruction_hash => ROBUSTNESS.instruction,
+    }
 }
 
 impl RobustnessRecord {
@@ -372,9 +250,10 @@ impl RobustnessRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical;
     use crate::json::{Strictness, parse};
+    use crate::record::{Head, Kind, Status};
     use crate::spine::Spine;
+    use crate::{RecordId, RunId, canonical};
 
     fn line(observed: Option<&Observed>, stop: Option<&Stop>) -> Vec<u8> {
         let run_id = RunId::of_identity(b"run");

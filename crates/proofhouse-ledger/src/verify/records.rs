@@ -1,12 +1,14 @@
 //! The checks of one record after the other.
 
+use std::borrow::Cow;
+
 use super::order::{Order, Place};
 use super::{Finding, Findings};
 use crate::manifest::Manifest;
-use crate::record::{Damage, Line, SCHEMA_VERSION, output_digest};
-use crate::spine::Spine;
+use crate::record::{Damage, HEAD, Kind, Line, SCHEMA_VERSION};
+use crate::spine::{Spine, Stamp};
 use crate::totals::{Facts, Totalling, Totals};
-use crate::{Digest, RecordId, RunId};
+use crate::{RecordId, RunId};
 
 /// The state of a pass over the records.
 pub(super) struct Records<'a> {
@@ -63,19 +65,10 @@ impl<'a> Records<'a> {
             Ok(_) => wrong.push("altered: its content does not match its `record_sha256`".to_owned()),
             Err(damage) => wrong.push(damage.to_string()),
         }
-        if line.raw("kind") == Some(b"\"probe\"") {
-            if let Some(input) = line.text("input")
-                && Digest::of(input.as_bytes()) != facts.input_fingerprint
-            {
-                wrong.push("`input_fingerprint` is not the digest of `input`".to_owned());
-            }
-            let output = match line.raw("output") {
-                Some(b"null") => None,
-                Some([b'"', ..]) => line.text("output").map(|text| Digest::of(text.as_bytes())),
-                _ => line.json("output").and_then(|output| output_digest(&output)),
-            };
-            if output != facts.output_sha256 {
-                wrong.push("`output_sha256` is not the digest of `output`".to_owned());
+        for content in line.kind().map(Kind::digests).unwrap_or_default() {
+            if !content.is_right(line) {
+                let (digest, of) = (content.digest.as_str(), content.of.as_str());
+                wrong.push(format!("`{digest}` is not the digest of `{of}`"));
             }
         }
     }
@@ -89,33 +82,27 @@ impl<'a> Records<'a> {
             (Err(damage), _) => wrong.push(damage.to_string()),
             _ => {}
         }
-        let repetition = line.integer("repetition").ok().and_then(|number| u32::try_from(number).ok());
-        let named = line.text("slot").zip(line.text("case_id")).zip(repetition);
-        let derived = named.map(|((slot, case), repetition)| {
-            RecordId::of_trial(&slot, &case, line.text("variant_id").as_deref(), repetition)
-        });
-        if derived != Some(facts.record_id) {
+        if trial_id(line) != Ok(facts.record_id) {
             wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
         }
-        if line.text("schema_version").as_deref() != Some(SCHEMA_VERSION) {
+        if line.get(HEAD.schema_version).as_deref() != Ok(SCHEMA_VERSION) {
             wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
         }
         if let Some(spine) = &self.spine {
-            let started =
-                line.text("started_at").is_some_and(|at| at.as_bytes() == spine.started(facts.index).text());
-            let completed = line
-                .text("completed_at")
-                .is_some_and(|at| at.as_bytes() == spine.completed(facts.index).text());
+            let is = |field, stamp: Stamp| {
+                line.get(field).is_ok_and(|at: Cow<'_, str>| at.as_bytes() == stamp.text())
+            };
+            let started = is(HEAD.started_at, spine.started(facts.index));
+            let completed = is(HEAD.completed_at, spine.completed(facts.index));
             if !(started && completed) {
                 wrong.push("timestamps are not those of the time spine".to_owned());
             }
         }
         if let Some(manifest) = self.manifest {
-            let kind = line.text("kind");
-            if kind.as_deref() != Some(manifest.kind.as_str()) {
+            if line.kind() != Ok(manifest.kind) {
                 wrong.push(format!("`kind` is not {}", manifest.kind.as_str()));
             }
-            if line.text("suite_id").as_deref() != Some(&manifest.suite_id) {
+            if line.get(HEAD.suite_id).as_deref() != Ok(&manifest.suite_id) {
                 wrong.push(format!("`suite_id` is not {}", manifest.suite_id));
             }
         }
@@ -154,10 +141,18 @@ impl<'a> Records<'a> {
     }
 }
 
+/// The id that follows from what a line says it is of.
+fn trial_id(line: &Line<'_>) -> Result<RecordId, Damage> {
+    let (slot, case) = (line.get(HEAD.slot)?, line.get(HEAD.case_id)?);
+    let variant = line.get(HEAD.variant_id)?;
+    Ok(RecordId::of_trial(&slot, &case, variant.as_deref(), line.get(HEAD.repetition)?))
+}
+
 /// How a person finds a record: its id, and what it is of.
 fn name(line: &Line<'_>) -> String {
-    let text = |key| line.text(key).unwrap_or_default().into_owned();
+    let text = |field| line.get(field).map_or_else(|_| String::new(), |text: Cow<'_, str>| text.into_owned());
+    let id = line.json(HEAD.record_id).map(|id| id.to_text()).unwrap_or_default();
     let index = line.index().map_or("?".to_owned(), |index| index.to_string());
-    let repetition = line.integer("repetition").unwrap_or(0);
-    format!("{} (index {index}, {} / {} #{repetition})", text("record_id"), text("slot"), text("case_id"))
+    let repetition = line.get(HEAD.repetition).unwrap_or(0);
+    format!("{id} (index {index}, {} / {} #{repetition})", text(HEAD.slot), text(HEAD.case_id))
 }

@@ -1,0 +1,291 @@
+//! Fields by name and type: a misspelt name, or a type that the field does not have, does not compile.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+
+use super::{Damage, Line, Value};
+use crate::json::{self, Strictness};
+use crate::{Digest, Json, RecordId, RunId};
+
+/// The name of a field that some record has. Only a declaration makes one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Name(&'static str);
+
+impl Name {
+    /// The name in files.
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// The bytes of the name.
+    pub const fn as_bytes(self) -> &'static [u8] {
+        self.0.as_bytes()
+    }
+}
+
+/// A field of a record: its name and what its value is.
+pub struct Field<T> {
+    name: Name,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> Field<T> {
+    pub(super) const fn new(name: &'static str) -> Self {
+        Self { name: Name(name), value: PhantomData }
+    }
+
+    /// Its name alone.
+    pub const fn name(self) -> Name {
+        self.name
+    }
+
+    /// The name in files.
+    pub const fn as_str(self) -> &'static str {
+        self.name.0
+    }
+
+    /// The bytes of the name.
+    pub const fn as_bytes(self) -> &'static [u8] {
+        self.name.as_bytes()
+    }
+
+    /// That the field is missing, or not what it should be.
+    pub const fn damage(self) -> Damage {
+        Damage::Field(self.name.0)
+    }
+}
+
+impl<T> Clone for Field<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Field<T> {}
+
+impl<T> From<Field<T>> for Name {
+    fn from(field: Field<T>) -> Name {
+        field.name
+    }
+}
+
+/// What a field of a record can hold: how it is given to the writer, and how it is seen in a line.
+pub trait Stored {
+    /// What the writer is given.
+    type Given<'a>: Copy + std::fmt::Debug + Into<Value<'a>>;
+    /// What a reader of the line sees.
+    type Seen<'a>;
+
+    /// Reads the canonical JSON of a field; `None` for what it cannot be.
+    fn see(raw: &[u8]) -> Option<Self::Seen<'_>>;
+
+    /// What is seen where the field is not there; `None` for a field that every record of its kind has.
+    fn missing<'a>() -> Option<Self::Seen<'a>> {
+        None
+    }
+}
+
+/// A field that is absent where there is nothing to say; where it is there, it may be null if `T` is an option itself.
+pub struct Maybe<T>(PhantomData<T>);
+
+impl<T: Stored> Stored for Maybe<Option<T>> {
+    type Given<'a> = Option<T::Given<'a>>;
+    type Seen<'a> = Option<T::Seen<'a>>;
+
+    fn see(raw: &[u8]) -> Option<Self::Seen<'_>> {
+        T::see(raw).map(Some)
+    }
+
+    fn missing<'a>() -> Option<Self::Seen<'a>> {
+        Some(None)
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    type Given<'a> = Option<T::Given<'a>>;
+    type Seen<'a> = Option<T::Seen<'a>>;
+
+    fn see(raw: &[u8]) -> Option<Self::Seen<'_>> {
+        if raw == b"null" { Some(None) } else { T::see(raw).map(Some) }
+    }
+}
+
+impl Stored for String {
+    type Given<'a> = &'a str;
+    type Seen<'a> = Cow<'a, str>;
+
+    fn see(raw: &[u8]) -> Option<Cow<'_, str>> {
+        let inner = unquoted(raw)?;
+        if memchr::memchr(b'\\', inner).is_none() {
+            return std::str::from_utf8(inner).ok().map(Cow::Borrowed);
+        }
+        match parsed(raw)? {
+            Json::String(text) => Some(Cow::Owned(text)),
+            _ => None,
+        }
+    }
+}
+
+impl Stored for Json {
+    type Given<'a> = &'a Json;
+    type Seen<'a> = Json;
+
+    fn see(raw: &[u8]) -> Option<Json> {
+        parsed(raw)
+    }
+}
+
+impl Stored for Vec<String> {
+    type Given<'a> = &'a [String];
+    type Seen<'a> = Vec<String>;
+
+    fn see(raw: &[u8]) -> Option<Vec<String>> {
+        listed(raw)
+    }
+}
+
+/// Judge's name → its score. They are few: a list costs less than a map.
+impl Stored for BTreeMap<String, Option<f64>> {
+    type Given<'a> = &'a [(&'a str, Option<f64>)];
+    type Seen<'a> = Vec<(String, Option<f64>)>;
+
+    fn see(raw: &[u8]) -> Option<Vec<(String, Option<f64>)>> {
+        // Not by serde_json, which may miss the last bit of a number.
+        let Json::Object(scores) = parsed(raw)? else { return None };
+        let score = |(name, score)| match score {
+            Json::Number(score) => Some((name, Some(score))),
+            Json::Null => Some((name, None)),
+            _ => None,
+        };
+        scores.into_iter().map(score).collect()
+    }
+}
+
+/// Values that are given as they are seen.
+macro_rules! plain {
+    ($($name:ty: |$raw:ident| $see:expr;)*) => {
+        $(impl $crate::record::Stored for $name {
+            type Given<'a> = Self;
+            type Seen<'a> = Self;
+
+            fn see($raw: &[u8]) -> Option<Self> {
+                $see
+            }
+        })*
+    };
+}
+pub(super) use plain;
+
+plain! {
+    bool: |raw| match raw {
+        b"true" => Some(true),
+        b"false" => Some(false),
+        _ => None,
+    };
+    u64: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
+    u32: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
+    i32: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
+    f64: |raw| parsed(raw)?.as_f64();
+    Digest: |raw| Digest::from_hex(unquoted(raw)?);
+    RecordId: |raw| RecordId::from_hex(unquoted(raw)?);
+    RunId: |raw| RunId::from_hex(unquoted(raw)?);
+}
+
+/// A closed set of words: an enum with `ALL` and `as_str`.
+macro_rules! words {
+    ($($name:ident),* $(,)?) => {
+        $(impl<'a> From<$name> for $crate::record::Value<'a> {
+            fn from(value: $name) -> Self {
+                $crate::record::Value::Word(value.as_str())
+            }
+        }
+        $crate::record::field::plain! {
+            $name: |raw| {
+                let word = $crate::record::field::unquoted(raw)?;
+                $name::ALL.into_iter().find(|value| value.as_str().as_bytes() == word)
+            };
+        })*
+    };
+}
+pub(super) use words;
+
+/// Structures: they are given as JSON in canonical form, and seen as what they are.
+macro_rules! structures {
+    ($($name:ty),* $(,)?) => {
+        $(impl $crate::record::field::Stored for $name {
+            type Given<'a> = &'a $crate::Json;
+            type Seen<'a> = Self;
+
+            fn see(raw: &[u8]) -> Option<Self> {
+                $crate::record::field::listed(raw)
+            }
+        })*
+    };
+}
+pub(super) use structures;
+
+structures!(Vec<Option<String>>, BTreeMap<String, String>);
+
+pub(super) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
+    raw.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
+
+pub(super) fn listed<T: DeserializeOwned>(raw: &[u8]) -> Option<T> {
+    serde_json::from_slice(raw).ok()
+}
+
+fn parsed(raw: &[u8]) -> Option<Json> {
+    json::parse(raw, Strictness::Canonical).ok()
+}
+
+/// A stored digest of a record's own content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentDigest {
+    /// The field that holds the digest.
+    pub digest: Name,
+    /// The field that it is of.
+    pub of: Name,
+}
+
+impl ContentDigest {
+    pub(super) const fn new<D, T>(digest: Field<D>, of: Field<T>) -> Self {
+        Self { digest: digest.name, of: of.name }
+    }
+
+    /// The digest computed anew: of text its bytes, of a structure its canonical JSON, of null none. Nothing where the
+    /// content is not there or cannot be read.
+    pub fn computed(&self, line: &Line<'_>) -> Option<Option<Digest>> {
+        match line.raw(self.of)? {
+            b"null" => Some(None),
+            raw @ [b'"', ..] => String::see(raw).map(|text| Some(Digest::of(text.as_bytes()))),
+            raw => parsed(raw).map(|value| output_digest(&value)),
+        }
+    }
+
+    /// The digest that the line holds, with or without `sha256:`; nothing where it holds something else.
+    pub fn stored(&self, line: &Line<'_>) -> Option<Option<Digest>> {
+        let raw = line.raw(self.digest)?;
+        if raw == b"null" {
+            return Some(None);
+        }
+        let text = unquoted(raw)?;
+        Digest::from_hex(text.strip_prefix(b"sha256:").unwrap_or(text)).map(Some)
+    }
+
+    /// Whether the line holds what it should.
+    pub fn is_right(&self, line: &Line<'_>) -> bool {
+        self.computed(line).is_some_and(|computed| self.stored(line) == Some(computed))
+    }
+}
+
+/// The digest of an output: of text its bytes, of a structure its canonical JSON, of null none.
+pub fn output_digest(output: &Json) -> Option<Digest> {
+    match output {
+        Json::Null => None,
+        Json::String(text) => Some(Digest::of(text.as_bytes())),
+        other => Some(Digest::of(other.to_string().as_bytes())),
+    }
+}
