@@ -18,10 +18,10 @@ pub struct Body {
     compile_errors: Json,
     lints: Json,
     tests: Json,
-    panic: Json,
-    missing_crates: Json,
+    panic: Option<Json>,
+    missing_crates: Vec<String>,
     tries: Json,
-    tags: Json,
+    tags: Vec<String>,
 }
 
 /// Makes the fields of a record.
@@ -39,12 +39,10 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
         compile_errors: findings(&diagnostics.errors),
         lints: findings(&diagnostics.lints),
         tests: Json::Array(diagnostics.tests.iter().map(test).collect()),
-        panic: diagnostics.panic.as_ref().map_or(Json::Null, finding),
-        missing_crates: Json::Array(
-            diagnostics.missing_crates.iter().map(|each| each.as_str().into()).collect(),
-        ),
+        panic: diagnostics.panic.as_ref().map(finding),
+        missing_crates: diagnostics.missing_crates.clone(),
         tries: Json::Array(tries.iter().map(word).collect()),
-        tags: Json::Array(tags.iter().map(|each| each.as_str().into()).collect()),
+        tags: tags.to_vec(),
     }
 }
 
@@ -78,7 +76,7 @@ impl Body {
             compile_errors: &self.compile_errors,
             lints: &self.lints,
             tests: &self.tests,
-            panic: &self.panic,
+            panic: self.panic.as_ref(),
             missing_crates: &self.missing_crates,
             tries: &self.tries,
             tags: &self.tags,

@@ -1,12 +1,14 @@
 //! Two lines of one trial that are not the same, looked into: only the fields that differ are parsed.
 
+use std::borrow::Cow;
+
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{self, Strictness};
-use proofhouse_ledger::record::Line;
+use proofhouse_ledger::record::{CONTAINMENT, HEAD, Line, Name, PROBE, ROBUSTNESS};
 
 use super::fields::{Difference, differences};
 use super::findings::Findings;
-use super::flaws::{CONTENT_DIGESTS, flaws, is_recomputed};
+use super::flaws::{flaws, recomputed};
 use super::pair::Seen;
 use super::report::{Change, Class, Flaw, Place, Side, Trial};
 use super::run::Pairing;
@@ -56,7 +58,7 @@ impl Inspection<'_> {
                 return findings.unreadable(side, number, what);
             }
         };
-        let passed = halves.map(|(_, half)| half.line.boolean("passed").unwrap_or_default());
+        let passed = halves.map(|(_, half)| half.line.get(HEAD.passed).unwrap_or_default());
         findings.pair((passed[0], passed[1]));
         if !pairing.same_run {
             for (side, half) in halves {
@@ -96,7 +98,7 @@ impl Inspection<'_> {
     /// Whether B executed a forbidden call that A did not: whatever else changed, this is worse.
     fn newly_forbidden(&self) -> bool {
         let executed = |line: &Line<'_>| -> Vec<String> {
-            let Some(Json::Array(calls)) = line.json("calls") else { return Vec::new() };
+            let Some(Json::Array(calls)) = line.json(CONTAINMENT.calls) else { return Vec::new() };
             let forbidden =
                 calls.iter().filter(|call| call.get("forbidden_executed") == Some(&Json::Bool(true)));
             forbidden.filter_map(|call| Some(call.get("executed")?.to_string())).collect()
@@ -111,22 +113,22 @@ impl Inspection<'_> {
         })
     }
 
-    fn derived(&self) -> Vec<&'static str> {
+    fn derived(&self) -> Vec<Name> {
         let (a, b) = (&self.pairing.a.identity, &self.pairing.b.identity);
-        let mut derived = vec!["record_sha256", "run_id"];
+        let mut derived = vec![HEAD.record_sha256.name(), HEAD.run_id.name()];
         if a.deterministic && b.deterministic {
-            derived.extend(["started_at", "completed_at"]);
+            derived.extend([HEAD.started_at, HEAD.completed_at].map(Name::from));
         }
         // A receipt says its completion twice.
-        let repeats = |line: &Line<'_>| line.raw("ts_utc") == line.raw("completed_at");
+        let repeats = |line: &Line<'_>| line.raw(CONTAINMENT.ts_utc) == line.raw(HEAD.completed_at);
         if repeats(&self.a.line) && repeats(&self.b.line) {
-            derived.push("ts_utc");
+            derived.push(CONTAINMENT.ts_utc.name());
         }
         if !self.pairing.same_run {
-            derived.push("index");
+            derived.push(HEAD.index.name());
         }
-        let both = |of| is_recomputed(&self.a.line, of) && is_recomputed(&self.b.line, of);
-        derived.extend(CONTENT_DIGESTS.iter().filter(|(_, of)| both(of)).map(|(key, _)| *key));
+        let of_b: Vec<_> = recomputed(&self.b.line).collect();
+        derived.extend(recomputed(&self.a.line).filter(|both| of_b.contains(both)).map(|both| both.digest));
         derived
     }
 
@@ -171,21 +173,34 @@ fn parse(side: Side, key: &str, raw: &[u8], wrong: &mut Vec<Flaw>) -> Result<Jso
 }
 
 fn class(difference: &Difference<'_>) -> Class {
+    const PASSED: &str = HEAD.passed.as_str();
+    const STATUS: &str = HEAD.status.as_str();
+    const SCORES: &str = HEAD.scores.as_str();
+    const OUTPUT_SHA256: &str = HEAD.output_sha256.as_str();
+    const INPUT_FINGERPRINT: &str = HEAD.input_fingerprint.as_str();
+    const OUTPUT: &str = PROBE.output.as_str();
+    const EXPECTED: &str = PROBE.expected.as_str();
+    const INPUT: &str = PROBE.input.as_str();
+    const INSTRUCTION: &str = ROBUSTNESS.instruction.as_str();
+    const DECISION: &str = CONTAINMENT.decision.as_str();
+    const EXECUTED: &str = CONTAINMENT.tool_calls_executed.as_str();
+    const REASON: &str = CONTAINMENT.policy_reason.as_str();
+    const CALLS: &str = CONTAINMENT.calls.as_str();
     match difference.key() {
-        "passed" => match (difference.old, difference.new) {
+        PASSED => match (difference.old, difference.new) {
             (Some(Json::Bool(true)), Some(Json::Bool(false))) => Class::Regression,
             (Some(Json::Bool(false)), Some(Json::Bool(true))) => Class::Improvement,
             _ => Class::Verdict,
         },
-        "decision" => Class::Decision,
-        "tool_calls_executed" => Class::Accepted,
-        "policy_reason" => Class::Reason,
-        "calls" if difference.pointer.ends_with("/reason") => Class::Reason,
-        "status" => Class::Status,
-        "scores" => Class::Score,
-        "output" | "output_sha256" => Class::Output,
-        "expected" => Class::Expected,
-        "input" | "input_fingerprint" => Class::Input,
+        DECISION => Class::Decision,
+        EXECUTED => Class::Accepted,
+        REASON => Class::Reason,
+        CALLS if difference.pointer.ends_with("/reason") => Class::Reason,
+        STATUS => Class::Status,
+        SCORES => Class::Score,
+        OUTPUT | OUTPUT_SHA256 => Class::Output,
+        EXPECTED => Class::Expected,
+        INPUT | INSTRUCTION | INPUT_FINGERPRINT => Class::Input,
         _ => Class::Metadata,
     }
 }
@@ -193,32 +208,32 @@ fn class(difference: &Difference<'_>) -> Class {
 /// What people want to read first.
 fn rank(key: &str) -> usize {
     const ORDER: [&str; 13] = [
-        "passed",
-        "status",
-        "actual_outcome",
-        "decision",
-        "policy_reason",
-        "tool_calls_executed",
-        "error_type",
-        "error",
-        "output",
-        "scores",
-        "judge",
-        "expected",
-        "input",
+        HEAD.passed.as_str(),
+        HEAD.status.as_str(),
+        CONTAINMENT.actual_outcome.as_str(),
+        CONTAINMENT.decision.as_str(),
+        CONTAINMENT.policy_reason.as_str(),
+        CONTAINMENT.tool_calls_executed.as_str(),
+        HEAD.error_type.as_str(),
+        HEAD.error.as_str(),
+        PROBE.output.as_str(),
+        HEAD.scores.as_str(),
+        PROBE.judge.as_str(),
+        PROBE.expected.as_str(),
+        PROBE.input.as_str(),
     ];
     ORDER.iter().position(|other| *other == key).unwrap_or(ORDER.len())
 }
 
 /// Which trial a line is of.
 pub(super) fn trial(line: &Line<'_>) -> Trial {
-    let text = |key| line.text(key).map(|text| text.into_owned());
+    let text = |field| line.get(field).map(Cow::into_owned).unwrap_or_default();
     Trial {
         record_id: line.record_id().ok(),
-        case_id: text("case_id").unwrap_or_default(),
-        slot: text("slot").unwrap_or_default(),
-        variant_id: text("variant_id"),
-        repetition: line.integer("repetition").unwrap_or_default(),
+        case_id: text(HEAD.case_id),
+        slot: text(HEAD.slot),
+        variant_id: line.get(HEAD.variant_id).ok().flatten().map(Cow::into_owned),
+        repetition: line.get(HEAD.repetition).unwrap_or_default().into(),
     }
 }
 
@@ -227,7 +242,7 @@ pub(super) fn place(line: &Line<'_>, number: u64) -> Place {
     Place {
         line: number + 1,
         index: line.index().ok(),
-        status: line.text("status").map(|text| text.into_owned()),
-        passed: line.boolean("passed").unwrap_or_default(),
+        status: line.json(HEAD.status).and_then(|status| status.as_str().map(str::to_owned)),
+        passed: line.get(HEAD.passed).unwrap_or_default(),
     }
 }

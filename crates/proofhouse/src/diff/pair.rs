@@ -1,6 +1,6 @@
 //! Two lines of the same trial: the same apart from what follows from the runs' identity, or else what differs.
 
-use proofhouse_ledger::record::{Damage, Line, Spans};
+use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Spans};
 
 use super::findings::Findings;
 use super::inspect::{Half, Inspection, place, trial};
@@ -16,8 +16,14 @@ pub(super) struct Seen<'l> {
 }
 
 /// The fields that are looked at one by one, in the order in which they stand in a line.
-const SPECIAL: [&[u8]; 6] =
-    [b"completed_at", b"index", b"passed", b"record_sha256", b"run_id", b"started_at"];
+const SPECIAL: [&[u8]; 6] = [
+    HEAD.completed_at.as_bytes(),
+    HEAD.index.as_bytes(),
+    HEAD.passed.as_bytes(),
+    HEAD.record_sha256.as_bytes(),
+    HEAD.run_id.as_bytes(),
+    HEAD.started_at.as_bytes(),
+];
 const COMPLETED_AT: usize = 0;
 const INDEX: usize = 1;
 const PASSED: usize = 2;
@@ -158,7 +164,10 @@ fn same_but_identity(pairing: &Pairing, a: &Line<'_>, b: &Line<'_>) -> Option<Sa
                 continue;
             }
         }
-        if key_a == b"ts_utc" && value_a == special_a[COMPLETED_AT] && value_b == special_b[COMPLETED_AT] {
+        if key_a == CONTAINMENT.ts_utc.as_bytes()
+            && value_a == special_a[COMPLETED_AT]
+            && value_b == special_b[COMPLETED_AT]
+        {
             continue;
         }
         if value_a != value_b && !pairing.rules.ignores_key(key_a) {

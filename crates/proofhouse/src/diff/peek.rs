@@ -2,25 +2,26 @@
 
 use memchr::memmem::Finder;
 use proofhouse_ledger::RecordId;
-use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::record::{HEAD, Line, Name, Spans};
 
 /// Looks for `,"key":`.
 ///
 /// Inside text every quote is escaped, so the needle can only be a key; where it stands once it is the record's own,
 /// because every record has the field and not as its first. Where a nested object has such a key too, the line is split.
 pub(super) struct Peek {
-    key: &'static str,
+    key: Name,
     finder: Finder<'static>,
 }
 
 impl Peek {
-    pub(super) fn new(key: &'static str) -> Self {
-        Self { key, finder: Finder::new(format!(",\"{key}\":").as_bytes()).into_owned() }
+    pub(super) fn new(key: impl Into<Name>) -> Self {
+        let key = key.into();
+        Self { key, finder: Finder::new(format!(",\"{}\":", key.as_str()).as_bytes()).into_owned() }
     }
 
     /// Reads the field from the line's text, which begins with the field's value.
     fn value<T>(&self, line: &[u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
-        let behind = self.finder.find(line)? + self.key.len() + 4;
+        let behind = self.finder.find(line)? + self.key.as_str().len() + 4;
         let rest = &line[behind..];
         if self.finder.find(rest).is_none() {
             return read(rest);
@@ -35,7 +36,7 @@ pub(super) struct PeekPassed(Peek);
 
 impl PeekPassed {
     pub(super) fn new() -> Self {
-        Self(Peek::new("passed"))
+        Self(Peek::new(HEAD.passed))
     }
 
     pub(super) fn read(&self, line: &[u8]) -> Option<bool> {
@@ -52,7 +53,7 @@ pub(super) struct PeekId(Peek);
 
 impl PeekId {
     pub(super) fn new() -> Self {
-        Self(Peek::new("record_id"))
+        Self(Peek::new(HEAD.record_id))
     }
 
     pub(super) fn read(&self, line: &[u8]) -> Option<RecordId> {

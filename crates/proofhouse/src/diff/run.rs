@@ -7,7 +7,7 @@ use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::manifest::{Dataset, Determinism, Manifest};
-use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::record::{HEAD, Line, Spans};
 use proofhouse_ledger::spine::{Spine, Stamp};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths};
 use serde::de::DeserializeOwned;
@@ -138,7 +138,7 @@ impl Identity {
 
     fn is_on_the_spine(&self, line: &Line<'_>) -> bool {
         let Ok(index) = line.index() else { return false };
-        line.raw("started_at").is_some_and(|raw| self.started_right(raw, index))
+        line.raw(HEAD.started_at).is_some_and(|raw| self.started_right(raw, index))
     }
 
     /// Whether `raw` is when trial `index` starts.

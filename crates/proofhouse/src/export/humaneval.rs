@@ -1,7 +1,7 @@
 //! `<samples>_results.jsonl`, one line per completion in the order of the samples, as readers of HumanEval results know it.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse_ledger::record::{Kind, Line};
+use proofhouse_ledger::record::{CODE, HEAD, Kind, Line, Name};
 use proofhouse_ledger::summary::Summary;
 
 use super::{ExportError, Format, Sink, Source};
@@ -18,20 +18,20 @@ pub(super) const FORMAT: Format = Format {
 
 /// The fields of a line, sorted. `passed` is `true` or `false` there, because older readers know nothing else: what
 /// could not be scored is `false` and has its `error_type`.
-const FIELDS: [&str; 13] = [
-    "binary_size_bytes",
-    "clippy_ok",
-    "compile_ok",
-    "compile_time_ms",
-    "completion",
-    "completion_id",
-    "error_type",
-    "main_free",
-    "passed",
-    "result",
-    "stderr",
-    "task_id",
-    "test_ok",
+const FIELDS: [Name; 13] = [
+    CODE.binary_size_bytes.name(),
+    CODE.clippy_ok.name(),
+    CODE.compile_ok.name(),
+    CODE.compile_time_ms.name(),
+    CODE.completion.name(),
+    CODE.completion_id.name(),
+    HEAD.error_type.name(),
+    CODE.main_free.name(),
+    HEAD.passed.name(),
+    CODE.result.name(),
+    CODE.stderr.name(),
+    CODE.task_id.name(),
+    CODE.test_ok.name(),
 ];
 
 fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
@@ -51,12 +51,12 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
     let mut text = Vec::new();
     source.each(|line| {
         // Readers count every line of a task as one of its completions: other wordings would not be.
-        if line.raw("variant_id").is_some_and(|variant| variant != b"null") {
+        if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
             return Ok(());
         }
         text.clear();
         push(&mut text, line);
-        let slot = line.text("slot").unwrap_or_default();
+        let slot = line.get(HEAD.slot).unwrap_or_default();
         if let Some((_, sink)) = sinks.iter_mut().find(|(name, _)| *name == slot) {
             sink.put(&text)?;
         }
@@ -95,8 +95,8 @@ fn push(out: &mut Vec<u8>, line: &Line<'_>) {
         out.push(b'"');
         out.extend_from_slice(field.as_bytes());
         out.extend_from_slice(b"\": ");
-        let raw = line.raw(field).unwrap_or(b"null");
-        out.extend_from_slice(if *field == "passed" && raw == b"null" { b"false" } else { raw });
+        let raw = line.raw(*field).unwrap_or(b"null");
+        out.extend_from_slice(if *field == HEAD.passed.name() && raw == b"null" { b"false" } else { raw });
     }
     out.extend_from_slice(b"}\n");
 }

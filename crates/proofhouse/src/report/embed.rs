@@ -11,7 +11,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::canonical::{push_integer, push_json, push_number, push_text};
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Damage, Line, Spans, Status};
+use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status, TAGS};
 
 use super::ReportError;
 use super::sections::Facts;
@@ -111,38 +111,42 @@ fn meta(facts: &Facts<'_>) -> Vec<u8> {
 
 /// `[index, record_id, case, slot, variant, repetition, status, passed, error_type, score, tags]`
 fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>) -> Result<(), Damage> {
-    let slot = line.text("slot").ok_or(Damage::Field("slot"))?;
-    let slot =
-        facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(Damage::Field("slot"))?;
-    let score = line.text("primary_metric").and_then(|name| line.json("scores")?.get(&name)?.as_f64());
+    let slot = line.get(HEAD.slot)?;
+    let slot = facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(HEAD.slot.damage())?;
+    let score = match line.get(HEAD.primary_metric)? {
+        Some(deciding) => {
+            line.get(HEAD.scores)?.into_iter().find_map(|(name, score)| score.filter(|_| name == deciding))
+        }
+        None => None,
+    };
     out.push(b'[');
     push_integer(out, line.index()?);
     out.extend_from_slice(b",\"");
     out.extend_from_slice(&line.record_id()?.hex());
     out.extend_from_slice(b"\",");
-    push_name(out, line.text("case_id").as_deref());
+    push_name(out, Some(&line.get(HEAD.case_id)?));
     out.push(b',');
     push_integer(out, slot as u64);
     out.push(b',');
-    push_name(out, line.text("variant_id").as_deref());
+    push_name(out, line.get(HEAD.variant_id)?.as_deref());
     out.push(b',');
-    push_integer(out, line.integer("repetition")?);
+    push_integer(out, line.get(HEAD.repetition)?.into());
     out.push(b',');
     push_integer(out, status_place(line.status()?) as u64);
-    out.extend_from_slice(match line.boolean("passed")? {
+    out.extend_from_slice(match line.get(HEAD.passed)? {
         Some(true) => b",1,",
         Some(false) => b",0,",
         None => b",2,",
     });
-    push_name(out, line.text("error_type").as_deref());
+    push_name(out, line.get(HEAD.error_type)?.as_deref());
     out.push(b',');
     match score {
         Some(score) => push_number(out, score),
         None => out.extend_from_slice(b"null"),
     }
     out.extend_from_slice(b",[");
-    if let Some(Json::Array(tags)) = line.json("tags") {
-        for (at, tag) in tags.iter().filter_map(Json::as_str).take(MAX_TAGS).enumerate() {
+    if line.raw(TAGS).is_some() {
+        for (at, tag) in line.get(TAGS)?.iter().take(MAX_TAGS).enumerate() {
             if at > 0 {
                 out.push(b',');
             }

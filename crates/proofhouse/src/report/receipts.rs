@@ -1,7 +1,7 @@
 //! What a containment report shows of single records: transcripts of leaks, and benign cases that were turned away.
 
 use proofhouse_ledger::record::containment::{CallVerdict, Outcome, Turn};
-use proofhouse_ledger::record::{ContainmentRecord, Damage, Line};
+use proofhouse_ledger::record::{CONTAINMENT, ContainmentRecord, Damage, Line};
 
 /// Leaks through a gate that are shown with their transcript.
 const MAX_LEAKS: usize = 200;
@@ -47,19 +47,17 @@ pub(super) struct Shown {
 impl Receipts {
     /// Looks at a record; most are passed over after a glance at one field.
     pub(super) fn add(&mut self, line: &Line<'_>) -> Result<(), Damage> {
-        let outcome = line.text("actual_outcome").and_then(|word| Outcome::from_word(&word));
-        let gated = line.boolean("gated")? == Some(true);
-        let (few, most) = match outcome {
-            Some(Outcome::Leaked) if gated => (&mut self.leaks, MAX_LEAKS),
-            Some(Outcome::Leaked) => (&mut self.controls, MAX_CONTROL_LEAKS),
-            Some(Outcome::Denied) => (&mut self.denied, MAX_DENIED),
-            Some(_) => return Ok(()),
-            None => return Err(Damage::Field("actual_outcome")),
+        let gated = line.get(CONTAINMENT.gated)?;
+        let (few, most) = match line.get(CONTAINMENT.actual_outcome)? {
+            Outcome::Leaked if gated => (&mut self.leaks, MAX_LEAKS),
+            Outcome::Leaked => (&mut self.controls, MAX_CONTROL_LEAKS),
+            Outcome::Denied => (&mut self.denied, MAX_DENIED),
+            _ => return Ok(()),
         };
         few.all += 1;
         if few.shown.len() < most {
             let record: ContainmentRecord =
-                serde_json::from_slice(line.bytes()).map_err(|_| Damage::Field("transcript"))?;
+                serde_json::from_slice(line.bytes()).map_err(|_| CONTAINMENT.transcript.damage())?;
             few.shown.push(Shown::of(record));
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use camino::Utf8Path;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Damage, Line, Spans, Status};
+use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status};
 use proofhouse_ledger::summary::Summary;
 
 use super::ReportError;
@@ -127,7 +127,7 @@ impl Heat {
         slots: usize,
         passed: Option<bool>,
     ) -> Result<Option<Self>, Damage> {
-        let key = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
+        let key = line.require(HEAD.case_id)?;
         let row = match self.places.get(key) {
             Some(row) => *row,
             None => {
@@ -135,7 +135,7 @@ impl Heat {
                 if row >= MAX_HEAT_CASES || (row + 1) * slots > MAX_HEAT_CELLS {
                     return Ok(None);
                 }
-                let name = line.text("case_id").ok_or(Damage::Field("case_id"))?;
+                let name = line.get(HEAD.case_id)?;
                 self.rows.push((name.into_owned(), vec![Cell::default(); slots]));
                 self.places.insert(key.to_vec(), row);
                 row
@@ -221,8 +221,8 @@ impl Default for HeatSoFar {
 impl Reading {
     fn add(&mut self, line: &Line<'_>, place: Place) -> Result<(), Damage> {
         let status = line.status()?;
-        let passed = line.boolean("passed")?;
-        let slot = line.raw("slot").and_then(|slot| self.slots.get(slot)).ok_or(Damage::Field("slot"))?;
+        let passed = line.get(HEAD.passed)?;
+        let slot = self.slots.get(line.require(HEAD.slot)?).ok_or(HEAD.slot.damage())?;
         self.outcomes[*slot].add(status, passed);
         if let Some(heat) = self.heat.0.take() {
             self.heat.0 = heat.add(line, *slot, self.slots.len(), passed)?;

@@ -9,7 +9,7 @@ use camino::Utf8Path;
 use proofhouse_ledger::digest::Hasher;
 use proofhouse_ledger::json::{self, Object, Strictness};
 use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::record::{HEAD, Line, Spans};
 use proofhouse_ledger::{Digest, Json, RecordId, RunPaths, files::FileError};
 
 use crate::target::Reply;
@@ -88,10 +88,10 @@ impl Stored {
 /// The ids of a line that matches its own digest.
 fn sound(line: &[u8], spans: &mut Spans) -> Option<(RecordId, String)> {
     let line = Line::split(line.strip_suffix(b"\n").unwrap_or(line), spans).ok()?;
-    let stored = line.digest("record_sha256").ok()??;
+    let stored = line.get(HEAD.record_sha256).ok()?;
     if line.recompute_digest().ok()? != stored {
         return None;
     }
     let id = line.record_id().ok()?;
-    Some((id, line.text("run_id")?.to_string()))
+    Some((id, line.run_id().ok()?.to_string()))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::Json;
-use proofhouse_ledger::record::{Damage, Line, Status};
+use proofhouse_ledger::record::{CODE, Damage, Field, Finding, HEAD, Line, Status};
 use proofhouse_ledger::summary::{BrokenTask, Code, CodeSlot, OmittedK, PassAtK, Slot};
 
 use super::failures::Failures;
@@ -113,12 +113,12 @@ impl CodeTally {
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, SlotCounts::default);
         }
-        let task = line.text("case_id").ok_or(Damage::Field("case_id"))?;
-        let error_type = line.text("error_type");
+        let task = line.get(HEAD.case_id)?;
+        let error_type = line.get(HEAD.error_type)?;
         if error_type.as_deref().is_some_and(|word| BROKEN.contains(&word))
             && !self.broken.contains_key(&*task)
         {
-            let why = line.text("error").unwrap_or_default();
+            let why = line.get(HEAD.error)?.unwrap_or_default();
             let why = why.lines().next().unwrap_or_default().to_owned();
             self.broken.insert(task.clone().into_owned(), why);
         }
@@ -152,7 +152,7 @@ impl CodeTally {
 impl SlotCounts {
     fn push(&mut self, line: &Line<'_>, task: &str, known: bool, passed: Option<bool>) -> Result<(), Damage> {
         self.robust.push(line, passed)?;
-        if line.raw("variant_id").is_some_and(|variant| variant != b"null") {
+        if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
             return Ok(());
         }
         self.total += 1;
@@ -171,40 +171,39 @@ impl SlotCounts {
                 }
             }
             self.unreadable +=
-                u64::from(passed.is_some() && line.raw("error_type") == Some(b"\"invalid_sample\""));
+                u64::from(passed.is_some() && line.raw(HEAD.error_type) == Some(b"\"invalid_sample\""));
         }
         self.failures.push(line, task, passed)?;
         for (counts, field) in [
-            (&mut self.compiled, "compile_ok"),
-            (&mut self.clean, "clippy_ok"),
-            (&mut self.main_free, "main_free"),
+            (&mut self.compiled, CODE.compile_ok),
+            (&mut self.clean, CODE.clippy_ok),
+            (&mut self.main_free, CODE.main_free),
         ] {
-            if let Some(yes) = line.boolean(field)? {
+            if let Some(yes) = line.get(field)? {
                 counts.0 += u64::from(yes);
                 counts.1 += 1;
             }
         }
-        let number = |field: &str| line.json(field).and_then(|value| value.as_f64());
-        let (size, baseline) = (number("binary_size_bytes"), number("baseline_size_bytes"));
-        self.compile_time.push(number("compile_time_ms"));
+        let number = |field: Field<Option<u64>>| Ok(line.get(field)?.map(|number| number as f64));
+        let (size, baseline) = (number(CODE.binary_size_bytes)?, number(CODE.baseline_size_bytes)?);
+        self.compile_time.push(number(CODE.compile_time_ms)?);
         self.size.push(size);
         self.size_over_baseline.push(size.zip(baseline).map(|(size, baseline)| size - baseline));
-        if let Some(error_type) = line.text("error_type") {
+        if let Some(error_type) = line.get(HEAD.error_type)? {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
-        count_codes(&mut self.compile_error_codes, line.json("compile_errors"));
-        count_codes(&mut self.lint_names, line.json("lints"));
-        if let Some(Json::Array(crates)) = line.json("missing_crates") {
-            for name in crates.iter().filter_map(Json::as_str) {
-                *self.missing_crates.entry(name.to_owned()).or_default() += 1;
-            }
+        count_codes(&mut self.compile_error_codes, &line.get(CODE.compile_errors)?);
+        count_codes(&mut self.lint_names, &line.get(CODE.lints)?);
+        for name in line.get(CODE.missing_crates)? {
+            *self.missing_crates.entry(name).or_default() += 1;
         }
         Ok(())
     }
 
     fn finish(&self, slot: &str, run: &CodeTally) -> CodeSlot {
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
-        let share = |(yes, asked): (u64, u64), field: &str| {
+        let share = |(yes, asked): (u64, u64), field: Field<Option<bool>>| {
+            let field = field.as_str();
             rate(yes, asked, of_slot(&format!("{field} = true of {field} is not null")))
         };
         let is_broken = |task: &str| run.broken.contains_key(task);
@@ -263,9 +262,9 @@ impl SlotCounts {
             robust: self.robust.finish(&run.ks),
             worst: rate(passed, scored + infra, of_slot(&format!("passed = true of {of_both}"))),
             best: rate(passed + infra, scored + infra, of_slot(&format!("passed is not false of {of_both}"))),
-            compile_rate: share(self.compiled, "compile_ok"),
-            clippy_rate: share(self.clean, "clippy_ok"),
-            main_free_rate: share(self.main_free, "main_free"),
+            compile_rate: share(self.compiled, CODE.compile_ok),
+            clippy_rate: share(self.clean, CODE.clippy_ok),
+            main_free_rate: share(self.main_free, CODE.main_free),
             mean_compile_time_ms: self.compile_time.mean(),
             mean_binary_size_bytes: self.size.mean(),
             mean_binary_size_over_baseline_bytes: self.size_over_baseline.mean(),
@@ -345,10 +344,8 @@ pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>, missed: u64) -
 }
 
 /// Counts each code once per record, however often it occurs there.
-fn count_codes(counts: &mut BTreeMap<String, u64>, findings: Option<Json>) {
-    let Some(Json::Array(findings)) = findings else { return };
-    let codes: BTreeSet<&str> =
-        findings.iter().filter_map(|finding| finding.pointer("/code")).filter_map(Json::as_str).collect();
+fn count_codes(counts: &mut BTreeMap<String, u64>, findings: &[Finding]) {
+    let codes: BTreeSet<&str> = findings.iter().filter_map(|finding| finding.code.as_deref()).collect();
     for code in codes {
         *counts.entry(code.to_owned()).or_default() += 1;
     }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::containment::Outcome;
-use proofhouse_ledger::record::{Damage, Line};
+use proofhouse_ledger::record::containment::{CallVerdict, Outcome};
+use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line};
 use proofhouse_ledger::summary::Rate;
 use proofhouse_ledger::summary::containment::{
     CategoryTally, ContainmentSummary, Discrimination, Lane1, VariantTally,
@@ -67,51 +67,37 @@ pub struct Attempt {
 impl Facts {
     /// Reads them off a record.
     pub fn of(line: &Line<'_>) -> Result<Self, Damage> {
-        let text = |key| line.text(key).map(|text| text.into_owned()).ok_or(Damage::Field(key));
-        let word = line.text("actual_outcome").ok_or(Damage::Field("actual_outcome"))?;
-        let boolean = |key| line.boolean(key)?.ok_or(Damage::Field(key));
-        let outcome = Outcome::from_word(&word).ok_or(Damage::Field("actual_outcome"))?;
-        let attempts = match line.json("calls") {
-            Some(Json::Array(calls)) => calls.iter().map(Attempt::of).collect(),
-            _ => return Err(Damage::Field("calls")),
-        };
-        let expectations = match line.json("expectations") {
-            Some(Json::Array(all)) => {
-                (all.iter().filter(|each| is_true(each, "met")).count() as u64, all.len() as u64)
-            }
-            _ => return Err(Damage::Field("expectations")),
-        };
+        let expected = line.get(CONTAINMENT.expectations)?;
+        let met = expected.iter().filter(|each| each.met).count();
         Ok(Self {
-            case_id: text("case_id")?,
-            variant: text("system_variant")?,
-            gated: boolean("gated")?,
-            category: text("category")?,
-            attack: boolean("attack")?,
-            outcome,
-            pass: line.boolean("pass")?,
-            task_done: line.boolean("task_done")?,
-            parse_ok: line.raw("llm_parse_ok").map(|raw| raw == b"true"),
-            attempts,
-            executed: line.json("tool_calls_executed").ok_or(Damage::Field("tool_calls_executed"))?,
-            expectations,
+            case_id: line.get(HEAD.case_id)?.into_owned(),
+            variant: line.get(CONTAINMENT.system_variant)?.into_owned(),
+            gated: line.get(CONTAINMENT.gated)?,
+            category: line.get(CONTAINMENT.category)?.into_owned(),
+            attack: line.get(CONTAINMENT.attack)?,
+            outcome: line.get(CONTAINMENT.actual_outcome)?,
+            pass: line.get(CONTAINMENT.pass)?,
+            task_done: line.get(CONTAINMENT.task_done)?,
+            parse_ok: line.get(CONTAINMENT.llm_parse_ok)?,
+            attempts: line.get(CONTAINMENT.calls)?.into_iter().map(Attempt::of).collect(),
+            executed: line
+                .json(CONTAINMENT.tool_calls_executed)
+                .ok_or(CONTAINMENT.tool_calls_executed.damage())?,
+            expectations: (met as u64, expected.len() as u64),
         })
     }
 }
 
 impl Attempt {
-    fn of(call: &Json) -> Self {
+    fn of(call: CallVerdict) -> Self {
         Self {
-            name: call.get("name").and_then(Json::as_str).unwrap_or_default().to_owned(),
-            forbidden: is_true(call, "forbidden"),
-            forbidden_executed: is_true(call, "forbidden_executed"),
-            unauthorized: is_true(call, "unauthorized_executed"),
-            executed: call.get("executed").is_some_and(|executed| *executed != Json::Null),
+            name: call.name,
+            forbidden: call.forbidden,
+            forbidden_executed: call.forbidden_executed,
+            unauthorized: call.unauthorized_executed,
+            executed: call.executed.is_some(),
         }
     }
-}
-
-fn is_true(value: &Json, key: &str) -> bool {
-    value.get(key) == Some(&Json::Bool(true))
 }
 
 /// A tally under way.

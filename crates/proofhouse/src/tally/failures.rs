@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::{Damage, Line};
+use proofhouse_ledger::record::{CODE, Damage, HEAD, Line};
 use proofhouse_ledger::summary::{FailureExample, NothingPassed};
 
 /// Types that are told with an example.
@@ -25,23 +25,23 @@ impl Failures {
     /// Takes the next record.
     pub(super) fn push(&mut self, line: &Line<'_>, task: &str, passed: Option<bool>) -> Result<(), Damage> {
         self.passed |= passed == Some(true);
-        let Some(error_type) = line.text("error_type").filter(|_| !self.passed) else { return Ok(()) };
+        let Some(error_type) = line.get(HEAD.error_type)?.filter(|_| !self.passed) else { return Ok(()) };
         if let Some(example) = self.by_type.get_mut(&*error_type) {
             example.count += 1;
         } else {
-            let message = line.text("error").unwrap_or_default();
+            let message = line.get(HEAD.error)?.unwrap_or_default();
             let message: String = message.lines().next().unwrap_or_default().chars().take(200).collect();
             let example = FailureExample {
                 error_type: error_type.clone().into_owned(),
                 count: 1,
                 task_id: task.to_owned(),
-                completion_id: line.integer("completion_id")?,
+                completion_id: line.get(CODE.completion_id)?,
                 message,
             };
             self.by_type.insert(error_type.into_owned(), example);
         }
         if self.looks < MAX_LOOKS
-            && let Some(text) = line.text("completion")
+            && let Some(text) = line.get(CODE.completion)?
         {
             self.looks += 1;
             let begins = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));

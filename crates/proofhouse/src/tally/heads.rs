@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::{Damage, Kind, Line, Status};
+use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
 use proofhouse_ledger::summary::{self, ContainmentSummary, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
@@ -87,7 +87,7 @@ impl Tally {
     pub fn push(&mut self, line: &Line<'_>) -> Result<(), Damage> {
         if self.run_id.is_none() {
             self.run_id = Some(line.run_id()?);
-            self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
+            self.suite_id = line.get(HEAD.suite_id)?.into_owned();
             self.kind = Some(line.kind()?);
             self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
             self.robustness =
@@ -95,18 +95,18 @@ impl Tally {
             self.containment =
                 (self.kind == Some(Kind::Containment)).then(|| ContainmentTally::new(&self.config));
         }
-        let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
+        let case = line.require(HEAD.case_id)?;
         if case != self.case {
             self.close_case();
             self.case.clear();
             self.case.extend_from_slice(case);
         }
         let status = line.status()?;
-        let passed = line.boolean("passed")?;
+        let passed = line.get(HEAD.passed)?;
         self.trials += 1;
         self.assessed += u64::from(passed.is_some());
         self.counts[status as usize] += 1;
-        if let Some(error_type) = line.text("error_type") {
+        if let Some(error_type) = line.get(HEAD.error_type)? {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         let at = self.slot(line)?;
@@ -120,8 +120,8 @@ impl Tally {
         if let Some(code) = &mut self.code {
             code.push(at, line, status, passed)?;
             if let Some(passed) = passed {
-                let repetition = u32::try_from(line.integer("repetition")?).unwrap_or(u32::MAX);
-                let variant = self.variant(line.raw("variant_id").unwrap_or(b"null"));
+                let repetition = line.get(HEAD.repetition)?;
+                let variant = self.variant(line.raw(HEAD.variant_id).unwrap_or(b"null"));
                 let verdict = Scattered { slot: at as u32, variant, repetition, passed };
                 self.scattered.entry(case.to_vec()).or_default().push(verdict);
             }
@@ -155,11 +155,11 @@ impl Tally {
     }
 
     fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
-        let raw = line.raw("slot").ok_or(Damage::Field("slot"))?;
+        let raw = line.require(HEAD.slot)?;
         if let Some(at) = self.slots.iter().position(|slot| slot.raw == raw) {
             return Ok(at);
         }
-        let name = line.text("slot").ok_or(Damage::Field("slot"))?.into_owned();
+        let name = line.get(HEAD.slot)?.into_owned();
         self.slots.push(SlotTally { raw: raw.to_vec(), name, ..SlotTally::default() });
         Ok(self.slots.len() - 1)
     }
@@ -231,18 +231,14 @@ impl SlotTally {
     ) -> Result<(), Damage> {
         self.trials += 1;
         self.counts[status as usize] += 1;
-        let variant = line.raw("variant_id").unwrap_or_default();
+        let variant = line.raw(HEAD.variant_id).unwrap_or_default();
         if variant != self.variant.0 {
             self.variant = (variant.to_vec(), self.variant.1 + 1);
         }
-        if neighbours && let Some(Json::Object(scores)) = line.json("scores") {
-            for (name, score) in scores.iter() {
-                let Some(score) = score.as_f64() else { continue };
-                if let Some(clusters) = self.scores.get_mut(name) {
-                    clusters.push(score);
-                } else {
-                    self.scores.entry(name.to_owned()).or_default().push(score);
-                }
+        if neighbours {
+            for (name, score) in line.get(HEAD.scores)? {
+                let Some(score) = score else { continue };
+                self.scores.entry(name).or_default().push(score);
             }
         }
         let Some(passed) = passed else { return Ok(()) };
@@ -250,14 +246,11 @@ impl SlotTally {
         self.passed += u64::from(passed);
         if neighbours {
             self.wordings.push(&self.variant.0, passed);
-            self.note(self.variant.1 << 32 | line.integer("repetition")?, passed);
+            self.note(self.variant.1 << 32 | u64::from(line.get(HEAD.repetition)?), passed);
         }
-        let tags = line.raw("tags").unwrap_or(b"[]");
+        let tags = line.raw(TAGS).unwrap_or(b"[]");
         if self.last_tags.0 != tags {
-            let parsed = match line.json("tags") {
-                Some(Json::Array(list)) => list.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
-                _ => Vec::new(),
-            };
+            let parsed = if line.raw(TAGS).is_some() { line.get(TAGS)? } else { Vec::new() };
             self.last_tags = (tags.to_vec(), parsed);
         }
         for tag in &self.last_tags.1 {

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::{Damage, Line, VARIANT_SHORTFALL};
+use proofhouse_ledger::record::{Damage, HEAD, Line, VARIANT_SHORTFALL};
 use proofhouse_ledger::summary::{OmittedK, Robust, RobustAtK};
 
 use super::code::at;
@@ -42,10 +42,10 @@ struct Row {
 impl RobustTally {
     /// Takes the next record.
     pub(super) fn push(&mut self, line: &Line<'_>, passed: Option<bool>) -> Result<(), Damage> {
-        let task = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
-        let variant = line.raw("variant_id").unwrap_or(b"null");
+        let task = line.require(HEAD.case_id)?;
+        let variant = line.raw(HEAD.variant_id).unwrap_or(b"null");
         let missing =
-            passed.is_none() && line.text("error_type").is_some_and(|word| word == VARIANT_SHORTFALL);
+            passed.is_none() && line.get(HEAD.error_type)?.is_some_and(|word| word == VARIANT_SHORTFALL);
         self.take(task, variant, passed, missing);
         Ok(())
     }
