@@ -21,6 +21,8 @@ mod probe;
 mod robustness;
 #[cfg(test)]
 pub(crate) mod samples;
+#[cfg(test)]
+mod tests;
 
 pub use code::{CODE, Code, CodeFields, CodeRecord, Finding, TestOutcome};
 pub use containment::{CONTAINMENT, Containment, ContainmentFields, ContainmentRecord};

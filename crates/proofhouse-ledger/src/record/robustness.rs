@@ -250,90 +250,26 @@ impl RobustnessRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::{Strictness, parse};
-    use crate::record::{Head, Kind, Status};
-    use crate::spine::Spine;
-    use crate::{RecordId, RunId, canonical};
+    use crate::record::samples;
 
-    fn line(observed: Option<&Observed>, stop: Option<&Stop>) -> Vec<u8> {
-        let run_id = RunId::of_identity(b"run");
-        let spine = Spine::new(&run_id);
-        let head = Head {
-            kind: Kind::Robustness,
-            run_id,
-            record_id: RecordId::of_trial("tool", "case", Some("level_1"), 1),
-            index: 3,
-            suite_id: "suite",
-            case_id: "case",
-            slot: "tool",
-            variant_id: Some("level_1"),
-            repetition: 1,
-            input_fingerprint: Digest::of("é\tx".as_bytes()),
-            status: if observed.is_some() { Status::Success } else { Status::NotRun },
-            error_type: None,
-            error: None,
-            output_sha256: None,
-            scores: &[("success", observed.map(|seen| f64::from(u8::from(seen.success))))],
-            primary_metric: Some("success"),
-            passed: observed.map(|seen| seen.success),
-            started_at: spine.started(3),
-            completed_at: spine.completed(3),
-            latency_ms: None,
-            usage: None,
-        };
-        let body = Robustness {
-            suite: Mode::Stress,
-            run_name: "run_002",
-            base_case: None,
-            instruction: "é\tx",
-            generator: Some("add_ambiguity"),
-            generator_version: Some(1),
-            edits: &Json::Array(Vec::new()),
-            generation: &Json::Null,
-            level: Some(1),
-            observed,
-            termination: observed.map(|seen| seen.termination),
-            exit_code: Some(-1),
-            signal: None,
-            duration_ms: None,
-            timestamp_utc: None,
-            debug_enabled: true,
-            debug_artifacts_present: Some(false),
-            debug_path: None,
-            debug_sha256: None,
-            ironclad_version: Some("git:3fa91bc"),
-            interesting: None,
-            stop,
-            stdout: Some("out"),
-            stdout_bytes: Some(3),
-            stderr: Some(""),
-            stderr_bytes: Some(0),
-        };
-        let mut out = Vec::new();
-        body.push(&mut out, &head);
-        out
+    #[test]
+    fn what_was_seen_and_why_it_stopped_reads_back() {
+        let (seen, stop) = samples::seen();
+        for given in [Some((&seen, &stop)), None] {
+            let record: RobustnessRecord =
+                serde_json::from_slice(&samples::robustness(3, given)).expect("a record");
+            assert_eq!(record.observed().as_ref(), given.map(|(seen, _)| seen));
+            assert_eq!(record.stop().as_ref(), given.map(|(_, stop)| stop));
+            assert_eq!(record.instruction_length, samples::INPUT.chars().count() as u64);
+            assert_eq!(record.instruction_hash, Digest::of(samples::INPUT.as_bytes()).prefixed());
+        }
     }
 
     #[test]
-    fn a_line_is_canonical_and_reads_back() {
-        let seen = Observed {
-            termination: Termination::Exited,
-            success: false,
-            failure_stage: Some(FailureStage::Repair),
-            attempts: Some(4),
-            repairs_triggered: None,
-        };
-        let stop = Stop { rule: "sprt".to_owned(), n: 3, reason: "three in a row".to_owned() };
-        for (observed, stop) in [(Some(&seen), Some(&stop)), (None, None)] {
-            let bytes = line(observed, stop);
-            let bytes = bytes.strip_suffix(b"\n").unwrap();
-            let record: RobustnessRecord = serde_json::from_slice(bytes).unwrap();
-            assert_eq!(canonical::to_vec(&record).unwrap(), bytes, "typed round trip");
-            assert_eq!(parse(bytes, Strictness::Canonical).unwrap().to_string().as_bytes(), bytes);
-            assert_eq!(record.observed().as_ref(), observed);
-            assert_eq!(record.stop().as_ref(), stop);
-            assert_eq!(record.instruction_length, 3);
-            assert_eq!(record.instruction_hash, Digest::of("é\tx".as_bytes()).prefixed());
+    fn a_stage_is_known_by_its_word() {
+        for stage in FailureStage::ALL {
+            assert_eq!(FailureStage::from_word(stage.as_str()), Some(stage));
         }
+        assert_eq!(FailureStage::from_word("elsewhere"), None);
     }
 }
