@@ -8,8 +8,8 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
 use super::{Terminal, visible};
-use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
-use crate::{plan, suite};
+use crate::kinds::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
+use crate::spine::{plan, suite};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
 ///

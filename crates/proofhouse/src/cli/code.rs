@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
 use super::{Terminal, visible};
-use crate::code::{self, Clippy, LanguageName, Problem, ProblemFile};
+use crate::kinds::code::{self, Clippy, LanguageName, Problem, ProblemFile};
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
 ///

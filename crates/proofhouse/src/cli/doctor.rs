@@ -11,10 +11,10 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::table;
 use super::{Terminal, env};
-use crate::run::clock::Watch;
-use crate::run::host;
-use crate::suite::{self, Overrides};
-use crate::target::{Chat, Opening};
+use crate::spine::run::clock::Watch;
+use crate::spine::run::host;
+use crate::spine::suite::{self, Overrides};
+use crate::family::target::{Chat, Opening};
 
 /// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use proofhouse_ledger::RunPaths;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::export::{self, ExportError, Format};
+use crate::family::export::{self, ExportError, Format};
 
 /// Write a run as files for other programs.
 #[derive(Debug, Args)]

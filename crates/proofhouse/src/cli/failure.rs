@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use proofhouse_ledger::files::FileError;
 
 use super::exit::Exit;
-use crate::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
-use crate::suite::Problems;
+use crate::spine::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
+use crate::spine::suite::Problems;
 
 /// What ends a command early.
 #[derive(Debug)]

@@ -9,11 +9,11 @@ use proofhouse_ledger::record::Kind;
 use super::env;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::code::LanguageName;
-use crate::containment::Lane;
-use crate::robustness::PolicyName;
-use crate::suite::{CodeOverrides, Overrides};
-use crate::target::{Endpoints, Mode, Opening, Tape};
+use crate::kinds::code::LanguageName;
+use crate::kinds::containment::Lane;
+use crate::kinds::robustness::PolicyName;
+use crate::spine::suite::{CodeOverrides, Overrides};
+use crate::family::target::{Endpoints, Mode, Opening, Tape};
 
 /// Where replies of targets are kept or come from; shared by all commands that ask targets.
 #[derive(Debug, Args)]

@@ -14,9 +14,9 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::{Place, Run};
 use super::table;
-use crate::containment::Lane;
-use crate::suite::{self, Loaded, Overrides};
-use crate::{run, tally};
+use crate::kinds::containment::Lane;
+use crate::spine::suite::{self, Loaded, Overrides};
+use crate::spine::{run, tally};
 
 /// The lane of a run that is not `auto`, as its envelope tells it.
 pub(super) fn alone(lane: Option<Lane>) -> run::Lane {

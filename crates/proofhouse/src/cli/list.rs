@@ -5,10 +5,10 @@ use clap::Args;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::export;
-use crate::judge::JudgeConfig;
-use crate::target::TargetConfig;
-use crate::vary::GeneratorConfig;
+use crate::family::export;
+use crate::family::judge::JudgeConfig;
+use crate::family::target::TargetConfig;
+use crate::family::vary::GeneratorConfig;
 
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]

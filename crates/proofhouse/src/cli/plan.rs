@@ -9,8 +9,8 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::Inputs;
 use super::{Terminal, visible};
-use crate::suite::{Body, Loaded, Wordings};
-use crate::{plan, run, suite};
+use crate::spine::suite::{Body, Loaded, Wordings};
+use crate::spine::{plan, run, suite};
 
 /// Show what will run, and start nothing.
 #[derive(Debug, Args)]

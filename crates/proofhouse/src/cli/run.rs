@@ -18,11 +18,12 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::{Terminal, env, lanes, table};
-use crate::containment::Lane;
-use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
-use crate::suite::{self, Loaded, Overrides};
-use crate::target::{Prices, Purse};
-use crate::{export, report, tally};
+use crate::kinds::containment::Lane;
+use crate::spine::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
+use crate::spine::suite::{self, Loaded, Overrides};
+use crate::family::target::{Prices, Purse};
+use crate::family::export;
+use crate::spine::{present, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
 #[derive(Debug, Args)]
@@ -225,7 +226,7 @@ impl Run {
         let (summary, bytes) = tally::write(&open.work).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
-            && let Err(error) = report::write(&open.work)
+            && let Err(error) = present::write(&open.work)
         {
             files::remove_if_there(&open.work.manifest())?;
             return Err(internal(&error));

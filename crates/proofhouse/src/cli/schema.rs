@@ -13,7 +13,8 @@ use proofhouse_ledger::summary::Summary;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::{containment, suite};
+use crate::kinds::containment;
+use crate::spine::suite;
 
 /// Print the JSON Schema of a file format, or hold files against it.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use proofhouse_ledger::record::Mode;
 
-use crate::robustness::{Policy, PolicyName, at_share, called_stable, rule, sensitivity};
-use crate::suite::RobustnessBody;
+use crate::kinds::robustness::{Policy, PolicyName, at_share, called_stable, rule, sensitivity};
+use crate::spine::suite::RobustnessBody;
 
 /// Chances of success for which the ways of ending are shown.
 const SHARES: [f64; 5] = [0.2, 0.5, 0.8, 0.95, 1.0];

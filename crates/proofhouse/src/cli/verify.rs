@@ -10,8 +10,8 @@ use proofhouse_ledger::{Digest, Json, RunPaths, canonical, config, files, json, 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, visible};
-use crate::tally::Tally;
-use crate::{report, run};
+use crate::spine::tally::Tally;
+use crate::spine::{present, run};
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
 #[derive(Debug, Args)]
@@ -189,7 +189,7 @@ fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure
         verified.findings.file("report.html", "is not a regular file");
         return Ok(());
     }
-    match report::matches(paths) {
+    match present::matches(paths) {
         Ok(true) => {}
         Ok(false) => verified.findings.file("report.html", "is not the report that the ledger gives"),
         Err(error) => {

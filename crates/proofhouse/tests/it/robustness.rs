@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use camino::Utf8Path;
-use proofhouse::plan;
-use proofhouse::suite::{Overrides, load};
-use proofhouse::target::Command;
-use proofhouse::target::command::{Invocation, Opening, Tool, WorkFile};
+use proofhouse::spine::plan;
+use proofhouse::spine::suite::{Overrides, load};
+use proofhouse::family::target::Command;
+use proofhouse::family::target::command::{Invocation, Opening, Tool, WorkFile};
 use proofhouse_ledger::record::{FailureStage, Termination};
 use proofhouse_sandbox::{Helper, Options, Sandbox};
 
