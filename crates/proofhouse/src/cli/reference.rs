@@ -8,9 +8,9 @@ use super::Cli;
 use super::exit::Exit;
 use super::schema::Name;
 use crate::family::judge::JudgeConfig;
-use crate::text::page::Page;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
+use crate::text::page::Page;
 
 /// Every generated file: its path from the root of the project, and its content.
 pub fn generated() -> Vec<(String, String)> {

@@ -5,5 +5,3 @@ pub mod vary;
 pub mod target;
 
 pub mod judge;
-
-pub mod export;

@@ -11,3 +11,5 @@ pub mod tally;
 pub mod diff;
 
 pub mod present;
+
+pub mod export;

@@ -254,15 +254,15 @@ fn a_damaged_ledger_is_refused_with_the_line() {
     std::fs::write(run.paths.records(), records.replacen("\"status\":\"timeout\"", "\"status\":\"late\"", 1))
         .unwrap();
     let line = 1 + records.lines().position(|line| line.contains("\"status\":\"timeout\"")).unwrap() as u64;
-    let error = present::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(matches!(error, ReportError::Record { line: at, .. } if at == line), "{error}");
 
     std::fs::write(run.paths.records(), records.lines().next().unwrap().to_owned() + "\n").unwrap();
-    let error = present::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(matches!(&error, ReportError::Contradiction(why) if why.contains("has 1 lines")), "{error}");
 
     std::fs::write(run.paths.records(), records.replacen("\"passed\":false", "\"passed\":true", 1)).unwrap();
-    let error = present::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(
         matches!(&error, ReportError::Contradiction(why) if why.contains("78 of 83 assessed records of `careful`")),
         "{error}"

@@ -26,13 +26,15 @@ impl Default for Thresholds {
 }
 
 /// Which part of a suite is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 pub enum Lane {
     /// The protocol probe only.
     #[serde(rename = "1")]
+    #[value(name = "1")]
     One,
     /// The whole suite.
     #[serde(rename = "2")]
+    #[value(name = "2")]
     Two,
     /// The probe, and the whole suite if it passes.
     #[serde(rename = "auto")]

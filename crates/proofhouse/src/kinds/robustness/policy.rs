@@ -37,10 +37,10 @@ pub mod rule {
 }
 
 /// Which rules decide.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyName {
-    /// The rules of the seed, to the letter.
+    /// Rules of thumb: few equal outcomes are enough.
     Seed,
     /// The same questions with error control.
     #[default]

@@ -48,7 +48,7 @@ const NOT_TEXTS: [&[u8]; 14] = [
 ];
 
 /// About how many bytes a record brings when its texts are clipped at `bound`.
-pub(super) fn data_bytes(line: &Line<'_>, bound: usize) -> u64 {
+pub(crate) fn data_bytes(line: &Line<'_>, bound: usize) -> u64 {
     line.fields()
         .filter(|(key, _)| !NOT_TEXTS.contains(key))
         .map(|(key, raw)| (key.len() + 4 + raw.len().min(bound)) as u64)
@@ -56,7 +56,7 @@ pub(super) fn data_bytes(line: &Line<'_>, bound: usize) -> u64 {
 }
 
 /// Writes the data blocks of every chosen record.
-pub(super) fn write_records(
+pub(crate) fn write_records(
     out: &mut dyn Write,
     path: &Utf8Path,
     facts: &Facts<'_>,

@@ -7,16 +7,16 @@ use std::fmt::{self, Display, Write};
 
 /// A piece of a page.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Html(String);
+pub(crate) struct Html(String);
 
 impl Html {
     /// An empty piece.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Appends markup, each `{}` in it replaced by the escaped text of the next value.
-    pub(super) fn put(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
+    pub(crate) fn put(&mut self, markup: &'static str, values: &[&dyn Display]) -> &mut Self {
         let mut values = values.iter();
         let mut rest = markup;
         while let Some(at) = rest.find("{}") {
@@ -31,13 +31,13 @@ impl Html {
     }
 
     /// Appends another piece.
-    pub(super) fn append(&mut self, other: &Html) -> &mut Self {
+    pub(crate) fn append(&mut self, other: &Html) -> &mut Self {
         self.0.push_str(&other.0);
         self
     }
 
     /// The markup.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -72,7 +72,7 @@ impl Write for Escape<'_> {
 }
 
 /// The base64 text of a digest, as a Content-Security-Policy wants it.
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -87,7 +87,7 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 }
 
 /// A value for the part of an address behind `#`.
-pub(super) fn fragment(value: &str) -> String {
+pub(crate) fn fragment(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-') {

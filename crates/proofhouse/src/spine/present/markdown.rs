@@ -5,10 +5,10 @@ use std::fmt::Write;
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::{Gate, Summary};
 
-use super::receipts::Receipts;
-use super::{account, words};
-
-mod containment;
+use super::words;
+use crate::kinds::code::account;
+use crate::kinds::containment::markdown as containment;
+use crate::kinds::containment::receipts::Receipts;
 
 /// The verdict of a run in Markdown: gate, rates with intervals, comparisons, errors, and how to check it.
 pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
@@ -16,7 +16,7 @@ pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
 }
 
 /// The same with transcripts and false positives of a containment run.
-pub(super) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&Receipts>) -> String {
+pub(crate) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&Receipts>) -> String {
     let mut out = String::new();
     headline(&mut out, summary);
     slots(&mut out, summary);
@@ -68,7 +68,7 @@ pub(super) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&R
     out
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(crate) fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("writing to a string cannot fail");
 }
 
@@ -125,7 +125,7 @@ fn slots(out: &mut String, summary: &Summary) {
 }
 
 /// Names are data: nothing in them may become Markdown or HTML, or end a table's cell.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

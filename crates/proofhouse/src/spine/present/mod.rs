@@ -9,31 +9,28 @@ use std::io::Write;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::Damage;
+use proofhouse_ledger::record::{Damage, Kind};
 use proofhouse_ledger::summary::Summary;
 
-pub(crate) mod account;
 mod embed;
-mod html;
-mod markdown;
+pub(crate) mod html;
+pub(crate) mod markdown;
 mod page;
-mod receipts;
-mod sections;
+pub(crate) mod sections;
 mod store;
-mod survey;
-mod svg;
-mod table;
+pub(crate) mod survey;
+pub(crate) mod svg;
+pub(crate) mod table;
 pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use markdown::render_markdown;
+pub use sections::Section;
 pub use store::{markdown, matches, write};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 
-/// What a robustness run found, in a few sentences for a terminal.
-pub fn findings(found: &proofhouse_ledger::summary::robustness::Robustness) -> Vec<String> {
-    sections::findings(found)
-}
+/// What the kinds add to a page, by the kind of its run.
+pub type OfKind = fn(Kind) -> &'static [Section];
 
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -77,13 +74,13 @@ pub enum ReportError {
 ///
 /// Rates, intervals and comparisons come from `summary.json` and are never computed here a second time. Records beyond
 /// [`MAX_EMBEDDED`] and texts beyond [`CLIP_BYTES`] stay in `records.jsonl`; the page says where that is so.
-pub fn render(run: &RunPaths, out: &mut dyn Write) -> Result<(), ReportError> {
+pub fn render(run: &RunPaths, kinds: OfKind, out: &mut dyn Write) -> Result<(), ReportError> {
     let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
     let summary: Summary = read(&run.summary(), "summary.json")?;
     let survey = survey::survey(&run.records(), &summary)?;
     agree(&manifest, &summary, &survey)?;
     let facts = sections::Facts { manifest: &manifest, summary: &summary, survey: &survey };
-    page::write_top(out, &facts).map_err(ReportError::Output)?;
+    page::write_top(out, &facts, kinds(summary.kind)).map_err(ReportError::Output)?;
     embed::write_records(out, &run.records(), &facts)?;
     page::write_end(out).map_err(ReportError::Output)
 }

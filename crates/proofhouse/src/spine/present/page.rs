@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use proofhouse_ledger::Digest;
 
 use super::html::{Html, base64};
-use super::sections::{self, Facts};
+use super::sections::{self, Facts, Section};
 use super::words;
 
 const STYLE: &str = include_str!("assets/report.css");
@@ -30,7 +30,7 @@ fn policy() -> String {
 }
 
 /// Everything before the data blocks.
-pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()> {
+pub(crate) fn write_top(out: &mut dyn Write, facts: &Facts<'_>, own: &'static [Section]) -> io::Result<()> {
     let mut html = Html::new();
     html.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", &[]);
     // The policy's quotes are its own, not an attribute's end, so it is written between double quotes as it is.
@@ -43,13 +43,13 @@ pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()
     html.put("<title>{} · {} · Proofhouse</title>\n", &[&facts.manifest.suite_id, &facts.manifest.run_id]);
     out.write_all(html.as_str().as_bytes())?;
     write!(out, "<style>{STYLE}</style>\n</head>\n<body>\n")?;
-    out.write_all(body(facts).as_str().as_bytes())
+    out.write_all(body(facts, own).as_str().as_bytes())
 }
 
-fn body(facts: &Facts<'_>) -> Html {
+fn body(facts: &Facts<'_>, own: &'static [Section]) -> Html {
     let (manifest, summary) = (facts.manifest, facts.summary);
     let parts: Vec<_> =
-        sections::ALL.iter().filter_map(|section| Some((section, (section.body)(facts)?))).collect();
+        sections::all(own).filter_map(|section| Some((section, (section.body)(facts)?))).collect();
     let mut html = Html::new();
     html.put("<a class=\"skip\" href=\"#records\">Skip to the records</a>\n<header class=\"top\">\n", &[]);
     html.put("<p class=\"brand\">Proofhouse <span>report</span></p>", &[]);
@@ -95,7 +95,7 @@ fn body(facts: &Facts<'_>) -> Html {
 }
 
 /// Everything behind the data blocks.
-pub(super) fn write_end(out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write_end(out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
     out.flush()
 }

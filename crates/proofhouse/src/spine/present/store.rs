@@ -8,34 +8,34 @@ use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::summary::Summary;
 
-use super::{ReportError, render, render_markdown};
+use super::{OfKind, ReportError, render, render_markdown};
 
 /// Writes `report.html`; whoever reads it sees the old one or the new one, never a part.
-pub fn write(run: &RunPaths) -> Result<(), ReportError> {
+pub fn write(run: &RunPaths, kinds: OfKind) -> Result<(), ReportError> {
     let path = run.report();
     let draft = Utf8PathBuf::from(format!("{path}.draft"));
-    let written = write_draft(run, &draft).and_then(|()| Ok(files::rename(&draft, &path)?));
+    let written = write_draft(run, kinds, &draft).and_then(|()| Ok(files::rename(&draft, &path)?));
     if written.is_err() {
         let _ = files::remove_if_there(&draft);
     }
     written
 }
 
-fn write_draft(run: &RunPaths, draft: &Utf8PathBuf) -> Result<(), ReportError> {
+fn write_draft(run: &RunPaths, kinds: OfKind, draft: &Utf8PathBuf) -> Result<(), ReportError> {
     let file = File::create(draft).map_err(FileError::new("create", draft))?;
     let mut out = BufWriter::with_capacity(1 << 17, file);
-    render(run, &mut out)?;
+    render(run, kinds, &mut out)?;
     let file = out.into_inner().map_err(|error| ReportError::Output(error.into_error()))?;
     file.sync_all().map_err(ReportError::Output)
 }
 
 /// Whether `report.html` is the one that the ledger gives, without holding either in memory.
-pub fn matches(run: &RunPaths) -> Result<bool, ReportError> {
+pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     let path = run.report();
     let file = File::open(&path).map_err(FileError::new("open", &path))?;
     let mut compare =
         Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
-    render(run, &mut compare)?;
+    render(run, kinds, &mut compare)?;
     let mut rest = [0; 1];
     let ended = compare.stored.read(&mut rest).map_err(FileError::new("read", &path))? == 0;
     Ok(compare.same && ended)

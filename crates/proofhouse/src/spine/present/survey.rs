@@ -12,7 +12,7 @@ use proofhouse_ledger::summary::Summary;
 
 use super::ReportError;
 use super::embed::{self, CLIP_BYTES, MAX_DATA_BYTES};
-use super::receipts::Receipts;
+use crate::kinds::containment::receipts::Receipts;
 
 /// At most this many records are embedded in a page: those that did not pass first.
 pub const MAX_EMBEDDED: usize = 100_000;
@@ -23,35 +23,35 @@ pub const MAX_HEAT_CELLS: usize = 2_000;
 
 /// What one reading of the records gives.
 #[derive(Debug)]
-pub(super) struct Survey {
+pub(crate) struct Survey {
     /// Lines of the file.
-    pub(super) records: u64,
+    pub(crate) records: u64,
     /// Each slot of the summary, in its order.
-    pub(super) outcomes: Vec<Outcomes>,
+    pub(crate) outcomes: Vec<Outcomes>,
     /// Null where there are too many cases for one.
-    pub(super) heat: Option<Heat>,
+    pub(crate) heat: Option<Heat>,
     /// The lines that the page will hold, in the file's order.
-    pub(super) chosen: Vec<Place>,
+    pub(crate) chosen: Vec<Place>,
     /// Bytes of a text that the page keeps.
-    pub(super) clip_bytes: usize,
+    pub(crate) clip_bytes: usize,
     /// Of a containment run: leaks and benign cases that were turned away.
-    pub(super) receipts: Receipts,
+    pub(crate) receipts: Receipts,
 }
 
 /// Where a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Its first byte.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// Its bytes without the newline.
-    pub(super) length: u32,
+    pub(crate) length: u32,
     /// From 1.
-    pub(super) line: u64,
+    pub(crate) line: u64,
 }
 
 /// Records of one slot by status (in the order of `Status::ALL`) and verdict.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Outcomes([Verdicts; Status::ALL.len()]);
+pub(crate) struct Outcomes([Verdicts; Status::ALL.len()]);
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Verdicts {
@@ -71,49 +71,49 @@ impl Outcomes {
     }
 
     /// Judged right.
-    pub(super) fn passed(&self) -> u64 {
+    pub(crate) fn passed(&self) -> u64 {
         self.0.iter().map(|at| at.passed).sum()
     }
 
     /// Judged wrong.
-    pub(super) fn failed(&self) -> u64 {
+    pub(crate) fn failed(&self) -> u64 {
         self.0.iter().map(|at| at.failed).sum()
     }
 
     /// Of this status, without a verdict.
-    pub(super) fn unassessed(&self, status: Status) -> u64 {
+    pub(crate) fn unassessed(&self, status: Status) -> u64 {
         self.0[status_place(status)].none
     }
 }
 
 /// The number that stands for a status in the page.
-pub(super) fn status_place(status: Status) -> usize {
+pub(crate) fn status_place(status: Status) -> usize {
     Status::ALL.iter().position(|other| *other == status).expect("every status is listed")
 }
 
 /// Cases × slots.
 #[derive(Debug, Default)]
-pub(super) struct Heat {
+pub(crate) struct Heat {
     /// Case id and a cell per slot, in the order of first appearance.
-    pub(super) rows: Vec<(String, Vec<Cell>)>,
+    pub(crate) rows: Vec<(String, Vec<Cell>)>,
     /// Raw case id → row.
     places: BTreeMap<Vec<u8>, usize>,
 }
 
 /// The trials of one case on one slot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     /// Judged right.
-    pub(super) passed: u64,
+    pub(crate) passed: u64,
     /// Judged.
-    pub(super) assessed: u64,
+    pub(crate) assessed: u64,
     /// Planned.
-    pub(super) trials: u64,
+    pub(crate) trials: u64,
 }
 
 impl Cell {
     /// Whether its repetitions did not agree.
-    pub(super) fn is_flaky(&self) -> bool {
+    pub(crate) fn is_flaky(&self) -> bool {
         self.passed > 0 && self.passed < self.assessed
     }
 }
@@ -168,7 +168,7 @@ impl Candidates {
 }
 
 /// Reads the records once.
-pub(super) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, ReportError> {
+pub(crate) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, ReportError> {
     let slots: BTreeMap<Vec<u8>, usize> = summary
         .slots
         .iter()

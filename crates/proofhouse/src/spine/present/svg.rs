@@ -11,13 +11,13 @@ fn place(share: f64) -> String {
 }
 
 /// The scale above a column of shares.
-pub(super) fn share_scale(html: &mut Html) {
+pub(crate) fn share_scale(html: &mut Html) {
     let ticks = [(0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%")];
     scale(html, &ticks);
 }
 
 /// The scale above a column of differences, in points.
-pub(super) fn difference_scale(html: &mut Html) {
+pub(crate) fn difference_scale(html: &mut Html) {
     scale(html, &[(0.0, "−100"), (0.5, "0"), (1.0, "+100")]);
 }
 
@@ -35,7 +35,7 @@ fn scale(html: &mut Html, ticks: &[(f64, &'static str)]) {
 }
 
 /// A share with its interval; the wider interval over cases below it, and the gate across it where there is one.
-pub(super) fn interval(html: &mut Html, rate: &Rate, clustered: Option<&Mean>, gate: Option<f64>) {
+pub(crate) fn interval(html: &mut Html, rate: &Rate, clustered: Option<&Mean>, gate: Option<f64>) {
     let (Some(value), Some(low), Some(high)) = (rate.value, rate.low, rate.high) else {
         html.put(r#"<svg class="interval" height="26" role="img" aria-label="not assessed">"#, &[]);
         grid(html);
@@ -72,7 +72,7 @@ fn grid(html: &mut Html) {
 }
 
 /// A difference of two shares with its interval, −100 to +100 points around a line at 0.
-pub(super) fn difference(html: &mut Html, value: Option<f64>, low: Option<f64>, high: Option<f64>) {
+pub(crate) fn difference(html: &mut Html, value: Option<f64>, low: Option<f64>, high: Option<f64>) {
     let middle = |difference: f64| place((difference + 1.0) / 2.0);
     html.put(r#"<svg class="interval" height="26" aria-hidden="true">"#, &[]);
     html.put(r#"<line class="grid" x1="0%" x2="100%" y1="13" y2="13"/>"#, &[]);
@@ -91,7 +91,7 @@ pub(super) fn difference(html: &mut Html, value: Option<f64>, low: Option<f64>, 
 }
 
 /// Parts of a whole, side by side: a class and a count each.
-pub(super) fn stacked(html: &mut Html, label: &str, parts: &[(&'static str, u64)]) {
+pub(crate) fn stacked(html: &mut Html, label: &str, parts: &[(&'static str, u64)]) {
     let total: u64 = parts.iter().map(|(_, count)| count).sum();
     html.put(r#"<svg class="stacked" height="22" role="img" aria-label="{}">"#, &[&label]);
     let mut from = 0;
@@ -107,7 +107,7 @@ pub(super) fn stacked(html: &mut Html, label: &str, parts: &[(&'static str, u64)
 }
 
 /// One bar from the left.
-pub(super) fn bar(html: &mut Html, class: &'static str, share: f64) {
+pub(crate) fn bar(html: &mut Html, class: &'static str, share: f64) {
     html.put(r#"<svg class="stacked" height="16" aria-hidden="true">"#, &[]);
     html.put(
         r#"<rect class="part {}" x="0%" width="{}" y="2" height="12"/></svg>"#,
@@ -116,7 +116,7 @@ pub(super) fn bar(html: &mut Html, class: &'static str, share: f64) {
 }
 
 /// Shares over an ordered scale, each with its interval: a title under each place, a line through the values.
-pub(super) fn curve(html: &mut Html, label: &str, points: &[(String, [f64; 3])]) {
+pub(crate) fn curve(html: &mut Html, label: &str, points: &[(String, [f64; 3])]) {
     const HEIGHT: f64 = 150.0;
     let x = |at: usize| place((at as f64 + 0.5) / points.len() as f64);
     let y = |share: f64| format!("{:.1}", 8.0 + (1.0 - share.clamp(0.0, 1.0)) * HEIGHT);

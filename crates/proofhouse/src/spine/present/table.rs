@@ -4,7 +4,7 @@ use super::html::Html;
 
 /// A column of a table.
 #[derive(Clone, Copy)]
-pub(super) enum Column {
+pub(crate) enum Column {
     /// Names and words.
     Text(&'static str),
     /// Numbers, aligned at their right.
@@ -18,7 +18,7 @@ pub(super) enum Column {
 }
 
 /// Opens a table with its head. The caption is for those who hear the page; who sees it has the section's heading.
-pub(super) fn open(html: &mut Html, class: &'static str, caption: &'static str, columns: &[Column]) {
+pub(crate) fn open(html: &mut Html, class: &'static str, caption: &'static str, columns: &[Column]) {
     html.put(
         r#"<div class="scroll"><table class="{}"><caption class="quiet">{}</caption><thead><tr>"#,
         &[&class, &caption],
@@ -41,6 +41,6 @@ pub(super) fn open(html: &mut Html, class: &'static str, caption: &'static str, 
 }
 
 /// Closes what [`open`] opened.
-pub(super) fn close(html: &mut Html) {
+pub(crate) fn close(html: &mut Html) {
     html.put("</table></div>", &[]);
 }

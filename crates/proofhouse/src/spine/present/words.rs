@@ -9,7 +9,7 @@ use proofhouse_ledger::summary::{CodeSlot, Comparison, OmittedK, Rate, Robust, S
 const NBSP: char = '\u{a0}';
 
 /// A share as a percentage with one decimal.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let digits = match rounded(share).as_str() {
         "100" if share < 1.0 => ">99.9".to_owned(),
         "0" if share > 0.0 => "<0.1".to_owned(),
@@ -28,12 +28,12 @@ fn rounded(share: f64) -> String {
 }
 
 /// `84.4–95.7 %`, or nothing where there is no interval. Its ends are no claims, so they are simply rounded.
-pub(super) fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
+pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
     Some(format!("{}–{}{NBSP}%", rounded(low?), rounded(high?)))
 }
 
 /// A rate in words: its value, or that there is none.
-pub(super) fn rate(rate: &Rate) -> String {
+pub(crate) fn rate(rate: &Rate) -> String {
     rate.value.map_or_else(|| "not assessed".to_owned(), percent)
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn spared(kind: Kind, counts: &BTreeMap<String, u64>) -> u64 {
 }
 
 /// `12,345`
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -59,12 +59,12 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// `1 trial`, `2 trials`
-pub(super) fn plural(number: u64, one: &str, many: &str) -> String {
+pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{}{NBSP}{}", count(number), if number == 1 { one } else { many })
 }
 
 /// A difference of two shares in percentage points, with its sign.
-pub(super) fn points(difference: f64) -> String {
+pub(crate) fn points(difference: f64) -> String {
     let digits = format!("{:.1}", (difference * 100.0).abs());
     match digits.as_str() {
         "0.0" => "0".to_owned(),
@@ -74,7 +74,7 @@ pub(super) fn points(difference: f64) -> String {
 }
 
 /// `p = 0.035`; very small values are bounded, not rounded to 0.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < 0.001 { format!("p{NBSP}<{NBSP}0.001") } else { format!("p{NBSP}={NBSP}{p:.3}") }
 }
 
@@ -92,7 +92,7 @@ fn chance(p: f64) -> String {
 }
 
 /// What a comparison of two targets says, in sentences.
-pub(super) fn comparison(pair: &Comparison) -> String {
+pub(crate) fn comparison(pair: &Comparison) -> String {
     let (Some(difference), Some(p)) = (pair.difference, pair.p_value) else {
         return format!(
             "{} and {} share no trial on which both were assessed: nothing can be compared.",
@@ -169,7 +169,7 @@ fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<Strin
 }
 
 /// What cannot be said of robust pass@k, where pass@k itself can.
-pub(super) fn robust_left_out(slot: &CodeSlot, row: &Robust) -> Option<String> {
+pub(crate) fn robust_left_out(slot: &CodeSlot, row: &Robust) -> Option<String> {
     let said = |k: u64| slot.pass_at_k.iter().any(|point| point.k == k);
     let text = left_out(row.omitted_k.iter().filter(|omitted| said(omitted.k)))?;
     Some(format!("robust {text}"))
@@ -189,7 +189,7 @@ pub(crate) fn robust(slot: &CodeSlot) -> impl Iterator<Item = String> {
 }
 
 /// Which wordings a row of robust pass@k is of.
-pub(super) fn wordings(row: &Robust) -> String {
+pub(crate) fn wordings(row: &Robust) -> String {
     match &row.generator {
         Some(name) => format!("{} of {name}", plural(row.wordings, "wording", "wordings")),
         None => format!("all {}", plural(row.wordings, "wording", "wordings")),
@@ -197,12 +197,12 @@ pub(super) fn wordings(row: &Robust) -> String {
 }
 
 /// How much of pass@k is lost, or gained.
-pub(super) fn loss(drop: f64) -> String {
+pub(crate) fn loss(drop: f64) -> String {
     if drop < 0.0 { format!("{} gained", percent(-drop)) } else { format!("{} lost", percent(drop)) }
 }
 
 /// The tasks of a row of robust pass@k, and why others are left out.
-pub(super) fn tasks(row: &Robust) -> String {
+pub(crate) fn tasks(row: &Robust) -> String {
     let mut text = format!("over {}", plural(row.tasks, "task", "tasks"));
     for (count, why) in
         [(row.tasks_without_wording, "without a wording"), (row.tasks_without_verdict, "without a verdict")]

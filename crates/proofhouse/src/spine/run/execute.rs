@@ -17,13 +17,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
 use super::clock::Watch;
-use super::open::{Open, run_id};
+use super::open::Open;
 use super::reuse::Reuse;
-use super::work::{self, Desk, Finished, Means, Noted, Provenance, Sheet, Step, Work};
+use super::work::{Desk, Finished, Noted, Provenance, Sheet, Step, Work};
 use super::{Options, Progress};
-use crate::spine::plan::{self, Trial};
-use crate::spine::suite::{Loaded, Problems};
 use crate::family::target::Purse;
+use crate::spine::plan::{Planned, Trial};
+use crate::spine::suite::Problems;
 
 /// Why no further trial was started.
 #[derive(Debug)]
@@ -94,26 +94,23 @@ impl Stop {
     }
 }
 
-/// Everything that trials need, made ready before anything is written: targets, judges, sandbox.
-pub struct Ready {
-    work: Arc<dyn Work>,
-    purse: Option<Arc<Purse>>,
-}
-
-/// Makes ready for the trials of a suite.
-///
-/// # Errors
-/// What this machine lacks: a key, a file, a program.
-pub fn ready(loaded: &Arc<Loaded>, means: Means) -> Result<Ready, ExecuteError> {
-    let purse = means.opening.purse.clone();
-    Ok(Ready { work: work::open(loaded, run_id(loaded), means)?, purse })
+/// A kind's work, made ready before anything is written, and the trials that it will be given.
+pub(crate) struct Assignment<'a, I> {
+    /// Targets, judges, sandbox.
+    pub(crate) work: Arc<dyn Work<I>>,
+    /// The plan.
+    pub(crate) planned: Planned<'a, I>,
+    /// How many trials it has.
+    pub(crate) trial_count: u64,
+    /// What may be spent.
+    pub(crate) purse: Option<Arc<Purse>>,
 }
 
 /// Runs every trial of the plan that has no record yet.
-pub fn execute(
-    loaded: &Arc<Loaded>,
+pub(crate) fn execute<I: Send + 'static>(
+    assignment: Assignment<'_, I>,
     open: &mut Open,
-    (options, ready): (&Options, Ready),
+    options: &Options,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Executed, ExecuteError> {
@@ -123,7 +120,7 @@ pub fn execute(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let Ready { work, purse } = ready;
+    let Assignment { work, planned, trial_count, purse } = assignment;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -134,7 +131,6 @@ pub fn execute(
     let writer = Writer::open(&open.work, found, options.durability).map_err(ExecuteError::Write)?;
     let (desk, inbox) = Desk::open();
     let mut dispatcher = Dispatcher {
-        loaded,
         options,
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
@@ -148,12 +144,12 @@ pub fn execute(
         history,
         watch: Watch::start(),
         told: Duration::ZERO,
-        state: Progress { total: plan::count(loaded), ..Progress::default() },
+        state: Progress { total: trial_count, ..Progress::default() },
         executed: 0,
         reused: 0,
         sheet: Sheet::default(),
     };
-    let ending = runtime.block_on(dispatcher.dispatch(open, progress));
+    let ending = runtime.block_on(dispatcher.dispatch(planned, open, progress));
     let Dispatcher { writer, executed, reused, jobs, work, .. } = dispatcher;
     // Work that was given up must not hold the end back; what it started dies with this process at the latest.
     runtime.shutdown_background();
@@ -172,6 +168,9 @@ pub enum ExecuteError {
     /// A target's settings.
     #[error("target `{0}` cannot be opened: {1}")]
     Target(String, String),
+    /// A suite that leaves its targets to the command line, which named none.
+    #[error("the suite names no tool to test")]
+    NoTargets,
     /// A judge's settings.
     #[error("{0}")]
     Judge(String),
@@ -186,13 +185,12 @@ pub enum ExecuteError {
     Means(String),
 }
 
-struct Dispatcher<'a> {
-    loaded: &'a Loaded,
+struct Dispatcher<'a, I> {
     options: &'a Options,
     stop: &'a Stop,
     jobs: usize,
     purse: Option<Arc<Purse>>,
-    work: Arc<dyn Work>,
+    work: Arc<dyn Work<I>>,
     desk: Desk,
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
@@ -210,9 +208,14 @@ struct Dispatcher<'a> {
     sheet: Sheet,
 }
 
-impl Dispatcher<'_> {
-    async fn dispatch(&mut self, open: &mut Open, tell: &mut dyn FnMut(&Progress)) -> Ending {
-        match self.start_all(open, tell).await {
+impl<I: Send + 'static> Dispatcher<'_, I> {
+    async fn dispatch(
+        &mut self,
+        planned: Planned<'_, I>,
+        open: &mut Open,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Ending {
+        match self.start_all(planned, open, tell).await {
             Ok(()) => Ending::Complete,
             Err(ending) => {
                 // What was finished while we decided to stop is kept.
@@ -222,17 +225,21 @@ impl Dispatcher<'_> {
         }
     }
 
-    async fn start_all(&mut self, open: &mut Open, tell: &mut dyn FnMut(&Progress)) -> Result<(), Ending> {
-        let mut planned = plan::trials(self.loaded).map_err(Ending::Suite)?;
+    async fn start_all(
+        &mut self,
+        mut planned: Planned<'_, I>,
+        open: &mut Open,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<(), Ending> {
         let mut flying = JoinSet::new();
-        let mut group: Vec<Step> = Vec::new();
+        let mut group: Vec<Step<I>> = Vec::new();
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
             self.state.done = self.first;
         }
         for trial in planned {
-            let trial = trial.map_err(Ending::Suite)?;
+            let (trial, item) = trial.map_err(Ending::Suite)?;
             let (known, done) = self.earlier(&trial, open)?;
             if known && done.is_none() {
                 continue;
@@ -243,8 +250,8 @@ impl Dispatcher<'_> {
             if self.purse.as_ref().is_some_and(|purse| purse.is_empty()) {
                 break;
             }
-            if known || !self.at_once(&trial)? {
-                group.push(Step { trial, done });
+            if known || !self.at_once(&trial, &item)? {
+                group.push(Step { trial, item, done });
             }
             if let Some(ending) = self.must_stop() {
                 return Err(ending);
@@ -290,10 +297,10 @@ impl Dispatcher<'_> {
         Ok((true, Some(line).filter(|_| looks_back)))
     }
 
-    fn at_once(&mut self, trial: &Trial) -> Result<bool, Ending> {
+    fn at_once(&mut self, trial: &Trial, item: &I) -> Result<bool, Ending> {
         self.sheet.line.clear();
         self.sheet.telemetry.clear();
-        let Some(noted) = self.work.at_once(trial, &mut self.sheet) else { return Ok(false) };
+        let Some(noted) = self.work.at_once(trial, item, &mut self.sheet) else { return Ok(false) };
         self.submit(trial.index, &self.sheet.line, &self.sheet.telemetry)?;
         self.count(noted);
         Ok(true)
@@ -302,7 +309,7 @@ impl Dispatcher<'_> {
     /// Starts a group as soon as there is room for it.
     async fn launch(
         &mut self,
-        group: &mut Vec<Step>,
+        group: &mut Vec<Step<I>>,
         flying: &mut JoinSet<()>,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(), Ending> {

@@ -11,21 +11,21 @@ use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
 
 pub mod clock;
-mod execute;
+pub(crate) mod execute;
 pub mod host;
+pub(crate) mod job;
 mod open;
-mod record;
+pub(crate) mod record;
 mod recover;
 mod reuse;
-mod rewrite;
 mod seal;
-mod stored;
-mod work;
+pub(crate) mod stored;
+pub(crate) mod work;
 
-pub use execute::{Ending, ExecuteError, Executed, Ready, Stop, execute, ready};
+pub use execute::{Ending, ExecuteError, Executed, Stop};
+pub use job::{Job, Ready};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
-pub use rewrite::{RewriteError, rewrite};
 pub use seal::{SealError, seal, write_manifest};
 pub use stored::{Stored, StoredError};
 pub use work::{Means, Provenance};

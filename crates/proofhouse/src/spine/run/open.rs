@@ -12,9 +12,10 @@ use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, Swap
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
+use super::job::Job;
 use super::reuse::Reuse;
 use super::{Options, clock, host};
-use crate::spine::plan;
+use crate::spine::plan::Trial;
 use crate::spine::suite::{self, Loaded, Problems};
 
 /// Why a run cannot begin.
@@ -124,7 +125,8 @@ pub fn run_id(loaded: &Loaded) -> RunId {
 }
 
 /// Opens a run of `loaded`.
-pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
+pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
+    let loaded: &Loaded = &job.loaded;
     let run_id = run_id(loaded);
     let started = clock::now();
     let (paths, instance) = choose_dir(loaded, options, run_id, &started.compact())?;
@@ -147,9 +149,9 @@ pub fn open(loaded: &Loaded, options: &Options) -> Result<Open, OpenError> {
     let work = if replace { paths.next() } else { paths.clone() };
 
     let going_on = options.resume && work.dir.exists();
-    let found = if going_on { check_resumable(loaded, &work, run_id, &config)? } else { Found::default() };
+    let found = if going_on { check_resumable(job, &work, run_id, &config)? } else { Found::default() };
     let reuse = if replace && options.retry_errors && !options.overwrite {
-        Some(Reuse::open(&paths, check_resumable(loaded, &paths, run_id, &config)?)?)
+        Some(Reuse::open(&paths, check_resumable(job, &paths, run_id, &config)?)?)
     } else {
         None
     };
@@ -271,12 +273,7 @@ fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
 }
 
 /// Reads what is there against the plan, changing nothing.
-fn check_resumable(
-    loaded: &Loaded,
-    work: &RunPaths,
-    run_id: RunId,
-    config: &[u8],
-) -> Result<Found, OpenError> {
+fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));
     if let Some(theirs) = recorded.map(|envelope| envelope.run_id).filter(|theirs| *theirs != run_id) {
@@ -288,7 +285,7 @@ fn check_resumable(
         Ok(bytes) if bytes != config => return Err(mismatch(first_difference(&bytes, config))),
         _ => {}
     }
-    let mut planned = plan::trials(loaded).map_err(OpenError::Suite)?;
+    let mut planned = job.trials();
     let mut later: Vec<Facts> = Vec::new();
     let mut at = 0;
     let found = write::scan(work, run_id, |facts| {
@@ -312,13 +309,13 @@ fn check_resumable(
     Ok(found)
 }
 
-fn same_trial(planned: Option<Result<plan::Trial, Problems>>, facts: &Facts) -> Result<(), String> {
+fn same_trial(planned: Option<Result<Trial, Problems>>, facts: &Facts) -> Result<(), String> {
     match planned {
         Some(Ok(trial)) if trial.record_id != facts.record_id => {
-            Err(format!("the plan has case `{}` in this place now", trial.case_id()))
+            Err(format!("the plan has case `{}` in this place now", trial.case_id))
         }
         Some(Ok(trial)) if trial.input_fingerprint != facts.input_fingerprint => {
-            Err(format!("the input of case `{}` is not the one that was run", trial.case_id()))
+            Err(format!("the input of case `{}` is not the one that was run", trial.case_id))
         }
         Some(Ok(_)) => Ok(()),
         Some(Err(problems)) => Err(problems.to_string()),
@@ -359,7 +356,7 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         git_commit: None,
         suite_sha256: Some(loaded.suite_sha256),
         timeout_per_case: suite.timeout_ms.div_ceil(1000),
-        total_cases_expected: plan::count(loaded),
+        total_cases_expected: loaded.trial_count,
         total_cases_completed: 0,
         run_start_ts_utc: None,
         run_end_ts_utc: None,

@@ -8,9 +8,9 @@ use proofhouse_ledger::telemetry::{AttemptTelemetry, TrialTelemetry};
 use proofhouse_ledger::{Digest, Json, RunId};
 
 use super::clock::{self, Watch};
+use crate::family::target::{Outcome, Reply};
 use crate::spine::plan::Trial;
 use crate::spine::suite::Loaded;
-use crate::family::target::{Outcome, Reply};
 
 /// Writes the heads of one run's records.
 pub struct Scribe {
@@ -113,12 +113,12 @@ impl Scribe {
         let suite = &self.loaded.suite;
         let wall = Stamp(timing.started.0 + (timing.latency_ms * 1e3) as i64);
         Head {
-            kind: suite.kind(),
+            kind: suite.kind,
             run_id: self.run_id,
             record_id: trial.record_id,
             index: trial.index,
             suite_id: &suite.suite_id,
-            case_id: trial.case_id(),
+            case_id: &trial.case_id,
             slot: &suite.slots[trial.slot].name,
             variant_id: trial.variant_id.as_deref(),
             repetition: trial.repetition,

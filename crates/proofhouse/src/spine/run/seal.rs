@@ -52,7 +52,7 @@ pub fn write_manifest(
     });
     let manifest = Manifest {
         schema_version: manifest::SCHEMA_VERSION.to_owned(),
-        kind: suite.kind(),
+        kind: suite.kind,
         run_id,
         suite_id: suite.suite_id.clone(),
         suite_sha256: loaded.suite_sha256,

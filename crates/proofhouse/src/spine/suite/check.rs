@@ -1,35 +1,26 @@
 //! What types cannot say: names that have to exist, settings that have to fit together. All of it is reported at once.
 
 use proofhouse_ledger::id::check_name;
+use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
 use super::file::{DeterminismFile, Gate};
 use super::load::Overrides;
-use super::model::{Body, Determinism, Slot, Suite};
+use super::model::{Determinism, Slot, Suite};
 use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
-use crate::family::target::{At, TargetConfig};
+use crate::family::target::{At, TargetConfig, Template};
 
-/// Modes of robustness suites: a file that has one needs no word for its kind.
-const MODES: [&str; 4] = ["baseline", "adversarial", "stress", "canonical"];
-
-/// The kind that a suite says. One without a word is a robustness suite if it has a mode of one, and is otherwise read as
-/// `probe`, which then says what is missing.
-pub(crate) fn kind_of(tree: &Tree) -> Result<Kind, Problem> {
-    let Some(entry) = tree.entry(tree.root, "kind") else {
-        let has_mode = ["mode", "category"].into_iter().filter_map(|key| tree.entry(tree.root, key)).any(|entry| {
-            matches!(&tree.node(entry.value).kind, Node::Text(mode) if MODES.contains(&mode.as_str()))
-        });
-        return Ok(if has_mode { Kind::Robustness } else { Kind::Probe });
-    };
-    let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(Kind::Probe) };
-    if let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.as_str() == word) {
-        return Ok(kind);
+/// The word that a suite has for its kind, if it is one of those that there are; `None` where it has no word.
+pub(crate) fn kind_word<'n>(tree: &Tree, known: &[&'n str]) -> Result<Option<&'n str>, Problem> {
+    let Some(entry) = tree.entry(tree.root, "kind") else { return Ok(None) };
+    let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(None) };
+    if let Some(kind) = known.iter().find(|kind| *kind == word) {
+        return Ok(Some(kind));
     }
     let place = tree.place(tree.root, &[Step::Key("kind")]);
-    let known = Kind::ALL.map(Kind::as_str);
     Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))
-        .hint(did_you_mean(word, &known, "kinds")))
+        .hint(did_you_mean(word, known, "kinds")))
 }
 
 /// What suites of all kinds say.
@@ -46,7 +37,7 @@ pub(crate) struct Common<'f> {
 
 impl Common<'_> {
     /// The suite with what its kind adds; each target has a slot.
-    pub(crate) fn suite(&self, overrides: &Overrides, body: Body) -> Suite {
+    pub(crate) fn suite(&self, overrides: &Overrides, kind: Kind, own: Object) -> Suite {
         Suite {
             suite_id: self.suite_id.to_owned(),
             title: self.title.clone(),
@@ -57,7 +48,8 @@ impl Common<'_> {
             targets: self.targets.to_vec(),
             slots: self.targets.iter().map(|(name, target)| Slot::of_target(name, target)).collect(),
             gate: self.gate.clone(),
-            body,
+            kind,
+            own,
         }
     }
 }
@@ -136,6 +128,18 @@ impl Checker<'_> {
                 if is_about_a_key {
                     problem.place.text = None;
                 }
+            }
+        }
+    }
+
+    /// What a target is asked, parsed.
+    pub(crate) fn template(&mut self, prompt: &str) -> Option<Template> {
+        match Template::parse(prompt) {
+            Ok(template) => Some(template),
+            Err(error) => {
+                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint =
+                    Some("write `{{` and `}}` for braces that stand for themselves".to_owned());
+                None
             }
         }
     }

@@ -5,7 +5,7 @@ use proofhouse_ledger::{Json, config};
 use serde::Serialize;
 
 use super::load::{DatasetFacts, Loaded};
-use super::model::{Body, Slot};
+use super::model::Slot;
 
 impl Loaded {
     /// What makes this run what it is: [`config::identity`] of everything that took effect.
@@ -39,17 +39,14 @@ impl Loaded {
         ]);
         let mut settings = Object::from_iter([
             ("determinism", Json::Object(determinism)),
-            ("kind", Json::from(suite.kind().as_str())),
+            ("kind", Json::from(suite.kind.as_str())),
             ("seed", json(&suite.seed)),
             ("suite_id", Json::from(suite.suite_id.as_str())),
             ("targets", Json::Array(suite.slots.iter().map(slot).collect())),
             ("timeout_ms", json(&suite.timeout_ms)),
         ]);
-        match &suite.body {
-            Body::Probe(probe) => probe.settings(&mut settings),
-            Body::Code(code) => code.settings(&mut settings),
-            Body::Robustness(robustness) => robustness.settings(&mut settings),
-            Body::Containment(containment) => containment.settings(&mut settings),
+        for (key, value) in suite.own.iter() {
+            settings.set(key, value.clone());
         }
         settings
     }
@@ -73,7 +70,7 @@ fn dataset(facts: &DatasetFacts) -> Json {
 }
 
 /// A list of `{name: …, equals: {…}}`.
-pub(super) fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
+pub(crate) fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
     let list = members.iter().map(|(name, config)| {
         let mut member = match json(config) {
             Json::Object(member) => member,
@@ -85,6 +82,6 @@ pub(super) fn named<T: Serialize>(key: &str, members: &[(String, T)]) -> Json {
     Json::Array(list.collect())
 }
 
-pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Json {
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Json {
     to_json(value).expect("settings hold finite numbers, safe integers and text keys only")
 }

@@ -1,20 +1,19 @@
 //! Loading a suite: everything that can be wrong with it is found here, before the first trial.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::{Digest, Json, canonical};
 
-use super::check::kind_of;
+use super::check::kind_word;
 use super::de::{self, Reading};
 use super::file::{Fields, Format};
 use super::keys;
-use super::kinds::{self, Loading, Read};
+use super::kind::{Kinds, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
-use crate::kinds::containment::Lane;
-use crate::kinds::robustness::PolicyName;
 use crate::family::target::{Environment, Keys};
 
 /// The largest suite file, in bytes.
@@ -33,31 +32,21 @@ pub struct Overrides {
     pub deterministic_artifacts: Option<bool>,
     /// The directory below which datasets lie, instead of the suite's.
     pub data_root: Option<Utf8PathBuf>,
-    /// For code suites.
-    pub code: CodeOverrides,
-    /// For robustness suites: a file of targets instead of the suite's.
-    pub target: Option<Utf8PathBuf>,
-    /// For robustness suites: another policy.
-    pub policy: Option<PolicyName>,
-    /// For containment suites.
-    pub lane: Option<Lane>,
+    /// What the flags of single kinds say, each as its kind's own type.
+    pub own: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Files that take the place of parts of the suite.
+    pub files: Vec<Utf8PathBuf>,
     /// The run whose answers are judged again, in place of asking targets.
     pub derived_from: Option<Json>,
     /// Where keys come from: none of them may stand in the suite or its data.
     pub environment: Environment,
 }
 
-/// What the command line says against a code suite.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CodeOverrides {
-    /// Other values of k.
-    pub k: Option<Vec<u64>>,
-    /// Only these tasks.
-    pub tasks: Option<Vec<String>>,
-    /// Only so many tasks, drawn by the seed.
-    pub sample: Option<u64>,
-    /// Measure compile times and sizes.
-    pub measure: bool,
+impl Overrides {
+    /// What the flags of one kind say.
+    pub fn own<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.own.iter().find_map(|own| own.downcast_ref())
+    }
 }
 
 /// A dataset as it was found.
@@ -90,10 +79,10 @@ pub struct Loaded {
     pub datasets: Vec<DatasetFacts>,
     /// How many cases will be run, after the limit.
     pub case_count: u64,
+    /// How many trials that makes.
+    pub trial_count: u64,
     /// The limit, if there is one.
     pub limit: Option<u64>,
-    /// The lane that was asked for, if one was.
-    pub lane: Option<Lane>,
     /// The run whose answers are judged again, if it is so.
     pub derived_from: Option<Json>,
     /// What was let pass.
@@ -104,20 +93,28 @@ pub struct Loaded {
 ///
 /// # Errors
 /// All problems that are independent of each other, in the order of the files.
-pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> {
+pub(crate) fn load<K: Kinds>(
+    path: &Utf8Path,
+    overrides: &Overrides,
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
     let bytes = read_file(path)?;
     let keys = Arc::new(keys_in_use(&bytes, overrides));
-    read(path, overrides, bytes, &keys).map_err(|problems| problems.without(&keys))
+    read(path, overrides, (bytes, &keys), kinds).map_err(|problems| problems.without(&keys))
 }
 
 /// Reads and checks a suite that is in no file.
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_text(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
+pub(crate) fn load_text<K: Kinds>(
+    text: &str,
+    overrides: &Overrides,
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
     let bytes = text.as_bytes().to_vec();
     let keys = Arc::new(keys_in_use(&bytes, overrides));
-    read(Utf8Path::new("the suite of this command"), overrides, bytes, &keys)
+    read(Utf8Path::new("the suite of this command"), overrides, (bytes, &keys), kinds)
         .map_err(|problems| problems.without(&keys))
 }
 
@@ -125,19 +122,19 @@ pub fn load_text(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> 
 fn keys_in_use(bytes: &[u8], overrides: &Overrides) -> Keys {
     let mut settings = String::from_utf8_lossy(bytes).into_owned();
     // A file that cannot be read is reported where it is used.
-    if let Some(Ok(targets)) = overrides.target.as_ref().map(std::fs::read_to_string) {
+    for text in overrides.files.iter().filter_map(|file| std::fs::read_to_string(file).ok()) {
         settings.push('\n');
-        settings.push_str(&targets);
+        settings.push_str(&text);
     }
     Keys::live(&overrides.environment, &settings)
 }
 
-fn read(
+fn read<K: Kinds>(
     path: &Utf8Path,
     overrides: &Overrides,
-    bytes: Vec<u8>,
-    keys: &Arc<Keys>,
-) -> Result<Loaded, Problems> {
+    (bytes, keys): (Vec<u8>, &Arc<Keys>),
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
     let suite_sha256 = Digest::of(&bytes);
     let source = Arc::new(Source::new(path.as_str().to_owned(), bytes)?);
     let tree = Tree::parse(source).map_err(Problems::new)?;
@@ -146,15 +143,15 @@ fn read(
     if !found.is_empty() {
         return Err(Problems::new(found));
     }
-    let kind = kind_of(&tree)?;
+    let kind = kind_word(&tree, &kinds.names())?.unwrap_or_else(|| kinds.unnamed(&tree));
     let lenient = !strict_serialization(&tree, overrides);
     let loading = Loading { path, tree: &tree, overrides, lenient, keys };
-    let Read { suite, datasets, case_count, warnings } = kinds::read(kind, &loading)?;
+    let Read { suite, body, datasets, case_count, trial_count, warnings } = kinds.read(kind, &loading)?;
     let content: Reading<Json> = de::read(&tree, lenient);
     let Some(content) = content.value.filter(|_| content.problems.is_empty()) else {
         return Err(Problems::new(content.problems));
     };
-    Ok(Loaded {
+    let loaded = Loaded {
         path: path.to_owned(),
         suite,
         suite_sha256,
@@ -163,11 +160,12 @@ fn read(
         ),
         datasets,
         case_count,
+        trial_count,
         limit: overrides.limit,
-        lane: overrides.lane,
         derived_from: overrides.derived_from.clone(),
         warnings,
-    })
+    };
+    Ok((loaded, body))
 }
 
 pub(crate) fn in_order(mut problems: Vec<Problem>) -> Problems {

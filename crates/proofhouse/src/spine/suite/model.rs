@@ -1,14 +1,13 @@
 //! A suite as the program uses it: every default applied, every name resolved.
 
 use proofhouse_ledger::Json;
-use proofhouse_ledger::json::to_json;
+use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::record::Kind;
 
 use super::file::Gate;
-use super::kinds::{CodeBody, ContainmentBody, Probe, RobustnessBody};
 use crate::family::target::{self, TargetConfig};
 
-/// A checked suite: what all kinds have in common, and what its kind adds.
+/// A checked suite: what all kinds have in common, and the settings that its kind adds.
 #[derive(Debug, Clone)]
 pub struct Suite {
     /// Its name in run directories.
@@ -29,49 +28,10 @@ pub struct Suite {
     pub slots: Vec<Slot>,
     /// What has to hold for exit code 0.
     pub gate: Option<Gate>,
-    /// What its kind adds.
-    pub body: Body,
-}
-
-impl Suite {
     /// What it asks.
-    pub fn kind(&self) -> Kind {
-        match self.body {
-            Body::Probe(_) => Kind::Probe,
-            Body::Code(_) => Kind::Code,
-            Body::Robustness(_) => Kind::Robustness,
-            Body::Containment(_) => Kind::Containment,
-        }
-    }
-
-    /// What it adds if it is a `probe` suite.
-    pub fn probe(&self) -> Option<&Probe> {
-        match &self.body {
-            Body::Probe(probe) => Some(probe),
-            Body::Code(_) | Body::Robustness(_) | Body::Containment(_) => None,
-        }
-    }
-
-    /// What it adds if it is a `robustness` suite.
-    pub fn robustness(&self) -> Option<&RobustnessBody> {
-        match &self.body {
-            Body::Robustness(robustness) => Some(robustness),
-            Body::Probe(_) | Body::Code(_) | Body::Containment(_) => None,
-        }
-    }
-}
-
-/// What the kinds add to a suite.
-#[derive(Debug, Clone)]
-pub enum Body {
-    /// Answers and their judges.
-    Probe(Probe),
-    /// Completions and their tests.
-    Code(Box<CodeBody>),
-    /// Instructions, and what is made of them.
-    Robustness(Box<RobustnessBody>),
-    /// Attacks, benign use and gates.
-    Containment(Box<ContainmentBody>),
+    pub kind: Kind,
+    /// Every setting that its kind adds, as it took effect.
+    pub own: Object,
 }
 
 /// What stands in one slot, for manifests and envelopes.

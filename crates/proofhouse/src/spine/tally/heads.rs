@@ -7,14 +7,11 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{Damage, Kind, Line, Status};
-use proofhouse_ledger::summary::{self, ContainmentSummary, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
-use super::code::CodeTally;
-use super::containment::Tally as ContainmentTally;
 use super::pairs::Pairs;
-use super::robustness::RobustnessTally;
 use super::stats::{self, Confidence};
 use super::wordings::Wordings;
 
@@ -39,10 +36,59 @@ pub struct Tally {
     variants: BTreeMap<Vec<u8>, u32>,
     kind: Option<Kind>,
     /// What the kind adds.
-    code: Option<CodeTally>,
-    robustness: Option<RobustnessTally>,
-    containment: Option<ContainmentTally>,
+    own: Option<Box<dyn OwnTally>>,
+    kinds: Option<OfKind>,
     config: Json,
+}
+
+/// Opens what a kind adds to the tally of a run with this resolved configuration.
+pub type OfKind = fn(Kind, &Json) -> Box<dyn OwnTally>;
+
+/// What one kind adds to the tally.
+pub trait OwnTally {
+    /// Takes the next record; `slot` counts from 0 in the order of the records.
+    ///
+    /// # Errors
+    /// The field that cannot be read.
+    fn push(
+        &mut self,
+        line: &Line<'_>,
+        slot: usize,
+        status: Status,
+        passed: Option<bool>,
+    ) -> Result<(), Damage> {
+        let _ = (line, slot, status, passed);
+        Ok(())
+    }
+
+    /// Whether all trials of a case follow each other.
+    fn has_neighbours(&self) -> bool {
+        true
+    }
+
+    /// Whether a trial that was not run is one that nobody needed.
+    fn spares(&self) -> bool {
+        false
+    }
+
+    /// Whether it says itself what other wordings did.
+    fn tells_wordings(&self) -> bool {
+        false
+    }
+
+    /// Adds what only this kind can say, and gives what a gate has to know of it.
+    fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms;
+}
+
+/// What a kind says about its gate.
+#[derive(Debug, Default)]
+pub struct GateTerms {
+    /// By slot, the rate that it looks at in place of the pass rate.
+    pub rates: Vec<Option<f64>>,
+    /// Slots that it holds to nothing.
+    pub exempt: Vec<String>,
+    /// Whether nothing tried it, so that it has neither held nor failed.
+    pub untried: bool,
 }
 
 /// A verdict that waits for the other trials of its case.
@@ -78,9 +124,9 @@ struct SlotTally {
 
 impl Tally {
     /// A tally of the run with this resolved configuration.
-    pub fn new(config: &Json) -> Self {
+    pub fn new(config: &Json, kinds: OfKind) -> Self {
         let gate = config.pointer("/gate/pass_rate").and_then(Json::as_f64);
-        Self { gate, config: config.clone(), ..Self::default() }
+        Self { gate, config: config.clone(), kinds: Some(kinds), ..Self::default() }
     }
 
     /// Takes the next record.
@@ -88,12 +134,9 @@ impl Tally {
         if self.run_id.is_none() {
             self.run_id = Some(line.run_id()?);
             self.suite_id = line.text("suite_id").ok_or(Damage::Field("suite_id"))?.into_owned();
-            self.kind = Some(line.kind()?);
-            self.code = (self.kind == Some(Kind::Code)).then(|| CodeTally::new(&self.config));
-            self.robustness =
-                (self.kind == Some(Kind::Robustness)).then(|| RobustnessTally::new(&self.config));
-            self.containment =
-                (self.kind == Some(Kind::Containment)).then(|| ContainmentTally::new(&self.config));
+            let kind = line.kind()?;
+            self.kind = Some(kind);
+            self.own = self.kinds.map(|open| open(kind, &self.config));
         }
         let case = line.raw("case_id").ok_or(Damage::Field("case_id"))?;
         if case != self.case {
@@ -110,21 +153,16 @@ impl Tally {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         let at = self.slot(line)?;
-        if let Some(robustness) = &mut self.robustness {
-            robustness.push(line)?;
+        let own = self.own.as_mut();
+        let neighbours = own.as_ref().is_none_or(|own| own.has_neighbours());
+        if let Some(own) = own {
+            own.push(line, at, status, passed)?;
         }
-        let neighbours = self.code.is_none();
-        if let Some(containment) = &mut self.containment {
-            containment.push(line)?;
-        }
-        if let Some(code) = &mut self.code {
-            code.push(at, line, status, passed)?;
-            if let Some(passed) = passed {
-                let repetition = u32::try_from(line.integer("repetition")?).unwrap_or(u32::MAX);
-                let variant = self.variant(line.raw("variant_id").unwrap_or(b"null"));
-                let verdict = Scattered { slot: at as u32, variant, repetition, passed };
-                self.scattered.entry(case.to_vec()).or_default().push(verdict);
-            }
+        if let Some(passed) = passed.filter(|_| !neighbours) {
+            let repetition = u32::try_from(line.integer("repetition")?).unwrap_or(u32::MAX);
+            let variant = self.variant(line.raw("variant_id").unwrap_or(b"null"));
+            let verdict = Scattered { slot: at as u32, variant, repetition, passed };
+            self.scattered.entry(case.to_vec()).or_default().push(verdict);
         }
         self.slots[at].push(line, status, passed, neighbours)
     }
@@ -181,22 +219,13 @@ impl Tally {
     pub fn finish(mut self) -> Option<Summary> {
         self.close_case();
         self.close_scattered();
-        let spared = self.kind == Some(Kind::Robustness);
-        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(spared)).collect();
-        let containment = self.containment.map(ContainmentTally::finish);
-        // A control without a gate is there to leak.
-        let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
-        let closed = self.code.as_ref().map(CodeTally::rates_with_unanswered).unwrap_or_default();
-        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls, &closed));
-        // A gate that nothing tried has neither held nor failed.
-        if containment.as_ref().is_some_and(ContainmentSummary::is_pointless) {
-            gate.iter_mut().for_each(|gate| gate.held = None);
-        }
+        let own = self.own.take()?;
+        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares())).collect();
         let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
             let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
             pairs.compare(a, b)
         });
-        Some(Summary {
+        let mut summary = Summary {
             schema_version: summary::SCHEMA_VERSION.to_owned(),
             kind: self.kind?,
             run_id: self.run_id?,
@@ -206,17 +235,19 @@ impl Tally {
             counts: by_status(&self.counts),
             error_types: self.error_types.clone(),
             comparisons: comparisons.collect(),
-            code: self.code.as_ref().map(|code| code.finish(&slots)),
-            robustness: self.robustness.map(RobustnessTally::finish),
-            wordings: match self.kind {
-                // A robustness run says the same in its own section, beside its verdicts.
-                Some(Kind::Robustness) => Vec::new(),
-                _ => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
+            wordings: match own.tells_wordings() {
+                true => Vec::new(),
+                false => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
             },
             slots,
-            gate,
-            containment,
-        })
+            gate: None,
+            code: None,
+            robustness: None,
+            containment: None,
+        };
+        let terms = own.finish(&mut summary);
+        summary.gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &summary.slots, &terms));
+        Some(summary)
     }
 }
 
@@ -331,7 +362,7 @@ fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
 }
 
 /// A rate with its Wilson interval; null when empty.
-pub(super) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+pub(crate) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
     let interval = stats::wilson(numerator, denominator, Confidence::P95);
     let value = (denominator > 0).then(|| round(numerator as f64 / denominator as f64));
     let (low, high) =
@@ -340,14 +371,13 @@ pub(super) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
 }
 
 /// Every number that reaches the summary goes through here.
-pub(super) fn round(value: f64) -> f64 {
+pub(crate) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
-/// `closed`: by slot, the rate with tasks that nobody answered as failures, where there are any.
-fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str], closed: &[Option<f64>]) -> Gate {
-    let held_to_it = |slot: &&Slot| !controls.contains(&slot.slot.as_str());
-    let value = |at: usize, slot: &Slot| closed.get(at).copied().flatten().or(slot.pass_rate.value);
+fn judge_gate(pass_rate: f64, slots: &[Slot], terms: &GateTerms) -> Gate {
+    let held_to_it = |slot: &&Slot| !terms.exempt.contains(&slot.slot);
+    let value = |at: usize, slot: &Slot| terms.rates.get(at).copied().flatten().or(slot.pass_rate.value);
     let failed_slots: Vec<String> = slots
         .iter()
         .enumerate()
@@ -360,5 +390,6 @@ fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str], closed: &[Optio
         (true, true) => None,
         (true, false) => Some(true),
     };
+    let held = held.filter(|_| !terms.untried);
     Gate { pass_rate, held, failed_slots }
 }

@@ -7,17 +7,12 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
-mod code;
-pub mod containment;
-mod failures;
-mod heads;
+pub(crate) mod heads;
 mod pairs;
-mod robust;
-mod robustness;
-mod wordings;
+pub(crate) mod wordings;
 
 pub use crate::stats;
-pub use heads::Tally;
+pub use heads::{GateTerms, OfKind, OwnTally, Tally};
 
 /// Why a run cannot be added up.
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +37,11 @@ pub enum TallyError {
 }
 
 /// Adds up a run directory.
-pub fn tally(paths: &RunPaths) -> Result<Summary, TallyError> {
+pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
     let config = files::read(&paths.config())?;
     let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config))
         .map_err(|error| TallyError::Config(error.to_string()))?;
-    let mut tally = Tally::new(&config);
+    let mut tally = Tally::new(&config, kinds);
     let path = paths.records();
     let mut reader = LineReader::open(&path)?;
     let mut spans = Spans::default();
@@ -66,8 +61,8 @@ pub fn tally(paths: &RunPaths) -> Result<Summary, TallyError> {
 }
 
 /// Adds up a run directory and writes `summary.json`; gives the summary and its bytes.
-pub fn write(paths: &RunPaths) -> Result<(Summary, Vec<u8>), TallyError> {
-    let summary = tally(paths)?;
+pub fn write(paths: &RunPaths, kinds: OfKind) -> Result<(Summary, Vec<u8>), TallyError> {
+    let summary = tally(paths, kinds)?;
     let bytes = canonical::to_file(&summary).expect("a summary holds finite numbers only");
     files::write_atomic(&paths.summary(), &bytes)?;
     Ok((summary, bytes))

@@ -89,7 +89,7 @@ impl Wordings {
 }
 
 /// `whitespace_noise` of `"whitespace_noise_0007"`; none of null.
-pub(super) fn generator(variant: &[u8]) -> Option<&str> {
+pub(crate) fn generator(variant: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(variant).ok()?.strip_prefix('"')?;
     text.rsplit_once('_').map(|(name, _)| name)
 }

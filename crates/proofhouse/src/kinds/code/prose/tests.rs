@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::kinds::code::Problem;
 use crate::family::vary::{Ask, GeneratorConfig, Maker};
+use crate::kinds::code::Problem;
 
 #[track_caller]
 fn check(prose: &Prose<'_>, expected: &str) {

@@ -1,4 +1,4 @@
-//! The sections of a report. Each is one file that makes its part of the page from [`Facts`], and a row of [`ALL`].
+//! The sections of a report. Each is one file that makes its part of the page from [`Facts`], and a row.
 //!
 //! A section has nothing to say where its facts are missing (no tags, one target, another kind of suite): then it gives
 //! `None` and leaves no trace in the page. Whatever it shows must be readable without JavaScript.
@@ -9,18 +9,8 @@ use proofhouse_ledger::summary::Summary;
 use super::html::Html;
 use super::survey::Survey;
 
-mod answers;
-mod attacks;
-mod attribution;
-mod calibration;
 mod cases;
-mod code;
 mod comparisons;
-mod false_positives;
-mod heat_map;
-mod ladder;
-mod lanes;
-mod leaks;
 mod outcomes;
 mod provenance;
 mod records;
@@ -29,19 +19,16 @@ mod tags;
 mod verdict;
 mod wordings;
 
-/// The order in which a reader meets them: the verdict and its uncertainty first, how to check it all last.
-pub(super) const ALL: &[Section] = &[
-    verdict::SECTION,
-    code::SECTION,
-    answers::SECTION,
-    calibration::SECTION,
-    heat_map::SECTION,
-    ladder::SECTION,
-    attribution::SECTION,
-    attacks::SECTION,
-    leaks::SECTION,
-    false_positives::SECTION,
-    lanes::SECTION,
+/// The order in which a reader meets them: the verdict and its uncertainty first, then what only this kind of run has, how to
+/// check it all last.
+pub(super) fn all(own: &'static [Section]) -> impl Iterator<Item = &'static Section> {
+    FIRST.iter().chain(own).chain(REST)
+}
+
+const FIRST: &[Section] = &[verdict::SECTION];
+
+/// What every kind has behind its own sections.
+const REST: &[Section] = &[
     comparisons::SECTION,
     wordings::SECTION,
     outcomes::SECTION,
@@ -52,25 +39,23 @@ pub(super) const ALL: &[Section] = &[
     provenance::SECTION,
 ];
 
-pub(super) use answers::findings;
-
 /// A part of the page.
-pub(super) struct Section {
+pub struct Section {
     /// Its anchor.
-    pub(super) id: &'static str,
+    pub(crate) id: &'static str,
     /// Its heading.
-    pub(super) title: &'static str,
+    pub(crate) title: &'static str,
     /// What stands under the heading.
-    pub(super) body: fn(&Facts<'_>) -> Option<Html>,
+    pub(crate) body: fn(&Facts<'_>) -> Option<Html>,
 }
 
 /// Everything that a section may draw from.
 #[derive(Clone, Copy)]
-pub(super) struct Facts<'a> {
+pub struct Facts<'a> {
     /// What was run.
-    pub(super) manifest: &'a Manifest,
+    pub(crate) manifest: &'a Manifest,
     /// What it adds up to.
-    pub(super) summary: &'a Summary,
+    pub(crate) summary: &'a Summary,
     /// What one reading of the records gave.
-    pub(super) survey: &'a Survey,
+    pub(crate) survey: &'a Survey,
 }

@@ -11,7 +11,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use super::file::Format;
 use super::keys;
-use super::kinds::Loading;
+use super::kind::Loading;
 use super::problem::{Code, MAX_REPORTED, Place, Problem};
 use super::tree::Step;
 use crate::family::target::Keys;

@@ -6,7 +6,12 @@ use crate::kinds::code::rust::tokens::{Lexed, What};
 const MAX_DEPTH: usize = 32;
 
 /// The value of the predicate between two tokens; `None` where only the compiler knows.
-pub(in crate::kinds::code::rust) fn holds(lexed: &Lexed<'_>, from: usize, to: usize, test: bool) -> Option<bool> {
+pub(in crate::kinds::code::rust) fn holds(
+    lexed: &Lexed<'_>,
+    from: usize,
+    to: usize,
+    test: bool,
+) -> Option<bool> {
     predicate(lexed, from, to, test, 0)
 }
 
