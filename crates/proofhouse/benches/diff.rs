@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse::diff::{Options, compare};
+use proofhouse::spine::diff::{Options, compare};
 use proofhouse_ledger::RunPaths;
 
 mod synthetic;

@@ -9,8 +9,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse::suite::{Overrides, load};
-use proofhouse::target::Request;
+use proofhouse::family::target::Request;
+use proofhouse::kinds::load;
+use proofhouse::kinds::probe::Probe;
+use proofhouse::spine::suite::Overrides;
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::json::{Strictness, parse};
 
@@ -70,7 +72,7 @@ fn one(case: &str, root: &Utf8Path, count: u64) {
             let loaded = load(&root.join("jsonl.yaml"), &Overrides::default()).expect("a good suite");
             let target = loaded.suite.targets[0]
                 .1
-                .open("slot", &proofhouse::target::Opening::default())
+                .open("slot", &proofhouse::family::target::Opening::default())
                 .expect("a good script");
             start = cpu();
             for seed in 0..count {
@@ -86,7 +88,8 @@ fn one(case: &str, root: &Utf8Path, count: u64) {
             if what == "cases" {
                 start = cpu();
                 assert_eq!(
-                    loaded.suite.probe().expect("a probe suite").cases().filter(Result::is_ok).count() as u64,
+                    loaded.body_as::<Probe>().expect("a probe suite").cases().filter(Result::is_ok).count()
+                        as u64,
                     count
                 );
             }

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proofhouse::target::{Chat, Opening, Outcome, TargetConfig};
+use proofhouse::family::target::{Chat, Opening, Outcome, TargetConfig};
 use rustix::time::{ClockId, clock_gettime};
 use servers::{Act, Server, completion};
 use tokio::sync::Semaphore;
@@ -116,7 +116,7 @@ fn ours(server: &Server) -> (f64, f64) {
     })
 }
 
-async fn flood(target: &Arc<proofhouse::target::Target>, count: usize) {
+async fn flood(target: &Arc<proofhouse::family::target::Target>, count: usize) {
     let gate = Arc::new(Semaphore::new(IN_FLIGHT));
     let mut asked = tokio::task::JoinSet::new();
     for n in 0..count {

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use proofhouse::vary::{Ask, GeneratorConfig, Maker, Variants};
+use proofhouse::family::vary::{Ask, GeneratorConfig, Maker, Variants};
 
 /// Long enough to be typical, and every generator has something to do in it.
 const BASE: &str = "Convert a list of names and emails into a simple dictionary keyed by id. \

@@ -162,7 +162,8 @@ fn kinds_and_statuses_are_known_by_their_words() {
     for end in Termination::ALL {
         assert_eq!(serde_json::to_value(end).unwrap(), end.as_str());
     }
-    let retried: Vec<&str> = Status::ALL.into_iter().filter(|s| s.is_retryable()).map(Status::as_str).collect();
+    let retried: Vec<&str> =
+        Status::ALL.into_iter().filter(|s| s.is_retryable()).map(Status::as_str).collect();
     assert_eq!(retried, ["error", "timeout", "rate_limited", "skipped"]);
     let passed = Outcome::ALL.map(Outcome::passed);
     assert_eq!(passed, [Some(false), Some(true), Some(true), Some(false), Some(false), None, None]);

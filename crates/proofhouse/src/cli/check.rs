@@ -8,8 +8,10 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
 use super::{Terminal, visible};
-use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
-use crate::{plan, suite};
+use crate::kinds;
+use crate::kinds::code::{
+    self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust,
+};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
 ///
@@ -49,12 +51,14 @@ impl Check {
                 }
                 continue;
             }
-            match suite::load(path, &self.inputs.overrides()) {
-                Ok(loaded) => {
+            match kinds::load(path, &self.inputs.overrides()) {
+                Ok(job) => {
+                    let loaded = &job.loaded;
+                    self.inputs.fit(loaded.suite.kind)?;
                     for warning in &loaded.warnings {
                         terminal.say(&format!("warning: {warning}"));
                     }
-                    let (cases, trials) = (loaded.case_count, plan::count(&loaded));
+                    let (cases, trials) = (loaded.case_count, loaded.trial_count);
                     terminal.data(&format!("{path}: ok, {cases} cases, {trials} trials\n"))?;
                 }
                 Err(problems) => broken.push(problems.to_string().trim_end().to_owned()),

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
 use super::{Terminal, visible};
-use crate::code::{self, Clippy, LanguageName, Problem, ProblemFile};
+use crate::kinds::code::{self, Clippy, CodeFlags, LanguageName, Problem, ProblemFile};
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
 ///
@@ -102,7 +102,7 @@ impl Code {
         for (slot, samples) in &slots {
             text.push_str(&format!("  {}: {}\n", quoted(slot), quoted(&below(&base, samples)?)));
         }
-        if let Some(k) = &self.run.inputs.k {
+        if let Some(k) = self.run.inputs.own::<CodeFlags>().and_then(|flags| flags.k.as_ref()) {
             let k: Vec<String> = k.iter().map(u64::to_string).collect();
             text.push_str(&format!("k: [{}]\n", k.join(", ")));
         }

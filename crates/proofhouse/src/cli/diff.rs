@@ -7,7 +7,7 @@ use proofhouse_ledger::RunPaths;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::diff::{self, Decision, Demand, Options, Style};
+use crate::spine::diff::{self, Decision, Demand, Options, Style};
 
 /// Compare two run directories, record by record.
 #[derive(Debug, Args)]

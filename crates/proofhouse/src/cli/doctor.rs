@@ -11,10 +11,11 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::table;
 use super::{Terminal, env};
-use crate::run::clock::Watch;
-use crate::run::host;
-use crate::suite::{self, Overrides};
-use crate::target::{Chat, Opening};
+use crate::family::target::{Chat, Opening};
+use crate::kinds;
+use crate::spine::run::clock::Watch;
+use crate::spine::run::host;
+use crate::spine::suite::Overrides;
 
 /// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
 #[derive(Debug, Args)]
@@ -102,7 +103,7 @@ impl Doctor {
 /// A row for each target of a suite, and whether all of them answered. No key is ever part of a reply or a complaint.
 fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
     let overrides = Overrides { environment: env::for_targets(), ..Overrides::default() };
-    let loaded = suite::load(path, &overrides)?;
+    let loaded = kinds::load(path, &overrides)?.loaded;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let opening = Opening {
         environment: env::for_targets(),

@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 use camino::Utf8PathBuf;
 
-use crate::target::Environment;
+use crate::family::target::Environment;
 
 /// `NO_COLOR`: any value turns colour off.
 const NO_COLOR: &str = "NO_COLOR";

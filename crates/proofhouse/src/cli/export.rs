@@ -8,7 +8,8 @@ use proofhouse_ledger::RunPaths;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::export::{self, ExportError, Format};
+use crate::kinds;
+use crate::spine::export::{self, ExportError, Format};
 
 /// Write a run as files for other programs.
 #[derive(Debug, Args)]
@@ -17,7 +18,7 @@ pub(super) struct Export {
     run_dir: Utf8PathBuf,
 
     /// Which format; `proofhouse list exports` says what each is.
-    #[arg(long, value_parser = PossibleValuesParser::new(export::ALL.iter().map(|format| format.name)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(kinds::exports().map(|format| format.name)))]
     format: String,
 
     /// Where to write [default: beside the run directory].
@@ -32,8 +33,8 @@ impl Export {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
         }
-        let named = |format: &&Format| format.name == self.format;
-        let format = export::ALL.iter().find(named).expect("the command line takes known formats only");
+        let named = |format: &&'static Format| format.name == self.format;
+        let format = kinds::exports().find(named).expect("the command line takes known formats only");
         let beside = paths.dir.parent().filter(|parent| !parent.as_str().is_empty());
         let out = self.out.as_deref().or(beside).unwrap_or(Utf8Path::new("."));
         let written = export::export(&paths, format, out).map_err(|error| {

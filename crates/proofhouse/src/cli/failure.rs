@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use proofhouse_ledger::files::FileError;
 
 use super::exit::Exit;
-use crate::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
-use crate::suite::Problems;
+use crate::spine::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
+use crate::spine::suite::Problems;
 
 /// What ends a command early.
 #[derive(Debug)]
@@ -97,9 +97,15 @@ impl From<ExecuteError> for Failure {
             ExecuteError::Target(..) | ExecuteError::Judge(_) | ExecuteError::Means(_) => {
                 Exit::Infrastructure
             }
+            ExecuteError::NoTargets => Exit::InvalidSuite,
             ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
         };
         let whole = Failure::new(exit, &error);
+        if matches!(error, ExecuteError::NoTargets) {
+            return whole.hint(
+                "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`",
+            );
+        }
         // What a target or a judge lacks comes with its own hint.
         match whole.message.split_once("\n\nhint: ") {
             Some((message, hint)) => Failure::say(exit, message.to_owned()).hint(hint.to_owned()),

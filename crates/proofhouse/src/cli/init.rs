@@ -2,11 +2,13 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use clap::builder::PossibleValue;
 use proofhouse_ledger::files::{self, FileError};
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::kinds::{KINDS, Row};
 
 /// Write a commented suite that runs at once, with its data.
 #[derive(Debug, Args)]
@@ -20,51 +22,38 @@ pub(super) struct Init {
     dir: Utf8PathBuf,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum KindArg {
-    /// Are the answers right, and what changed?
-    Probe,
-    /// Does generated code compile, pass its tests, satisfy the linter?
-    Code,
-    /// Is a tool stable, how brittle is it, where is its boundary?
-    Robustness,
-    /// Do injected instructions reach forbidden tools, and what does the gate cost?
-    Containment,
+/// A kind of suite by its name.
+#[derive(Clone, Copy)]
+struct KindArg(&'static Row);
+
+impl std::fmt::Debug for KindArg {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.kind.as_str())
+    }
 }
 
-/// A file of a scaffold: its name and its content.
-type Template = (&'static str, &'static str);
+impl clap::ValueEnum for KindArg {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: [KindArg; KINDS.len()] = {
+            let mut all = [KindArg(KINDS[0]); KINDS.len()];
+            let mut at = 1;
+            while at < KINDS.len() {
+                all[at] = KindArg(KINDS[at]);
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
 
-const PROBE: &[Template] = &[
-    ("probe.yaml", include_str!("init/probe.yaml")),
-    ("questions.jsonl", include_str!("init/questions.jsonl")),
-];
-
-const CODE: &[Template] = &[
-    ("code.yaml", include_str!("init/code/code.yaml")),
-    ("problems.jsonl", include_str!("init/code/problems.jsonl")),
-    ("careful.jsonl", include_str!("init/code/careful.jsonl")),
-    ("hasty.jsonl", include_str!("init/code/hasty.jsonl")),
-];
-
-const ROBUSTNESS: &[Template] = &[
-    ("robustness.yaml", include_str!("init/robustness/robustness.yaml")),
-    ("forge/forge.sh", include_str!("init/robustness/forge.sh")),
-];
-
-const CONTAINMENT: &[Template] = &[
-    ("containment.yaml", include_str!("init/containment/containment.yaml")),
-    ("attacks.jsonl", include_str!("init/containment/attacks.jsonl")),
-];
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.kind.as_str()).help(self.0.about))
+    }
+}
 
 impl Init {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let templates = match self.kind {
-            KindArg::Probe => PROBE,
-            KindArg::Code => CODE,
-            KindArg::Robustness => ROBUSTNESS,
-            KindArg::Containment => CONTAINMENT,
-        };
+        let templates = self.kind.0.starter;
         for (name, _) in templates {
             let path = self.dir.join(name);
             if path.exists() {

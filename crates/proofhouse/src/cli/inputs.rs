@@ -1,19 +1,20 @@
 //! What several commands take from the command line: where replies come from, and what shapes the trials.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command};
 use proofhouse_ledger::record::Kind;
 
 use super::env;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::code::LanguageName;
-use crate::containment::Lane;
-use crate::robustness::PolicyName;
-use crate::suite::{CodeOverrides, Overrides};
-use crate::target::{Endpoints, Mode, Opening, Tape};
+use crate::family::target::{Endpoints, Mode, Opening, Tape};
+use crate::kinds::KINDS;
+use crate::kinds::code::LanguageName;
+use crate::spine::suite::Overrides;
 
 /// Where replies of targets are kept or come from; shared by all commands that ask targets.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ impl Tapes {
 
 /// What shapes the trials from the command line; shared by `check`, `plan` and `run`.
 #[derive(Debug, Args)]
-pub(super) struct Inputs {
+struct Common {
     /// Take only the first N cases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
@@ -69,97 +70,93 @@ pub(super) struct Inputs {
     /// Dataset paths start here and stay below it, instead of the suite's directory.
     #[arg(long, value_name = "DIR")]
     data_root: Option<Utf8PathBuf>,
-
-    /// Code suites: the k of pass@k, instead of the suite's.
-    #[arg(long, value_name = "K,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub(super) k: Option<Vec<u64>>,
-
-    /// Code suites: only this task; may be given several times.
-    #[arg(long = "task", value_name = "ID")]
-    tasks: Option<Vec<String>>,
-
-    /// Code suites: only N tasks, drawn by the seed.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    sample: Option<u64>,
-
-    /// Containment suites: the protocol probe only (1), the whole suite (2), or the whole suite if the probe passes (auto).
-    #[arg(long, value_enum)]
-    lane: Option<LaneArg>,
-
-    /// Code suites: judge each completion alone, and record compile time and program size.
-    #[arg(long)]
-    measure: bool,
-
-    /// Robustness suites: a file with the tools under test by name, instead of the suite's `targets`.
-    #[arg(long, value_name = "FILE")]
-    target: Option<Utf8PathBuf>,
-
-    /// Robustness suites: when to stop repeating, instead of the suite's.
-    #[arg(long, value_enum)]
-    policy: Option<PolicyArg>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum PolicyArg {
-    /// The rules of the seed, to the letter.
-    Seed,
-    /// The same questions with error control.
-    Evidence,
-    /// Every planned run.
-    Fixed,
+/// The same with the flags that single kinds have.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    common: Common,
+    own: Vec<OfKind>,
 }
 
-impl From<PolicyArg> for PolicyName {
-    fn from(policy: PolicyArg) -> PolicyName {
-        match policy {
-            PolicyArg::Seed => PolicyName::Seed,
-            PolicyArg::Evidence => PolicyName::Evidence,
-            PolicyArg::Fixed => PolicyName::Fixed,
-        }
+/// What the flags of one kind say.
+#[derive(Debug)]
+struct OfKind {
+    kind: Kind,
+    /// The first flag that was given, if one was.
+    given: Option<String>,
+    value: Arc<dyn Any + Send + Sync>,
+    files: Vec<Utf8PathBuf>,
+}
+
+impl clap::Args for Inputs {
+    fn augment_args(command: Command) -> Command {
+        KINDS.iter().fold(Common::augment_args(command), |command, row| (row.flags.augment)(command))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Inputs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let own = KINDS.iter().map(|row| {
+            let (value, files) = (row.flags.value)(matches)?;
+            let flags = (row.flags.augment)(Command::new("flags"));
+            let given = flags.get_arguments().find(|flag| {
+                let name = flag.get_id().as_str();
+                matches.try_contains_id(name).is_ok()
+                    && matches.value_source(name) == Some(ValueSource::CommandLine)
+            });
+            let given = given.and_then(|flag| flag.get_long()).map(|long| format!("--{long}"));
+            Ok(OfKind { kind: row.kind, given, value, files })
+        });
+        Ok(Inputs {
+            common: Common::from_arg_matches(matches)?,
+            own: own.collect::<Result<_, clap::Error>>()?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
 impl Inputs {
-    /// Refuses what says nothing to a suite of this kind: a filter that is ignored would be a silent lie.
+    /// Refuses what says nothing to a suite of this kind: a flag that is ignored would be a silent lie.
     pub(super) fn fit(&self, kind: Kind) -> Result<(), Failure> {
-        let given = [
-            ("--k", self.k.is_some(), Kind::Code),
-            ("--task", self.tasks.is_some(), Kind::Code),
-            ("--sample", self.sample.is_some(), Kind::Code),
-            ("--measure", self.measure, Kind::Code),
-            ("--target", self.target.is_some(), Kind::Robustness),
-            ("--policy", self.policy.is_some(), Kind::Robustness),
-        ];
-        match given.iter().find(|(_, given, of)| *given && *of != kind) {
+        let foreign = self.own.iter().filter(|own| own.kind != kind);
+        match foreign.filter_map(|own| Some((own, own.given.as_ref()?))).next() {
             None => Ok(()),
-            Some((flag, _, of)) => {
+            Some((own, flag)) => {
                 let what = format!(
                     "`{flag}` is for suites of kind `{}`; this one is of kind `{}`",
-                    of.as_str(),
+                    own.kind.as_str(),
                     kind.as_str()
                 );
-                Err(Failure::say(Exit::Usage, what))
+                Err(Failure::say(Exit::Usage, what).hint(format!("leave `{flag}` out")))
             }
         }
     }
 
+    /// What the flags of one kind say.
+    pub(super) fn own<T: Any>(&self) -> Option<&T> {
+        self.own.iter().find_map(|own| own.value.downcast_ref())
+    }
+
     pub(super) fn overrides(&self) -> Overrides {
+        let common = &self.common;
         Overrides {
-            seed: self.seed,
-            limit: self.limit,
-            strict_serialization: self.no_strict_serialization.then_some(false),
-            deterministic_artifacts: self.no_deterministic_artifacts.then_some(false),
-            data_root: self.data_root.clone(),
+            seed: common.seed,
+            limit: common.limit,
+            strict_serialization: common.no_strict_serialization.then_some(false),
+            deterministic_artifacts: common.no_deterministic_artifacts.then_some(false),
+            data_root: common.data_root.clone(),
             derived_from: None,
-            code: CodeOverrides {
-                k: self.k.clone(),
-                tasks: self.tasks.clone(),
-                sample: self.sample,
-                measure: self.measure,
-            },
-            target: self.target.clone(),
-            policy: self.policy.map(PolicyName::from),
-            lane: self.lane.map(LaneArg::lane),
+            own: self.own.iter().map(|own| Arc::clone(&own.value)).collect(),
+            files: self.own.iter().flat_map(|own| own.files.iter().cloned()).collect(),
             environment: env::for_targets(),
         }
     }
@@ -177,25 +174,6 @@ impl From<LanguageArg> for LanguageName {
         match language {
             LanguageArg::Rust => LanguageName::Rust,
             LanguageArg::Python => LanguageName::Python,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum LaneArg {
-    #[value(name = "1")]
-    One,
-    #[value(name = "2")]
-    Two,
-    Auto,
-}
-
-impl LaneArg {
-    fn lane(self) -> Lane {
-        match self {
-            LaneArg::One => Lane::One,
-            LaneArg::Two => Lane::Two,
-            LaneArg::Auto => Lane::Auto,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Lanes of containment suites: the protocol probe (1), the whole suite (2), and the whole suite behind the probe (auto).
 
+use std::sync::Arc;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::ExitStatus;
 use proofhouse_ledger::json::to_json;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::ContainmentSummary;
 use proofhouse_ledger::summary::containment::{Bound, Lane1};
 use proofhouse_ledger::{Digest, Json, RunPaths, files};
@@ -14,9 +15,10 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::{Place, Run};
 use super::table;
-use crate::containment::Lane;
-use crate::suite::{self, Loaded, Overrides};
-use crate::{run, tally};
+use crate::kinds;
+use crate::kinds::containment::{ContainmentFlags, Lane};
+use crate::spine::suite::{Loaded, Overrides};
+use crate::spine::{run, tally};
 
 /// The lane of a run that is not `auto`, as its envelope tells it.
 pub(super) fn alone(lane: Option<Lane>) -> run::Lane {
@@ -26,18 +28,6 @@ pub(super) fn alone(lane: Option<Lane>) -> run::Lane {
         Some(Lane::Auto) | None => Json::Null,
     };
     run::Lane { name: lane.map(Lane::as_str), gate }
-}
-
-/// Lanes belong to containment suites.
-pub(super) fn check(loaded: &Loaded) -> Result<(), Failure> {
-    if loaded.lane.is_some() && loaded.suite.kind() != Kind::Containment {
-        let what = format!(
-            "`--lane` belongs to containment suites, and this is a {} suite",
-            loaded.suite.kind().as_str()
-        );
-        return Err(Failure::say(Exit::Usage, what).hint("leave `--lane` out"));
-    }
-    Ok(())
 }
 
 /// What a containment run alone can say about its exit code.
@@ -59,9 +49,10 @@ pub(super) fn verdict(summary: &ContainmentSummary) -> Option<Exit> {
 /// Runs lane 2 only if lane 1 passes, now or before.
 pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
     let overrides = run.inputs.overrides();
-    let first = Overrides { lane: Some(Lane::One), ..overrides.clone() };
-    let loaded = suite::load(&run.suite, &first)?;
-    check(&loaded)?;
+    let first =
+        Overrides { own: vec![Arc::new(ContainmentFlags { lane: Some(Lane::One) })], ..overrides.clone() };
+    let loaded = kinds::load(&run.suite, &first)?.loaded;
+    run.inputs.fit(loaded.suite.kind)?;
     let dir = run.run_dir.as_ref().map(|dir| Utf8PathBuf::from(format!("{dir}.lane1")));
     let cached = if run.no_cache { None } else { earlier_pass(&loaded, &run.root, dir.as_deref()) };
     let (source, lane1) = match cached {
@@ -128,7 +119,7 @@ fn passed_before(loaded: &Loaded, paths: &RunPaths) -> Option<Lane1> {
         && envelope.exit_status == ExitStatus::Normal
         && Digest::of_file(&paths.records()).ok()? == manifest.records_sha256;
     // The verdict is added up anew: a stored one is not believed.
-    let lane1 = same.then(|| tally::tally(paths).ok()).flatten()?.containment?.lane1?;
+    let lane1 = same.then(|| tally::tally(paths, kinds::own_tally).ok()).flatten()?.containment?.lane1?;
     lane1.passed.then_some(lane1)
 }
 

@@ -5,10 +5,10 @@ use clap::Args;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::export;
-use crate::judge::JudgeConfig;
-use crate::target::TargetConfig;
-use crate::vary::GeneratorConfig;
+use crate::family::judge::JudgeConfig;
+use crate::family::target::TargetConfig;
+use crate::family::vary::GeneratorConfig;
+use crate::kinds;
 
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ impl List {
             Family::Judges => JudgeConfig::pages(),
             Family::Targets => TargetConfig::pages(),
             Family::Exports => {
-                for format in export::ALL {
+                for format in kinds::exports() {
                     terminal.data(&format!("{:12}  {}\n", format.name, format.about))?;
                 }
                 return Ok(Exit::Ok);

@@ -28,7 +28,6 @@ mod report;
 mod run;
 mod schema;
 mod score;
-mod stopping;
 mod table;
 mod vary;
 mod verify;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proofhouse_ledger::record::Status;
 
 use super::Terminal;
-use crate::run::Progress;
+use crate::spine::run::Progress;
 
 /// How often a log gets a line.
 const LOG_EVERY: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use proofhouse_ledger::envelope::ExitStatus;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::run;
+use crate::spine::run;
 
 /// Write the envelope that a killed run could not write.
 #[derive(Debug, Args)]

@@ -7,10 +7,10 @@ use clap::CommandFactory as _;
 use super::Cli;
 use super::exit::Exit;
 use super::schema::Name;
-use crate::judge::JudgeConfig;
-use crate::page::Page;
-use crate::target::TargetConfig;
-use crate::vary::GeneratorConfig;
+use crate::family::judge::JudgeConfig;
+use crate::family::target::TargetConfig;
+use crate::family::vary::GeneratorConfig;
+use crate::text::page::Page;
 
 /// Every generated file: its path from the root of the project, and its content.
 pub fn generated() -> Vec<(String, String)> {

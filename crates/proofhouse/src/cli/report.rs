@@ -9,7 +9,9 @@ use proofhouse_ledger::{Digest, RunPaths, files};
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::{export, report, tally};
+use crate::kinds;
+use crate::spine::export;
+use crate::spine::{present, tally};
 
 /// Rebuild summary.json and report.html from the records; the same bytes every time.
 #[derive(Debug, Args)]
@@ -34,7 +36,7 @@ impl Report {
                 .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
         };
         if self.markdown {
-            terminal.data(&report::markdown(&paths).map_err(|error| broken(&error))?)?;
+            terminal.data(&present::markdown(&paths).map_err(|error| broken(&error))?)?;
             return Ok(Exit::Ok);
         }
         let manifest: Manifest =
@@ -48,9 +50,9 @@ impl Report {
         }
         let _lock = RunLock::acquire(&paths, std::process::id())
             .map_err(|error| Failure::new(Exit::Refused, &error))?;
-        tally::write(&paths).map_err(|error| broken(&error))?;
-        report::write(&paths).map_err(|error| broken(&error))?;
-        export::beside(&paths, manifest.kind).map_err(|error| broken(&error))?;
+        tally::write(&paths, kinds::own_tally).map_err(|error| broken(&error))?;
+        present::write(&paths, kinds::own_sections).map_err(|error| broken(&error))?;
+        export::beside(&paths, kinds::row(manifest.kind).exports).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
         Ok(Exit::Ok)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
-use proofhouse_ledger::record::{Kind, Status};
+use proofhouse_ledger::record::Status;
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
@@ -18,11 +18,13 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::{Terminal, env, lanes, table};
-use crate::containment::Lane;
-use crate::run::{self, Ending, Executed, Means, Open, Options, Stop, Stored};
-use crate::suite::{self, Loaded, Overrides};
-use crate::target::{Prices, Purse};
-use crate::{export, report, tally};
+use crate::family::target::{Prices, Purse};
+use crate::kinds;
+use crate::kinds::containment::{ContainmentFlags, Lane};
+use crate::spine::export;
+use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
+use crate::spine::suite::{Loaded, Overrides};
+use crate::spine::{present, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
 #[derive(Debug, Args)]
@@ -134,7 +136,7 @@ impl Run {
 
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
-        match overrides.lane {
+        match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
             Some(Lane::Auto) => lanes::auto(&self, terminal),
             lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.place())?.exit),
         }
@@ -157,13 +159,13 @@ impl Run {
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
         let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
         let overrides = Overrides { derived_from, ..overrides.clone() };
-        let loaded = Arc::new(self.load(terminal, &overrides)?);
-        lanes::check(&loaded)?;
-        self.inputs.fit(loaded.suite.kind())?;
-        if stored.is_some() && loaded.suite.kind() != Kind::Probe {
+        let job = self.load(terminal, &overrides)?;
+        let loaded = &job.loaded;
+        self.inputs.fit(loaded.suite.kind)?;
+        if stored.is_some() && !job.body.judges_stored_answers() {
             let what = format!(
                 "answers to suites of kind `{}` are not judged by judges",
-                loaded.suite.kind().as_str()
+                loaded.suite.kind.as_str()
             );
             return Err(Failure::say(Exit::Usage, what).hint("`score` is for `kind: probe`"));
         }
@@ -171,9 +173,9 @@ impl Run {
             terminal.say(&format!("warning: {warning}"));
         }
         let options = Options { lane, run_dir: place.dir, overwrite: place.overwrite, ..self.options()? };
-        let means = Means { stored, ..self.means(&loaded)? };
-        let ready = run::ready(&loaded, means)?;
-        let mut open = run::open(&loaded, &options)?;
+        let means = Means { stored, ..self.means(&job)? };
+        let ready = job.ready(means)?;
+        let mut open = run::open(&job, &options)?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
                 "note: cut a torn last line of {} bytes; its trial runs again",
@@ -185,14 +187,13 @@ impl Run {
         }
         let stop = stop_on_signals()?;
         let mut live = Live::new(terminal);
-        let outcome =
-            run::execute(&loaded, &mut open, (&options, ready), &stop, &mut |progress| live.show(progress));
+        let outcome = ready.execute(&mut open, &options, &stop, &mut |progress| live.show(progress));
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
         let mut summary = None;
         if executed.written.totals.count == open.envelope.total_cases_expected {
-            match self.derive(&loaded, &open, &options, &executed) {
+            match self.derive(loaded, &open, &options, &executed) {
                 Ok(tallied) => summary = Some(tallied),
                 Err(failure) => executed.ending = Ending::Failed(failure.message),
             }
@@ -202,10 +203,10 @@ impl Run {
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 terminal.say(&table::closing(&summary, &self.suite, &paths, self.skip_report, &executed));
-                let tree = export::beside(&paths, summary.kind)
+                let written = export::beside(&paths, kinds::row(summary.kind).exports)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
-                if let Some(tree) = tree {
-                    terminal.say(&format!("tree:   {tree}"));
+                for (name, path) in written {
+                    terminal.say(&format!("{:7} {path}", format!("{name}:")));
                 }
                 Ok(Done { exit: verdict(&summary), summary })
             }
@@ -222,10 +223,11 @@ impl Run {
         executed: &Executed,
     ) -> Result<Summary, Failure> {
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
-        let (summary, bytes) = tally::write(&open.work).map_err(|error| internal(&error))?;
+        let (summary, bytes) =
+            tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
-            && let Err(error) = report::write(&open.work)
+            && let Err(error) = present::write(&open.work, kinds::own_sections)
         {
             files::remove_if_there(&open.work.manifest())?;
             return Err(internal(&error));
@@ -276,36 +278,29 @@ impl Run {
     }
 
     /// The suite, with every variant written that a model has to write.
-    fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Loaded, Failure> {
+    fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Job, Failure> {
         if let Some(Typed { text, base, .. }) = &self.typed {
             let overrides = Overrides { data_root: Some(base.clone()), ..overrides.clone() };
-            return Ok(suite::load_text(text, &overrides)?);
+            return Ok(kinds::load_text(text, &overrides)?);
         }
-        let loaded = suite::load(&self.suite, overrides)?;
-        let written = run::rewrite(&loaded, &self.tapes.opening()?)
-            .map_err(|error| Failure::new(Exit::Infrastructure, &error))?;
+        let job = kinds::load(&self.suite, overrides)?;
+        let written = job
+            .body
+            .prepare(&job.loaded, &self.tapes.opening()?)
+            .map_err(|error| Failure::new(Exit::Infrastructure, &*error))?;
         if written == 0 {
-            return Ok(loaded);
+            return Ok(job);
         }
         terminal.say(&format!("the rewriter was asked for {written} variants; its answers are recorded"));
-        Ok(suite::load(&self.suite, overrides)?)
+        Ok(kinds::load(&self.suite, overrides)?)
     }
 
     /// What the kind of suite needs beside its targets.
-    fn means(&self, loaded: &Loaded) -> Result<Means, Failure> {
-        if loaded.suite.kind() == Kind::Robustness && loaded.suite.targets.is_empty() {
-            let what = format!("{}: the suite names no tool to test", self.suite);
-            let hint = "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`";
-            return Err(Failure::say(Exit::InvalidSuite, what).hint(hint));
-        }
+    fn means(&self, job: &Job) -> Result<Means, Failure> {
+        let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
         opening.purse = self.purse()?.map(Arc::new);
-        let runs_judges = loaded.suite.probe().is_some_and(|probe| probe.runs_programs());
-        let sandbox = match loaded.suite.kind() {
-            Kind::Probe if runs_judges => Some(self.sandbox.open()?),
-            Kind::Probe | Kind::Containment => None,
-            Kind::Code | Kind::Robustness => Some(self.sandbox.open()?),
-        };
+        let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
             false => self.cache.clone().or_else(|| Some(env::cache_folder()?.join("verdicts"))),

@@ -13,7 +13,7 @@ use proofhouse_ledger::summary::Summary;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::{containment, suite};
+use crate::kinds::{self, containment};
 
 /// Print the JSON Schema of a file format, or hold files against it.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ impl Name {
 
     fn schema(self) -> serde_json::Value {
         match self {
-            Name::Suite => suite::schema(),
+            Name::Suite => kinds::suite_schema(),
             Name::ProbeRecord => schemars::schema_for!(ProbeRecord).into(),
             Name::CodeRecord => schemars::schema_for!(CodeRecord).into(),
             Name::RobustnessRecord => schemars::schema_for!(RobustnessRecord).into(),

@@ -10,8 +10,10 @@ use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate,
 
 use super::{lanes, visible};
 
-use crate::report::{self, words};
-use crate::run::Executed;
+use crate::kinds::code::account::account;
+use crate::kinds::robustness::sections::findings;
+use crate::spine::present::words;
+use crate::spine::run::Executed;
 
 /// Everything that `run` says when it is done.
 pub(super) fn closing(
@@ -37,7 +39,7 @@ pub(super) fn closing(
     }
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         let _ = writeln!(text, "{}: {}", slot.slot, words::pass_at_k(slot));
-        for sentence in report::account::account(slot) {
+        for sentence in account(slot) {
             let _ = writeln!(text, "  {}", visible(&sentence));
         }
         for row in words::robust(slot) {
@@ -219,7 +221,7 @@ fn facts(summary: &Summary) -> Vec<String> {
     });
     facts.extend(widest.and_then(difference));
     if let Some(robustness) = &summary.robustness {
-        facts.extend(report::findings(robustness));
+        facts.extend(findings(robustness));
     }
     let spared = words::spared(summary.kind, &summary.counts);
     if spared > 0 {

@@ -5,7 +5,7 @@ use clap::Args;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::vary::{Ask, GeneratorConfig, Maker, Variant};
+use crate::family::vary::{Ask, GeneratorConfig, Maker, Variant};
 
 /// Print variants of an instruction, with their edits.
 #[derive(Debug, Args)]

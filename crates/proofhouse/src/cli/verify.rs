@@ -3,15 +3,15 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::verify::Verified;
 use proofhouse_ledger::{Digest, Json, RunPaths, canonical, config, files, json, verify};
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, visible};
-use crate::tally::Tally;
-use crate::{report, run};
+use crate::kinds;
+use crate::spine::tally::Tally;
+use crate::spine::{present, run};
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
 #[derive(Debug, Args)]
@@ -45,7 +45,7 @@ impl Verify {
         }
         let config = files::read(&paths.config()).unwrap_or_default();
         let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
-        let mut tally = Some(Tally::new(&config));
+        let mut tally = Some(Tally::new(&config, kinds::own_tally));
         let mut verified = verify::verify(paths, |line| {
             if tally.as_mut().is_some_and(|tally| tally.push(line).is_err()) {
                 tally = None;
@@ -57,7 +57,7 @@ impl Verify {
             check_summary(paths, tally, &mut verified);
             check_report(paths, &mut verified)?;
             check_derivable(paths, &manifest, &mut verified);
-            check_receipts(paths, &manifest, &mut verified)?;
+            check_receipts(paths, &mut verified)?;
         }
         if self.strict {
             check_origin(paths, &mut verified);
@@ -189,7 +189,7 @@ fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure
         verified.findings.file("report.html", "is not a regular file");
         return Ok(());
     }
-    match report::matches(paths) {
+    match present::matches(paths, kinds::own_sections) {
         Ok(true) => {}
         Ok(false) => verified.findings.file("report.html", "is not the report that the ledger gives"),
         Err(error) => {
@@ -201,12 +201,9 @@ fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure
 }
 
 /// Receipts that were exported beside the envelope are the records, byte for byte.
-fn check_receipts(paths: &RunPaths, manifest: &Manifest, verified: &mut Verified) -> Result<(), Failure> {
+fn check_receipts(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure> {
     let path = paths.receipts();
-    if manifest.kind == Kind::Containment
-        && path.exists()
-        && Digest::of_file(&path)? != verified.totals.records_sha256
-    {
+    if path.exists() && Digest::of_file(&path)? != verified.totals.records_sha256 {
         let name = path.file_name().unwrap_or_default();
         verified.findings.file(name, "is not what the records are: its SHA-256 is not `receipt_sha256`");
     }

@@ -1,6 +1,6 @@
 //! Completions judged in the sandbox: what passes, what fails and why, and what only pretends to pass.
 
-use proofhouse::code::{
+use proofhouse::kinds::code::{
     Bench, Budgets, Cache, Clippy, ErrorType, Judge, Judged, Problem, Rust, Sample, Samples, judge_samples,
     read_problems,
 };

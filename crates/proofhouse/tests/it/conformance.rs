@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use proofhouse::robustness::{Base, Finder, Policy, PolicyName, modal};
-use proofhouse::target::Command;
-use proofhouse::target::command::{Evidence, Reader};
-use proofhouse::vary::contract;
+use proofhouse::family::target::Command;
+use proofhouse::family::target::command::{Evidence, Reader};
+use proofhouse::family::vary::contract;
+use proofhouse::kinds::robustness::{Base, Finder, Policy, PolicyName, modal};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::record::{FailureStage, Mode, Observed, Termination};
 use proofhouse_ledger::summary::robustness::VariantVerdict;

@@ -74,7 +74,7 @@ fn every_canonical_file_parses_and_re_emits_to_the_same_bytes() {
     }
     let config = lab.read("run/config.resolved.yaml");
     let value: proofhouse_ledger::Json = serde_saphyr::from_str(&config).unwrap();
-    assert_eq!(proofhouse::suite::yaml::emit(&value), config);
+    assert_eq!(proofhouse::spine::suite::yaml::emit(&value), config);
 }
 
 #[test]

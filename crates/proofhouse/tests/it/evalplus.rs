@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use proofhouse::code::{Judge, Python, language_of, read_problems};
+use proofhouse::kinds::code::{Judge, Python, language_of, read_problems};
 use serde_json::Value;
 
 use crate::code::bench;

@@ -1,6 +1,6 @@
 //! Python answers judged through the library: in two boxes, warm and alone, in every tier that keeps them apart.
 
-use proofhouse::code::{
+use proofhouse::kinds::code::{
     Bench, Border, Budgets, ErrorType, Judge, Judged, Problem, Python, Sample, read_problems,
 };
 use proofhouse_sandbox::{Helper, Options, Request, Sandbox, Tier};

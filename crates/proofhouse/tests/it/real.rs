@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use proofhouse::target::{Chat, Opening, Outcome, Reply, Target, TargetConfig, Tool};
+use proofhouse::family::target::{Chat, Opening, Outcome, Reply, Target, TargetConfig, Tool};
 use serde_json::json;
 
 use super::lab::{Lab, variable};

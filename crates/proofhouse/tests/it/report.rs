@@ -1,6 +1,6 @@
 //! The report as bytes: the same for the same ledger, safe whatever a model said, honest about what is missing.
 
-use proofhouse::report::{self, ReportError};
+use proofhouse::spine::present::{self, ReportError};
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::record::Status;
 
@@ -181,7 +181,7 @@ fn what_was_not_assessed_has_no_rate() {
     assert!(html.contains("<td class=\"num big missing\">not assessed</td>"));
     let verdict = between(&html, "<section id=\"verdict\"", "</section>");
     assert!(!verdict.contains(">0\u{a0}%") && !verdict.contains(">0 %"), "{verdict}");
-    let markdown = report::render_markdown(&run.summary(), &run.manifest());
+    let markdown = present::render_markdown(&run.summary(), &run.manifest());
     assert!(markdown.starts_with("### sample-suite: nothing could be assessed"), "{markdown}");
     assert!(markdown.contains("| only | not assessed | – | 0 of 0 | 4 of 4 | – |"), "{markdown}");
 }
@@ -192,13 +192,13 @@ fn an_empty_run_is_said_to_be_empty() {
     let html = run.html();
     assert!(html.contains("Nothing was planned"));
     assert!(html.contains("0 of 0\u{a0}records embedded in this page"));
-    assert!(report::render_markdown(&run.summary(), &run.manifest()).contains("nothing was planned"));
+    assert!(present::render_markdown(&run.summary(), &run.manifest()).contains("nothing was planned"));
 }
 
 #[test]
 fn markdown_says_the_same() {
     let run = sample();
-    insta::assert_snapshot!(report::render_markdown(&run.summary(), &run.manifest()), @r"
+    insta::assert_snapshot!(present::render_markdown(&run.summary(), &run.manifest()), @r"
     ### sample-suite: ❌ the gate of 80.0 % did not hold: hasty
 
     | target | passed | 95 % interval | passed of assessed | not assessed | flaky cases |
@@ -254,15 +254,15 @@ fn a_damaged_ledger_is_refused_with_the_line() {
     std::fs::write(run.paths.records(), records.replacen("\"status\":\"timeout\"", "\"status\":\"late\"", 1))
         .unwrap();
     let line = 1 + records.lines().position(|line| line.contains("\"status\":\"timeout\"")).unwrap() as u64;
-    let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(matches!(error, ReportError::Record { line: at, .. } if at == line), "{error}");
 
     std::fs::write(run.paths.records(), records.lines().next().unwrap().to_owned() + "\n").unwrap();
-    let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(matches!(&error, ReportError::Contradiction(why) if why.contains("has 1 lines")), "{error}");
 
     std::fs::write(run.paths.records(), records.replacen("\"passed\":false", "\"passed\":true", 1)).unwrap();
-    let error = report::render(&run.paths, &mut Vec::new()).unwrap_err();
+    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
     assert!(
         matches!(&error, ReportError::Contradiction(why) if why.contains("78 of 83 assessed records of `careful`")),
         "{error}"

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use camino::Utf8Path;
-use proofhouse::plan;
-use proofhouse::suite::{Overrides, load};
-use proofhouse::target::Command;
-use proofhouse::target::command::{Invocation, Opening, Tool, WorkFile};
+use proofhouse::family::target::Command;
+use proofhouse::family::target::command::{Invocation, Opening, Tool, WorkFile};
+use proofhouse::kinds::load;
+use proofhouse::spine::suite::Overrides;
 use proofhouse_ledger::record::{FailureStage, Termination};
 use proofhouse_sandbox::{Helper, Options, Sandbox};
 
@@ -306,10 +306,16 @@ fn the_plan_is_counted_as_it_streams() {
     lab.write("two.yaml", format!("a: {tool}\nb: {tool}\n"));
     let path = camino::Utf8PathBuf::from_path_buf(lab.path("robustness.yaml")).unwrap();
     let target = camino::Utf8PathBuf::from_path_buf(lab.path("two.yaml")).unwrap();
-    let overrides = Overrides { target: Some(target), ..Overrides::default() };
+    let overrides = Overrides {
+        own: vec![std::sync::Arc::new(proofhouse::kinds::robustness::RobustnessFlags {
+            target: Some(target),
+            ..Default::default()
+        })],
+        ..Overrides::default()
+    };
     let loaded = load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
-    let trials: Vec<_> = plan::trials(&loaded).unwrap().map(Result::unwrap).collect();
-    assert_eq!((trials.len() as u64, trials.len()), (plan::count(&loaded), 380));
+    let trials: Vec<_> = loaded.trials().map(Result::unwrap).collect();
+    assert_eq!((trials.len() as u64, trials.len()), (loaded.trial_count, 380));
     let ids: std::collections::BTreeSet<_> = trials.iter().map(|trial| trial.record_id).collect();
     assert_eq!(ids.len(), trials.len());
     assert!(trials.iter().zip(0..).all(|(trial, at)| trial.index == at));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use proofhouse::target::{
+use proofhouse::family::target::{
     Call, Chat, Environment, Message, Mode, Opening, Outcome, Reply, Tape, Target, TargetConfig, Tool,
 };
 use proofhouse_ledger::Json;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse::containment::{Agent, Case, Limits, Policy, Scripted, case_from_row, judge};
-use proofhouse::tally::containment::{Attempt, Facts, Tally, determinism_hash};
+use proofhouse::kinds::containment::tally::{Attempt, Facts, Tally, determinism_hash};
+use proofhouse::kinds::containment::{Agent, Case, Limits, Policy, Scripted, case_from_row, judge};
 use proofhouse_ledger::json::{Strictness, parse};
 use proofhouse_ledger::record::containment::Outcome;
 use proofhouse_ledger::summary::containment::VariantTally;

@@ -1,0 +1,182 @@
+//! The judges of `probe` suites: was this answer right?
+//!
+//! A judge is a pure function of what the target was given, what it answered and what the case expects. It knows
+//! nothing of suites, trials or files. A new one is a file with its settings, and here its `mod` line, its `pub use`
+//! and a row of the table. `panel` puts several judges together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::text::page::Page;
+
+mod bleu;
+mod choice;
+mod command;
+mod contains;
+mod equals;
+mod exit_code;
+mod json_equals;
+mod json_schema;
+mod levenshtein;
+mod not;
+mod numeric;
+mod plugin;
+mod regex;
+mod rouge;
+mod rubric;
+
+mod ask;
+mod extract;
+mod latest;
+mod panel;
+mod subject;
+mod text;
+
+pub use self::ask::{Heard, Help, Question, Run};
+pub use self::bleu::Bleu;
+pub use self::choice::{Choice, ExpectedAs};
+pub use self::command::Command;
+pub use self::contains::{Contains, Require};
+pub use self::equals::Equals;
+pub use self::exit_code::ExitCode;
+pub use self::extract::Extract;
+pub use self::json_equals::JsonEquals;
+pub use self::json_schema::JsonSchemaJudge;
+pub use self::levenshtein::Levenshtein;
+pub use self::not::Not;
+pub use self::numeric::Numeric;
+pub use self::panel::{Panel, PanelVerdict, Scoring};
+pub use self::plugin::PluginJudge;
+pub use self::regex::RegexJudge;
+pub use self::rouge::{Measure, Rouge, Variant};
+pub use self::rubric::{Decide, Rubric};
+pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
+pub use self::text::Which;
+
+/// A judge that is ready to work: its patterns are compiled, its own values are normalised.
+pub trait Judge: Send + Sync {
+    /// Judges one answer. Never panics, and its work is bounded whatever the target answered.
+    fn judge(&self, subject: &Subject<'_>) -> Verdict;
+
+    /// Who has to be there; most judges need nobody.
+    fn help(&self) -> Option<Help> {
+        None
+    }
+
+    /// What has to be asked about a subject before it can be judged.
+    fn asks(&self, _: &Subject<'_>) -> Vec<Question> {
+        Vec::new()
+    }
+
+    /// Judges one answer with what was heard, in the order of the questions.
+    fn judge_with(&self, subject: &Subject<'_>, _: &[Heard]) -> Verdict {
+        self.judge(subject)
+    }
+}
+
+/// What the settings of every judge can do; the struct that implements it is what a user writes.
+pub trait Settings: JsonSchema {
+    /// Turns settings into a judge, or says what is wrong with them: a fragment, a blank line and a hint.
+    fn compile(&self) -> Result<Box<dyn Judge>, String>;
+
+    /// Whether a case without `expected` cannot be judged.
+    fn needs_expected(&self) -> bool;
+}
+
+macro_rules! family {
+    ($($(#[doc = $doc:literal])+ $variant:ident($settings:ty) = $name:literal,)+) => {
+        /// One judge as a suite spells it: the judge's name as the only key, its settings below.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum JudgeConfig {
+            $($(#[doc = $doc])+ $variant($settings),)+
+        }
+
+        impl JudgeConfig {
+            /// The name of every judge, in the order of the table.
+            pub const NAMES: &[&str] = &[$($name),+];
+
+            /// The judge's name as a suite spells it.
+            pub fn name(&self) -> &'static str {
+                match self { $(JudgeConfig::$variant(_) => $name,)+ }
+            }
+
+            fn settings(&self) -> &dyn SettingsObject {
+                match self { $(JudgeConfig::$variant(settings) => settings,)+ }
+            }
+
+            /// The documentation page of every judge, in the order of the table.
+            pub fn pages() -> Vec<Page> {
+                vec![$(Page::of::<$settings>($name)),+]
+            }
+        }
+    };
+}
+
+family! {
+    /// The answer is the expected text.
+    Equals(Equals) = "equals",
+    /// The answer contains the expected text.
+    Contains(Contains) = "contains",
+    /// The answer matches a regular expression, or what the expression captures is the expected text.
+    Regex(RegexJudge) = "regex",
+    /// The answer is JSON that satisfies a JSON Schema.
+    JsonSchema(JsonSchemaJudge) = "json-schema",
+    /// The answer is the expected JSON value.
+    JsonEquals(JsonEquals) = "json-equals",
+    /// The answer is the expected number, within a tolerance.
+    Numeric(Numeric) = "numeric",
+    /// The answer names the expected choice, in any of the usual spellings.
+    Choice(Choice) = "choice",
+    /// The answer is close to the expected text by edit distance.
+    Levenshtein(Levenshtein) = "levenshtein",
+    /// The answer shares its words and phrases with the expected text.
+    Bleu(Bleu) = "bleu",
+    /// The answer shares its words with the expected text.
+    Rouge(Rouge) = "rouge",
+    /// The program ended with one of these exit codes.
+    ExitCode(ExitCode) = "exit-code",
+    /// A program in the sandbox judges.
+    Command(Command) = "command",
+    /// A program that speaks JSON lines judges.
+    Plugin(PluginJudge) = "plugin",
+    /// Models judge by a criterion in words.
+    Rubric(Rubric) = "rubric",
+    /// The answer does not satisfy another judge.
+    Not(Not) = "not",
+}
+
+impl JudgeConfig {
+    /// Whether the settings make sense, without keeping the judge.
+    pub fn check(&self) -> Result<(), String> {
+        self.compile().map(drop)
+    }
+
+    /// The judge that these settings describe.
+    pub fn compile(&self) -> Result<Box<dyn Judge>, String> {
+        self.settings().compile_object()
+    }
+
+    /// Whether a case without `expected` cannot be judged.
+    pub fn needs_expected(&self) -> bool {
+        self.settings().needs_expected_object()
+    }
+}
+
+/// `Settings` without its static parts, so that the table can hand out any member behind one reference.
+trait SettingsObject {
+    fn compile_object(&self) -> Result<Box<dyn Judge>, String>;
+    fn needs_expected_object(&self) -> bool;
+}
+
+impl<S: Settings> SettingsObject for S {
+    fn compile_object(&self) -> Result<Box<dyn Judge>, String> {
+        self.compile()
+    }
+    fn needs_expected_object(&self) -> bool {
+        self.needs_expected()
+    }
+}
+
+#[cfg(test)]
+mod tests;

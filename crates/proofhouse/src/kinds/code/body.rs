@@ -1,0 +1,53 @@
+//! What a `code` suite does for the commands that plan and run it.
+
+use std::sync::Arc;
+
+use super::CodeBody;
+use super::plan::{self, Item};
+use super::work::Judging;
+use crate::spine::plan::Planned;
+use crate::spine::run::ExecuteError;
+use crate::spine::run::job::{SuiteBody, open_targets};
+use crate::spine::run::record::Scribe;
+use crate::spine::run::work::{Means, Work};
+use crate::spine::suite::{Loaded, Suite};
+
+impl SuiteBody for CodeBody {
+    type Item = Item;
+
+    fn plan<'a>(&'a self, suite: &'a Suite) -> Planned<'a, Item> {
+        Box::new(plan::trials(suite, self))
+    }
+
+    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
+        let targets = open_targets(&scribe.loaded.suite, &means)?;
+        Ok(Arc::new(Judging::new(scribe, targets, self, means)?))
+    }
+
+    fn factors(&self, loaded: &Loaded) -> String {
+        let mut parts: Vec<String> = Vec::new();
+        if !self.samples.is_empty() {
+            let lines: u64 = self.samples.iter().map(|source| source.planned).sum();
+            parts.push(format!("{lines} lines of samples"));
+        }
+        let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
+        if targets > 0 {
+            let (wordings, samples) = (self.wordings.factor(), self.samples_per_task);
+            parts.push(format!("{cases} tasks{wordings} x {targets} models x {samples} samples"));
+        }
+        parts.join(" + ")
+    }
+
+    fn described(&self) -> String {
+        let (compile, test) = (self.budgets.compile.cpu_ms, self.budgets.test.cpu_ms);
+        format!("budgets:     compile {compile} ms CPU, tests {test} ms CPU\n")
+    }
+
+    fn is_reworded(&self) -> bool {
+        self.wordings.per_case() > 1
+    }
+
+    fn runs_programs(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,81 @@
+//! Generated code: reading problems and samples as people have them, and judging each completion in the sandbox.
+//!
+//! `problem` and `sample` read files, `language` is the seam between what every language shares and what one language
+//! knows (`rust`, `python`), `verdict` is what is said of a completion in the end: none of these knows of suites or runs.
+
+use proofhouse_ledger::record::Kind;
+
+use crate::kinds::{FlagSet, Row, erased};
+
+pub(crate) mod account;
+mod bench;
+mod body;
+mod cache;
+mod detect;
+mod export;
+mod failures;
+mod flags;
+mod formats;
+mod judge;
+mod language;
+mod lines;
+mod output;
+mod plan;
+mod problem;
+mod prose;
+mod python;
+mod record;
+mod rehearse;
+mod report;
+mod robust;
+mod rust;
+mod sample;
+mod sections;
+mod soundness;
+mod suite;
+mod tally;
+mod verdict;
+mod work;
+
+pub use bench::{Bench, Budgets};
+pub use cache::Cache;
+pub use detect::{LanguageName, NoLanguage, crates_of, language_of, usual_version};
+pub use flags::CodeFlags;
+pub use formats::Format;
+pub use judge::{BATCH, Judge, judge_samples};
+pub use language::{Language, Task};
+pub use problem::{Problem, ProblemError, ProblemFile, read_problem_file, read_problems};
+pub use prose::{Prose, Unfit};
+pub use python::Python;
+pub use record::{Body, body};
+pub use rehearse::{Flaw, Remark, rehearse};
+pub use rust::{Clippy, Rust};
+pub(crate) use rust::{is_crate_name, is_crate_version};
+pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
+pub use soundness::Soundness;
+pub use suite::{CodeBody, Edition, SampleSource};
+pub use verdict::{Border, Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};
+
+pub(super) const ROW: Row = Row {
+    kind: Kind::Code,
+    about: "Does generated code compile, pass its tests, satisfy the linter?",
+    read: |loading| suite::read(loading).map(erased),
+    is_meant: |_| false,
+    schema: |generator| generator.subschema_for::<suite::CodeFile>(),
+    flags: FlagSet {
+        augment: <CodeFlags as clap::Args>::augment_args,
+        value: |matches| {
+            let flags = <CodeFlags as clap::FromArgMatches>::from_arg_matches(matches)?;
+            Ok((std::sync::Arc::new(flags), Vec::new()))
+        },
+    },
+    tally: tally::open,
+    sections: sections::ALL,
+    exports: &[export::FORMAT],
+    starter: &[
+        ("code.yaml", include_str!("init/code.yaml")),
+        ("problems.jsonl", include_str!("init/problems.jsonl")),
+        ("careful.jsonl", include_str!("init/careful.jsonl")),
+        ("hasty.jsonl", include_str!("init/hasty.jsonl")),
+    ],
+};

@@ -1,0 +1,348 @@
+//! Who judges one answer: a tests' box that stays, and for each answer a candidate, warm or in a box of its own.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
+use serde_json::{Value, json};
+
+use super::boxes::{Running, frame};
+use super::programs;
+use super::said::{self, Said};
+use crate::kinds::code::bench::Bench;
+use crate::kinds::code::output;
+use crate::kinds::code::problem::Problem;
+use crate::kinds::code::verdict::{Border, Judged};
+
+/// How long a box of ours may take beyond the budget of what runs in it.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long a candidate that was asked to end may take.
+const LAST_WAIT: Duration = Duration::from_millis(500);
+/// CPU seconds and wall seconds of an answer that is judged warm: what needs more is judged alone, with its whole budget.
+const WARM_CPU_S: u64 = 2;
+const WARM_WALL_S: u64 = 6;
+
+/// No run takes longer.
+const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
+
+/// What is known of a task from its own solution, once.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    solution: OnceLock<Solution>,
+}
+
+#[derive(Debug, Clone)]
+struct Solution {
+    /// Where the tests need an operator of the answer's objects.
+    sites: BTreeSet<(u64, String)>,
+    /// It passes in one process and not across a border.
+    needs_one_process: bool,
+}
+
+/// Which operators of an answer's objects are taken.
+enum Profile<'a> {
+    /// There is no solution to learn from.
+    None,
+    /// Say when it is needed.
+    Ask,
+    /// Write down all.
+    Record,
+    /// Exactly these.
+    Only(&'a BTreeSet<(u64, String)>),
+}
+
+impl Profile<'_> {
+    fn json(&self) -> Value {
+        match self {
+            Profile::None => Value::Null,
+            Profile::Ask => json!("ask"),
+            Profile::Record => json!("record"),
+            Profile::Only(sites) => json!(sites),
+        }
+    }
+}
+
+/// A tests' box, and the means to run candidates. Its boxes stay from one batch to the next.
+pub(super) struct Court {
+    sandbox: Arc<Sandbox>,
+    limits: Limits,
+    python: recipes::Python,
+    checker: Option<Running>,
+    zygote: Option<Running>,
+    /// How many warm boxes may still be started.
+    zygotes: usize,
+    /// How many candidates there were.
+    judged: u32,
+}
+
+/// After so many candidates its boxes are made anew, so that nothing piles up in them.
+const MOST: u32 = 2000;
+
+impl Court {
+    /// A court without any box yet.
+    pub(super) fn new(bench: &Bench, python: &recipes::Python) -> Court {
+        Court {
+            sandbox: bench.shared_sandbox(),
+            limits: bench.budgets().test,
+            python: python.clone(),
+            checker: None,
+            zygote: None,
+            zygotes: 0,
+            judged: 0,
+        }
+    }
+
+    /// Whether it may go on with another batch.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.judged < MOST
+    }
+
+    /// Allows this batch so many warm boxes: one, and some in place of those that answers bring down. None at all where
+    /// candidates need a box each.
+    pub(super) fn allow_warm(&mut self, boxes: usize) {
+        self.zygotes = boxes;
+        if boxes == 0 {
+            self.zygote = None;
+        }
+    }
+
+    /// Judges one answer.
+    pub(super) fn judge(&mut self, problem: &Problem, known: &Known, completion: &str) -> Judged {
+        let learns = problem.canonical_solution.is_some();
+        let first = match (known.solution.get(), learns) {
+            (Some(solution), _) => Profile::Only(&solution.sites),
+            (None, true) => Profile::Ask,
+            (None, false) => Profile::None,
+        };
+        let (mut said, mut status) = self.run(problem, completion, &first);
+        if said.word == "profile" {
+            let solution = self.learn(problem, known).clone();
+            (said, status) = self.run(problem, completion, &Profile::Only(&solution.sites));
+        }
+        let more = said.may_need_more()
+            && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
+        if more {
+            let (said, status) = self.run_shared(problem, completion);
+            return said::decide(&said, status.as_ref(), Border::Shared, completion);
+        }
+        said::decide(&said, status.as_ref(), Border::Separate, completion)
+    }
+
+    /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.
+    fn learn<'k>(&mut self, problem: &Problem, known: &'k Known) -> &'k Solution {
+        if let Some(solution) = known.solution.get() {
+            return solution;
+        }
+        let text = problem.canonical_solution.clone().unwrap_or_default();
+        let (said, _) = self.run(problem, &text, &Profile::Record);
+        let needs_one_process = !said.passed() && self.run_shared(problem, &text).0.passed();
+        known.solution.get_or_init(|| Solution { sites: said.sites, needs_one_process })
+    }
+
+    /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
+    fn run(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> (Said, Option<Status>) {
+        self.judged += 1;
+        if self.zygotes > 0 || self.zygote.is_some() {
+            match self.run_warm(problem, completion, profile) {
+                Some(said) if said.is_plain() => return (said, None),
+                _ => {}
+            }
+        }
+        self.run_cold(problem, completion, profile)
+    }
+
+    fn run_warm(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> Option<Said> {
+        if self.zygote.is_none() {
+            self.zygotes = self.zygotes.saturating_sub(1);
+            self.zygote = self.start_zygote();
+        }
+        let job = warm_job(self.limits)?;
+        let (ours, theirs) = link().ok()?;
+        let zygote = self.zygote.as_ref()?;
+        let given = zygote.hand(&job, &theirs).and_then(|()| {
+            drop(theirs);
+            load(ours, problem, completion)
+        });
+        let said = match given {
+            Ok(ours) => self.check(problem, profile, ours, Duration::from_secs(WARM_WALL_S) + GRACE),
+            Err(_) => Said::nothing(),
+        };
+        let zygote = self.zygote.as_mut()?;
+        let done = zygote.send(&json!({}), GRACE).is_ok();
+        let ended: Option<Value> =
+            if done { zygote.read(Duration::from_secs(WARM_WALL_S) + GRACE) } else { None };
+        let Some(ended) = ended else {
+            if let Some(zygote) = self.zygote.take() {
+                zygote.end(Duration::ZERO);
+            }
+            return Some(said);
+        };
+        // Its own limits are coarse: what comes near the budget is measured in a box of its own.
+        let near = ended["cpu_ms"].as_u64().is_none_or(|used| used > self.limits.cpu_ms / 2);
+        if near { None } else { Some(said) }
+    }
+
+    /// Runs an answer in a box of its own.
+    fn run_cold(
+        &mut self,
+        problem: &Problem,
+        completion: &str,
+        profile: &Profile<'_>,
+    ) -> (Said, Option<Status>) {
+        let spec = self.spec(programs::CANDIDATE, self.limits);
+        let started = Running::start(&self.sandbox, spec).and_then(Running::give_link);
+        let (ours, ending) = match started {
+            Ok(started) => started,
+            Err(error) => return broken(&error),
+        };
+        let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
+        // A candidate that cannot even be started closes the link: its box says why.
+        let said = match load(ours, problem, completion) {
+            Ok(ours) => self.check(problem, profile, ours, wait),
+            Err(_) => Said::word("gone"),
+        };
+        let died = said.word == "gone" || said.word == "nothing";
+        let outcome = ending.within(if died { GRACE } else { LAST_WAIT });
+        (said, outcome.map(|outcome| outcome.status))
+    }
+
+    fn run_shared(&mut self, problem: &Problem, completion: &str) -> (Said, Option<Status>) {
+        let spec = self.spec(programs::SHARED, self.limits);
+        let mut running = match Running::start(&self.sandbox, spec) {
+            Ok(running) => running,
+            Err(error) => return broken(&error),
+        };
+        let mut task = task(problem);
+        task["completion"] = completion.into();
+        let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
+        let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
+        let said = said.unwrap_or_else(|| Said::word("gone"));
+        let outcome = running.end(if said.word == "gone" { GRACE } else { LAST_WAIT });
+        (said, outcome.map(|outcome| outcome.status))
+    }
+
+    /// Has the tests' box judge whoever is at the other end of this link.
+    fn check(&mut self, problem: &Problem, profile: &Profile<'_>, link: OwnedFd, wait: Duration) -> Said {
+        if self.checker.is_none() {
+            self.checker = self.start_checker().ok();
+        }
+        let mut task = task(problem);
+        task["profile"] = profile.json();
+        task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
+        let Some(checker) = self.checker.as_mut() else {
+            return Said::broken("a box for the tests could not be started");
+        };
+        let handed = checker.hand(&task, &link).is_ok();
+        drop(link);
+        let said = if handed { checker.read(wait) } else { None };
+        said.unwrap_or_else(|| {
+            // It is stuck or gone, and with it what it knew of this answer.
+            let outcome = self.checker.take().and_then(|checker| checker.end(LAST_WAIT));
+            nothing_from(outcome.as_ref())
+        })
+    }
+
+    fn start_checker(&self) -> io::Result<Running> {
+        let spec = self.spec(programs::CHECKER, self.lasting());
+        Running::start(&self.sandbox, spec)
+    }
+
+    fn start_zygote(&self) -> Option<Running> {
+        // Never more memory than a box of its own has.
+        let limits = Limits { memory_bytes: self.limits.memory_bytes, ..self.lasting() };
+        let spec = self.spec(programs::ZYGOTE, limits).as_zygote();
+        let mut running = Running::start(&self.sandbox, spec).ok()?;
+        let hello: Option<Value> = running.read(GRACE * 6);
+        let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
+        if has_landlock { Some(running) } else { None }
+    }
+
+    /// The limits of a box that stays: those of one answer for what happens at one time, and time for all of them.
+    fn lasting(&self) -> Limits {
+        Limits {
+            cpu_ms: self.limits.cpu_ms.saturating_mul(u64::from(MOST)),
+            wall_ms: LONGEST_MS,
+            memory_bytes: self.limits.memory_bytes.saturating_add(256 << 20),
+            ..self.limits
+        }
+    }
+
+    fn spec(&self, program: &str, limits: Limits) -> Spec {
+        let mut spec = self.python.script("main.py").file("main.py", program).as_program();
+        spec.limits = limits;
+        spec.keep = output::KEEP;
+        spec
+    }
+}
+
+/// What it means that the tests' box said nothing: it is stuck, or it ended.
+fn nothing_from(outcome: Option<&Outcome>) -> Said {
+    match outcome {
+        None => Said::nothing(),
+        Some(Outcome { status: Status::MemoryLimit, .. }) => Said::word("checker"),
+        Some(outcome) => {
+            let said = outcome.stderr.text();
+            let last = said.trim().lines().last().unwrap_or_default();
+            Said::broken(&format!("the tests' box ended ({}): {last}", outcome.status.word()))
+        }
+    }
+}
+
+fn broken(error: &io::Error) -> (Said, Option<Status>) {
+    let infra = proofhouse_sandbox::Infra::Setup {
+        step: "link two boxes".to_owned(),
+        errno: error.raw_os_error().unwrap_or_default(),
+    };
+    (Said::word("gone"), Some(Status::InfraError(infra)))
+}
+
+/// What a task is, for either side; only the tests' side gets the tests.
+fn task(problem: &Problem) -> Value {
+    json!({
+        "k": "task",
+        "prompt": problem.prompt,
+        "entry": problem.entry_point,
+        "test": problem.test,
+        "output": mentions(&problem.test, &["stdout", "stderr", "print", "capsys", "capfd"]),
+        "files": mentions(&problem.test, &["open(", "tempfile", "pathlib", "os.", "shutil"]),
+    })
+}
+
+fn mentions(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
+}
+
+/// Gives an answer to the candidate at the other end, which is all that the candidate ever gets, and returns our end.
+fn load(ours: OwnedFd, problem: &Problem, completion: &str) -> io::Result<OwnedFd> {
+    let mut task = task(problem);
+    if let Some(fields) = task.as_object_mut() {
+        fields.remove("test");
+        fields.insert("completion".to_owned(), completion.into());
+    }
+    let mut stream = std::os::unix::net::UnixStream::from(ours);
+    stream.set_write_timeout(Some(GRACE))?;
+    io::Write::write_all(&mut stream, &frame(&task))?;
+    Ok(stream.into())
+}
+
+/// What a warm box needs to know to fork a candidate that closes itself.
+#[cfg(target_os = "linux")]
+fn warm_job(limits: Limits) -> Option<Value> {
+    static FILTER: OnceLock<Option<proofhouse_sandbox::LoneFilter>> = OnceLock::new();
+    let filter = FILTER.get_or_init(proofhouse_sandbox::lone_filter).as_ref()?;
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    Some(json!({
+        "limits": [["RLIMIT_CPU", WARM_CPU_S], ["RLIMIT_FSIZE", limits.file_bytes]],
+        "filter": hex(&filter.steps),
+        "own": hex(&filter.own),
+        "wall_s": WARM_WALL_S,
+    }))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn warm_job(_: Limits) -> Option<Value> {
+    None
+}

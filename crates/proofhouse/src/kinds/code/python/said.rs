@@ -1,0 +1,190 @@
+//! From what the tests' side said, and how the candidate's box ended, to a verdict.
+
+use std::collections::BTreeSet;
+
+use proofhouse_sandbox::{Infra, Status};
+use serde::Deserialize;
+
+use super::modules;
+use crate::kinds::code::output;
+use crate::kinds::code::report::word;
+use crate::kinds::code::verdict::{Border, ErrorType, Finding, Judged, TestOutcome};
+
+const MAX_MESSAGE_CHARS: usize = 1000;
+
+/// What the tests' side says of one answer.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Said {
+    /// How it ended.
+    pub(super) word: String,
+    file: String,
+    line: u64,
+    message: String,
+    /// The module that is missing, whether it is there after all, and whether the task itself wants it.
+    module: String,
+    known: bool,
+    wanted: bool,
+    /// Each test that ran.
+    tests: Vec<(String, bool)>,
+    stderr: String,
+    /// Where the tests used an operator of the answer.
+    pub(super) sites: BTreeSet<(u64, String)>,
+    /// What was not taken from the answer.
+    refused: Vec<String>,
+    /// Whether nothing but plain values crossed.
+    pure: bool,
+    /// Why the tests may need more than a border carries.
+    reasons: Vec<String>,
+    /// The signal that ended the tests themselves.
+    signal: i32,
+}
+
+impl Said {
+    /// Only how it ended.
+    pub(super) fn word(word: &str) -> Said {
+        Said { word: word.to_owned(), ..Said::default() }
+    }
+
+    /// Nothing was said in time.
+    pub(super) fn nothing() -> Said {
+        Said::word("nothing")
+    }
+
+    /// The machine failed, not the answer.
+    pub(super) fn broken(why: &str) -> Said {
+        Said { message: why.to_owned(), ..Said::word("broken") }
+    }
+
+    /// Whether every test ran and was ok.
+    pub(super) fn passed(&self) -> bool {
+        self.word == "ok" && !self.tests.is_empty() && self.tests.iter().all(|(_, ok)| *ok)
+    }
+
+    /// Whether it is what any box would say of the same answer: no crash, no limit, no doubt.
+    pub(super) fn is_plain(&self) -> bool {
+        let plain = ["failed", "syntax", "extraction", "no_tests", "missing", "profile"];
+        self.passed() || plain.contains(&self.word.as_str())
+    }
+
+    /// Whether the border itself could be behind the failure.
+    pub(super) fn may_need_more(&self) -> bool {
+        let failed = ["failed", "strange", "no_tests"].contains(&self.word.as_str());
+        failed && (!self.pure || !self.refused.is_empty() || !self.reasons.is_empty())
+    }
+
+    /// Whether prompt and tests alone say that no border can carry them.
+    pub(super) fn has_reasons(&self) -> bool {
+        !self.reasons.is_empty()
+    }
+}
+
+/// The verdict.
+pub(super) fn decide(said: &Said, status: Option<&Status>, border: Border, completion: &str) -> Judged {
+    let error = error(said, status, completion);
+    let error_type = error.as_ref().map(|(error_type, _)| *error_type);
+    let stopped = [ErrorType::CompileError, ErrorType::ExtractionFailed, ErrorType::NoTests];
+    let stopped = error_type.is_some_and(|each| stopped.contains(&each));
+    let infra = error_type.is_some_and(ErrorType::is_infra);
+    let finding = (!said.message.is_empty()).then(|| Finding {
+        code: None,
+        message: said.message.chars().take(MAX_MESSAGE_CHARS).collect(),
+        file: Some(word(&said.file).to_owned()).filter(|file| !file.is_empty()),
+        line: Some(said.line).filter(|line| *line > 0),
+        column: None,
+    });
+    let text = said.stderr.replace("candidate.py:", "completion:").replace("tests.py:", "test:");
+    let mut judged = Judged { stderr: output::of_text(&text), ..Judged::default() };
+    judged.compile_ok = match error_type {
+        Some(ErrorType::CompileError) => Some(false),
+        Some(ErrorType::ExtractionFailed | ErrorType::NoTests) => None,
+        _ if infra => None,
+        _ => Some(true),
+    };
+    if !stopped && !infra {
+        judged.test_ok = Some(error.is_none());
+        judged.border = Some(border);
+        let outcome = |(name, ok): &(String, bool)| TestOutcome { name: name.clone(), ok: *ok };
+        judged.diagnostics.tests = said.tests.iter().map(outcome).collect();
+    }
+    match error_type {
+        Some(ErrorType::CompileError) => judged.diagnostics.errors = finding.into_iter().collect(),
+        Some(ErrorType::AssertionFailure | ErrorType::RuntimeError) => judged.diagnostics.panic = finding,
+        _ => {}
+    }
+    judged.error_type = error_type;
+    judged.error = error.map(|(_, error)| error);
+    judged
+}
+
+fn error(said: &Said, status: Option<&Status>, completion: &str) -> Option<(ErrorType, String)> {
+    let message = said.message.clone();
+    Some(match said.word.as_str() {
+        "ok" if said.passed() => return None,
+        "failed" if said.file == "tests.py" => (ErrorType::AssertionFailure, message),
+        "failed" | "strange" => (ErrorType::RuntimeError, message),
+        "syntax" => (ErrorType::CompileError, message),
+        "extraction" => (ErrorType::ExtractionFailed, message),
+        "no_tests" => (ErrorType::NoTests, message),
+        "missing" => missing(said, completion),
+        "garbled" => (
+            ErrorType::Tampered,
+            format!("the answer wrote messages of its own making to the tests: {message}"),
+        ),
+        "gone" => gone(status),
+        "checker" if said.signal == SIGKILL || said.signal == SIGXCPU => late(),
+        "checker" => (
+            ErrorType::RuntimeError,
+            format!("the tests could not go on with what the answer gave (signal {})", said.signal),
+        ),
+        "nothing" => match status {
+            None | Some(Status::Ok) => late(),
+            some => gone(some),
+        },
+        "broken" => (ErrorType::InfraSandbox, message),
+        other => (ErrorType::InfraSandbox, format!("the tests ended with an unknown word `{other}`")),
+    })
+}
+
+const SIGKILL: i32 = 9;
+const SIGXCPU: i32 = 24;
+
+fn late() -> (ErrorType, String) {
+    (ErrorType::TestTimeout, "the tests took longer than their budget".to_owned())
+}
+
+fn missing(said: &Said, completion: &str) -> (ErrorType, String) {
+    let top = said.module.split('.').next().unwrap_or_default();
+    if !said.known && (said.wanted || (modules::is_package(top) && modules::is_imported(top, completion))) {
+        return (ErrorType::InfraMissingModule, format!("the interpreter has no module `{top}`"));
+    }
+    let kind = if said.file == "tests.py" { ErrorType::AssertionFailure } else { ErrorType::RuntimeError };
+    (kind, said.message.clone())
+}
+
+/// The answer's process ended while the tests still asked: how, is its own doing.
+fn gone(status: Option<&Status>) -> (ErrorType, String) {
+    let runtime = |text: String| (ErrorType::RuntimeError, text);
+    match status {
+        None | Some(Status::InfraError(Infra::Cancelled)) => {
+            runtime("the program closed its way to the tests".to_owned())
+        }
+        Some(Status::Ok) => runtime("the program ended before its tests were done".to_owned()),
+        Some(Status::Exit(code)) => {
+            runtime(format!("the program ended with exit code {code} before its tests were done"))
+        }
+        Some(Status::Signal(signal)) => runtime(format!("the program was ended by signal {signal}")),
+        Some(Status::CpuLimit | Status::WallLimit) => late(),
+        Some(Status::MemoryLimit) => {
+            (ErrorType::MemoryLimit, "the tests took more memory than their limit".to_owned())
+        }
+        Some(Status::OutputLimit | Status::FileLimit) => {
+            (ErrorType::OutputLimit, "the program wrote more than its limit".to_owned())
+        }
+        Some(Status::Denied) => runtime("the program did what the sandbox denies".to_owned()),
+        Some(Status::InfraError(infra @ Infra::Exec { .. })) => {
+            (ErrorType::InfraMissingToolchain, infra.to_string())
+        }
+        Some(Status::InfraError(infra)) => (ErrorType::InfraSandbox, infra.to_string()),
+    }
+}

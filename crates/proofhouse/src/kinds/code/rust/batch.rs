@@ -1,0 +1,198 @@
+//! Many completions in one crate: one compilation, one checker that tests them one after the other, and a boxed program of its
+//! own for each. A member that is in any doubt gets no verdict here and is judged alone, so that what is said of it never depends
+//! on its neighbours.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proofhouse_sandbox::{Program, Status};
+
+use super::assemble::{Assembled, Reading, assemble};
+use super::checker::{Checker, Checking, checking};
+use super::compile::{Compiler, Emit};
+use super::diagnostics::{self, Told};
+use super::prepared::{Prepared, Way};
+use super::screen::{Screened, screen};
+use super::signature::Signature;
+use super::{Clippy, Rust, judge as alone, program, tested};
+use crate::kinds::code::bench::Bench;
+use crate::kinds::code::output;
+use crate::kinds::code::problem::Problem;
+use crate::kinds::code::verdict::{ErrorType, Judged};
+
+/// How often a crate is compiled again without the members that an error named.
+const MAX_ROUNDS: usize = 4;
+
+/// One member of a crate.
+struct Member {
+    /// Its place among the items that were given.
+    at: usize,
+    task: Arc<Prepared>,
+    assembled: Assembled,
+    screened: Screened,
+    signature: Signature,
+}
+
+/// Judges what can be judged together; `tell` gets the place and the verdict of each as soon as it is known.
+pub(super) fn judge(
+    rust: &Rust,
+    bench: &Bench,
+    items: &[(&Problem, &str)],
+    tell: &mut dyn FnMut(usize, Judged),
+) {
+    let Ok(toolchain) = &rust.toolchain else { return };
+    if rust.unsound(bench).is_some() || (rust.clippy == Clippy::Required && !toolchain.has_clippy()) {
+        return;
+    }
+    let compiler = Compiler { rust, toolchain, bench };
+    let eligible = items
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (problem, completion))| eligible(at, rust.prepared(problem), completion));
+    let mut members: Vec<Member> = eligible.collect();
+    for _ in 0..MAX_ROUNDS {
+        if members.len() < 2 {
+            return;
+        }
+        match compile(&compiler, &members) {
+            Compiled::Program(program, told) => return test(&compiler, &members, &program, &told, tell),
+            Compiled::Named(named) if !named.is_empty() => {
+                let mut number = 0;
+                members.retain(|member| {
+                    let told = named.get(&number);
+                    number += 1;
+                    if let Some(Some(told)) = told {
+                        tell(member.at, rejected(member, told.clone()));
+                    }
+                    told.is_none()
+                });
+            }
+            Compiled::Named(_) | Compiled::Unclear => return,
+        }
+    }
+}
+
+/// A completion that cannot reach or notice its neighbours.
+fn eligible(at: usize, task: Arc<Prepared>, completion: &str) -> Option<Member> {
+    let assembled = assemble(&task.frame, completion)?;
+    let screened = screen(&task.frame, &assembled);
+    let plain = !screened.unreadable
+        && !screened.at_root
+        && !screened.has_unsafe
+        && !screened.notices_its_place
+        && screened.missing_crates.is_empty()
+        && assembled.reading != Reading::AsIs
+        && !task.frame.checks.names.is_empty();
+    match task.way(&assembled) {
+        Way::Border(signature) if plain => Some(Member { at, task, assembled, screened, signature }),
+        _ => None,
+    }
+}
+
+enum Compiled {
+    Program(Program, Vec<Told>),
+    /// These members, by their numbers, have errors of their own; who has no neighbour's part in them is told what they are.
+    Named(BTreeMap<usize, Option<Told>>),
+    Unclear,
+}
+
+fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
+    let lints = compiler.rust.clippy != Clippy::Off && compiler.toolchain.has_clippy();
+    let pairs: Vec<_> = members.iter().map(|member| (&member.assembled, &member.signature)).collect();
+    let mut outcome = compiler.run(&program::many(&pairs), lints, Emit::Program);
+    let stderr = std::mem::take(&mut outcome.stderr.head);
+    let found = outcome.collected.pop().and_then(|each| each.result.ok());
+    match (&outcome.status, found) {
+        (Status::Ok, Some(found)) => {
+            let told = members.iter().enumerate().map(|(number, member)| {
+                diagnostics::read_member(&stderr, number, &|at| member.assembled.is_own(at))
+            });
+            Compiled::Program(compiler.bench.sandbox().program(found), told.collect())
+        }
+        (Status::Exit(1), _) => match diagnostics::members_in_error(&stderr) {
+            Some(numbers) if !numbers.is_empty() => {
+                let told = |number: usize| (number, diagnostics::rejected_member(&stderr, number));
+                Compiled::Named(numbers.into_iter().map(told).collect())
+            }
+            _ => Compiled::Unclear,
+        },
+        _ => Compiled::Unclear,
+    }
+}
+
+/// A member that does not compile, with what the compiler has against it.
+fn rejected(member: &Member, told: Told) -> Judged {
+    let mut judged = alone::begun(&member.assembled, &member.screened);
+    let error = told.errors.iter().find(|error| error.file.is_some()).map(|error| error.message.clone());
+    judged.compile_ok = Some(false);
+    judged.stderr = output::of_text(&told.rendered);
+    judged.diagnostics.errors = told.errors;
+    alone::ended(judged, ErrorType::CompileError, error.unwrap_or_default())
+}
+
+/// One member that is ready to be tested: its number in the crate, and that of its tests in the checker.
+type Ready<'a> = (usize, &'a Member, usize);
+
+fn test(
+    compiler: &Compiler<'_>,
+    members: &[Member],
+    program: &Program,
+    told: &[Told],
+    tell: &mut dyn FnMut(usize, Judged),
+) {
+    let lints = compiler.rust.clippy != Clippy::Off && compiler.toolchain.has_clippy();
+    let begun = |member: &Member, told: &Told| {
+        let mut judged = Judged {
+            compile_ok: Some(true),
+            clippy_ok: lints.then_some(told.lints.is_empty()),
+            ..alone::begun(&member.assembled, &member.screened)
+        };
+        judged.diagnostics.lints = told.lints.clone();
+        judged
+    };
+    let rejected = |number: usize| compiler.rust.clippy == Clippy::Required && !told[number].lints.is_empty();
+    for (number, member) in members.iter().enumerate().filter(|(number, _)| rejected(*number)) {
+        tell(member.at, alone::lint_failure(begun(member, &told[number])));
+    }
+    let wanted: Vec<_> = members.iter().map(|member| (&*member.task, &member.signature)).collect();
+    let checkers = compiler.rust.checkers.of(compiler, &wanted);
+    // Members by the program that tests them.
+    let mut groups: BTreeMap<*const Program, (Arc<Program>, Vec<Ready<'_>>)> = BTreeMap::new();
+    for ((number, member), checker) in members.iter().enumerate().zip(checkers) {
+        if let Checker::Ready(tests, at) = checker
+            && !rejected(number)
+        {
+            groups
+                .entry(Arc::as_ptr(&tests))
+                .or_insert_with(|| (tests, Vec::new()))
+                .1
+                .push((number, member, at));
+        }
+    }
+    for (tests, ready) in groups.into_values() {
+        let mut work = |checking: &mut Checking<'_>| {
+            for (number, member, at) in &ready {
+                let Ok((report, candidate)) = checking.test(*at, tested::call(program, Some(*number))) else {
+                    return;
+                };
+                let names = &member.task.frame.checks.names;
+                let judged = tested::judge(begun(member, &told[*number]), names, report, &candidate, None);
+                if is_certain(&judged) {
+                    tell(member.at, judged);
+                }
+            }
+        };
+        let _ = checking(compiler.bench, &tests, ready.len(), &mut work);
+    }
+}
+
+/// Whether a verdict would be the same if the completion were judged alone.
+fn is_certain(judged: &Judged) -> bool {
+    match judged.error_type {
+        None | Some(ErrorType::AssertionFailure) => true,
+        Some(ErrorType::RuntimeError) => judged.diagnostics.panic.is_some(),
+        // The first of two tries: what is recorded comes from the second, which has nothing beside it.
+        Some(ErrorType::TestTimeout) => true,
+        Some(_) => false,
+    }
+}

@@ -1,0 +1,174 @@
+//! A task made ready for its completions: read once, with the signature by which its tests call the wanted function.
+
+use std::sync::OnceLock;
+
+use proofhouse_ledger::Digest;
+
+use super::assemble::{Assembled, assemble};
+use super::frame::Frame;
+use super::imports;
+use super::items::{Item, Kind};
+use super::library::PRELUDE;
+use super::signature::{Declared, Signature};
+use super::tokens::Lexed;
+use crate::kinds::code::problem::Problem;
+
+/// A task, read once.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) frame: Frame,
+    declared: Declared,
+    /// Whether the task's own solution has values that cannot cross, where only that can tell.
+    solution_is_closed: bool,
+    /// What tells its tests from those of other tasks.
+    pub(super) id: String,
+    /// Set when the tests cannot stand apart from the completion: why.
+    pub(super) inseparable: OnceLock<String>,
+}
+
+/// How a completion meets its tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Over the border, by this signature.
+    Border(Signature),
+    /// In one process with them: why.
+    Shared(String),
+    /// Not at all: only the completion itself, not its task, has types that cannot cross.
+    Refused,
+}
+
+impl Prepared {
+    /// Reads a task. `crates` are the crates that are there beside the standard library.
+    pub(super) fn of(problem: &Problem, crates: &std::collections::BTreeSet<String>) -> Prepared {
+        let frame = Frame::of(problem, crates);
+        let head = &frame.head;
+        let closings = [format!("{head}\n}}"), format!("{head}\n{{}}"), head.clone()];
+        let declared = frame.entry.as_deref().map_or(Declared::Nowhere, |entry| {
+            let found = closings.iter().map(|text| Declared::of(text, entry));
+            found.into_iter().find(|found| *found != Declared::Nowhere).unwrap_or(Declared::Nowhere)
+        });
+        let id = Digest::of_parts(&[head.as_bytes(), b"\0", frame.checks.source.as_bytes()]).to_string();
+        let solution = problem.canonical_solution.as_deref().filter(|text| !text.trim().is_empty());
+        let solution = solution.and_then(|text| assemble(&frame, text));
+        let solution_is_closed = solution.zip(frame.entry.as_deref()).is_some_and(|(solution, entry)| {
+            !matches!(Declared::of(&solution.source, entry), Declared::Open(_))
+        });
+        Prepared { frame, declared, solution_is_closed, id, inseparable: OnceLock::new() }
+    }
+
+    /// How this completion meets the tests. The need for one process is told by the task alone: a completion cannot choose it.
+    pub(super) fn way(&self, assembled: &Assembled) -> Way {
+        let Some(entry) = self.frame.entry.as_deref() else {
+            return Way::Shared("the task does not name a function".to_owned());
+        };
+        if let Some(why) = self.inseparable.get() {
+            return Way::Shared(why.clone());
+        }
+        let own = || Declared::of(&assembled.source, entry);
+        match &self.declared {
+            Declared::Generic => Way::Shared("the function has type parameters".to_owned()),
+            // A type that only the completion defines: its fields cross, if it has some.
+            Declared::Closed => match own() {
+                Declared::Open(own) if self.leaves_open(&own) => Way::Border(own),
+                _ if self.names_what_nobody_defines() && !self.solution_is_closed => Way::Refused,
+                _ => Way::Shared("values of these types cannot cross".to_owned()),
+            },
+            Declared::Nowhere => match own() {
+                Declared::Open(own) => Way::Border(own),
+                _ if self.solution_is_closed || self.defines(entry) => {
+                    Way::Shared("the task does not declare its function".to_owned())
+                }
+                _ => Way::Refused,
+            },
+            Declared::Open(task) => match own() {
+                Declared::Open(own) if !own.answers_for(task) && !task.hides_its_result() => Way::Border(own),
+                _ => Way::Border(task.clone()),
+            },
+        }
+    }
+
+    /// Whether a signature is not the one that the task declares.
+    pub(super) fn is_own(&self, signature: &Signature) -> bool {
+        !matches!(&self.declared, Declared::Open(task) if task == signature)
+    }
+
+    /// Whether the types of a completion's own are such as the task names without defining them.
+    fn leaves_open(&self, own: &Signature) -> bool {
+        let mentioned = |name: &str| {
+            self.frame.head[self.frame.entry_from..]
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|word| word == name)
+        };
+        own.own_names().next().is_some() && own.own_names().any(mentioned)
+    }
+
+    /// Whether the declaration has a type that neither the prompt nor the standard library defines.
+    fn names_what_nobody_defines(&self) -> bool {
+        const TRAITS: [&str; 25] = [
+            "Self",
+            "Fn",
+            "FnMut",
+            "FnOnce",
+            "Iterator",
+            "IntoIterator",
+            "DoubleEndedIterator",
+            "ExactSizeIterator",
+            "Clone",
+            "Copy",
+            "Send",
+            "Sync",
+            "Sized",
+            "Drop",
+            "AsRef",
+            "AsMut",
+            "Into",
+            "From",
+            "Default",
+            "ToString",
+            "PartialEq",
+            "Eq",
+            "PartialOrd",
+            "Ord",
+            "Extend",
+        ];
+        let head = &self.frame.head;
+        let lexed = [format!("{head}\n}}"), format!("{head}\n{{}}"), head.clone()];
+        lexed.iter().any(|closed| {
+            let Some(lexed) = Lexed::of(closed) else { return false };
+            let items = Item::all(&lexed).unwrap_or_default();
+            let entry = self.frame.entry.as_deref().unwrap_or_default();
+            let Some(item) = items.iter().find(|item| item.is_function(entry)) else { return false };
+            let end = item.body.map_or(item.keyword, |(open, _)| open);
+            let imported: Vec<_> =
+                imports::leaves(&lexed, &items).into_iter().map(|leaf| leaf.name).collect();
+            let known = |word: &str| {
+                TRAITS.contains(&word)
+                    || PRELUDE.iter().any(|(name, _)| *name == word)
+                    || imported.iter().any(|name| name == word || name == "*")
+                    || items.iter().any(|item| item.name == word)
+            };
+            let unknown = |at: &usize| {
+                let word = lexed.word(*at);
+                let in_path =
+                    lexed.is_mark(at.wrapping_sub(1), ':') && lexed.is_mark(at.wrapping_sub(2), ':');
+                word.starts_with(char::is_uppercase) && !in_path && !known(word)
+            };
+            (item.keyword + 2..end).any(|at| unknown(&at))
+        })
+    }
+
+    /// What the prompt has before the function, where that is code.
+    pub(super) fn preamble(&self) -> &str {
+        let text = &self.frame.head[..self.frame.entry_from];
+        let is_code = Lexed::of(text).is_some_and(|lexed| Item::all(&lexed).is_some());
+        if is_code { text } else { "" }
+    }
+
+    /// Whether the prompt defines a type of this name.
+    pub(super) fn defines(&self, name: &str) -> bool {
+        Lexed::of(self.preamble()).is_some_and(|lexed| {
+            let items = Item::all(&lexed).unwrap_or_default();
+            items.iter().any(|item| item.kind == Kind::Type && item.name == name)
+        })
+    }
+}

@@ -1,0 +1,380 @@
+//! What a `code` run adds to the tally: pass@k, phases, error types, bounds for what could not be scored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::record::{CODE, Damage, Field, Finding, HEAD, Line, Status};
+use proofhouse_ledger::summary::{BrokenTask, Code, CodeSlot, OmittedK, PassAtK, Slot, Summary};
+
+use super::failures::Failures;
+use super::robust::RobustTally;
+use crate::spine::tally::heads::{rate, round};
+use crate::spine::tally::{GateTerms, OwnTally};
+use crate::stats::{ClusterMoments, Confidence, pass_at_k};
+
+/// What says of a record that its task is broken.
+const BROKEN: [&str; 3] = ["broken_task", "no_tests", "infra_missing_crate"];
+
+/// Opens the tally of the run with this resolved configuration.
+pub(super) fn open(config: &Json) -> Box<dyn OwnTally> {
+    Box::new(CodeTally::new(config))
+}
+
+impl OwnTally for CodeTally {
+    fn push(
+        &mut self,
+        line: &Line<'_>,
+        slot: usize,
+        status: Status,
+        passed: Option<bool>,
+    ) -> Result<(), Damage> {
+        CodeTally::push(self, slot, line, status, passed)
+    }
+
+    // Samples stand in the order of their file.
+    fn has_neighbours(&self) -> bool {
+        false
+    }
+
+    fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
+        summary.code = Some(CodeTally::finish(&self, &summary.slots));
+        GateTerms { rates: self.rates_with_unanswered(), ..GateTerms::default() }
+    }
+}
+
+/// The part of a tally that only `code` runs have.
+#[derive(Default)]
+struct CodeTally {
+    ks: Vec<u64>,
+    /// The planned tasks; runs of older versions do not say them.
+    planned: Option<Vec<String>>,
+    /// The same, to be looked up.
+    names: BTreeSet<String>,
+    answered_only: bool,
+    /// The language of the suite.
+    language: String,
+    /// Broken tasks, whoever met them, and why they are.
+    broken: BTreeMap<String, String>,
+    slots: Vec<SlotCounts>,
+}
+
+/// What became of one task's completions.
+#[derive(Default, Clone, Copy)]
+struct TaskCounts {
+    scored: u64,
+    passed: u64,
+    unassessed: u64,
+}
+
+#[derive(Default)]
+struct SlotCounts {
+    total: u64,
+    unreadable: u64,
+    /// Lines that answer no planned task, by what they name.
+    unknown: BTreeMap<String, u64>,
+    /// Task → what became of its completions.
+    tasks: BTreeMap<String, TaskCounts>,
+    failures: Failures,
+    /// Yes and asked.
+    compiled: (u64, u64),
+    clean: (u64, u64),
+    main_free: (u64, u64),
+    compile_time: Sum,
+    size: Sum,
+    size_over_baseline: Sum,
+    error_types: BTreeMap<String, u64>,
+    compile_error_codes: BTreeMap<String, u64>,
+    lint_names: BTreeMap<String, u64>,
+    missing_crates: BTreeMap<String, u64>,
+    robust: RobustTally,
+}
+
+#[derive(Default)]
+struct Sum {
+    sum: f64,
+    count: u64,
+}
+
+impl Sum {
+    fn push(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.sum += value;
+            self.count += 1;
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| round(self.sum / self.count as f64))
+    }
+}
+
+impl CodeTally {
+    /// For the run with this resolved configuration.
+    fn new(config: &Json) -> Self {
+        let ks = match config.pointer("/k") {
+            Some(Json::Array(ks)) => ks.iter().filter_map(Json::as_f64).map(|k| k as u64).collect(),
+            _ => vec![1],
+        };
+        let planned: Option<Vec<String>> = match config.pointer("/task_ids") {
+            Some(Json::Array(ids)) => Some(ids.iter().filter_map(Json::as_str).map(str::to_owned).collect()),
+            _ => None,
+        };
+        let word = |path| config.pointer(path).and_then(Json::as_str).unwrap_or_default();
+        Self {
+            ks,
+            names: planned.iter().flatten().cloned().collect(),
+            planned,
+            answered_only: word("/count_tasks") == "answered",
+            language: word("/language").to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next record, of the slot at this place.
+    fn push(
+        &mut self,
+        slot: usize,
+        line: &Line<'_>,
+        status: Status,
+        passed: Option<bool>,
+    ) -> Result<(), Damage> {
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, SlotCounts::default);
+        }
+        let task = line.get(HEAD.case_id)?;
+        let error_type = line.get(HEAD.error_type)?;
+        if error_type.as_deref().is_some_and(|word| BROKEN.contains(&word))
+            && !self.broken.contains_key(&*task)
+        {
+            let why = line.get(HEAD.error)?.unwrap_or_default();
+            let why = why.lines().next().unwrap_or_default().to_owned();
+            self.broken.insert(task.clone().into_owned(), why);
+        }
+        let known = match &self.planned {
+            Some(_) => self.names.contains(&*task),
+            None => status != Status::Skipped,
+        };
+        self.slots[slot].push(line, &task, known, passed)
+    }
+
+    /// By slot: pass@1 where there are tasks that nobody answered and that count as failures.
+    fn rates_with_unanswered(&self) -> Vec<Option<f64>> {
+        let of = |slot: &SlotCounts| {
+            let sound = |task: &&String| !self.broken.contains_key(*task);
+            let planned = self.planned.as_deref().unwrap_or_default();
+            let missed = planned.iter().filter(sound).filter(|task| !slot.tasks.contains_key(*task)).count();
+            let known = slot.tasks.iter().filter(|(task, counts)| sound(task) && counts.scored > 0);
+            let pairs = known.map(|(_, counts)| (counts.scored, counts.passed));
+            (missed > 0 && !self.answered_only).then(|| at(1, pairs, missed as u64)).flatten()
+        };
+        self.slots.iter().map(|slot| of(slot).map(|point| point.value)).collect()
+    }
+
+    /// What it comes to; `slots` are those of the common tally, in the same order.
+    fn finish(&self, slots: &[Slot]) -> Code {
+        let each = self.slots.iter().zip(slots).map(|(counts, slot)| counts.finish(&slot.slot, self));
+        Code { slots: each.collect() }
+    }
+}
+
+impl SlotCounts {
+    fn push(&mut self, line: &Line<'_>, task: &str, known: bool, passed: Option<bool>) -> Result<(), Damage> {
+        self.robust.push(line, passed)?;
+        if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
+            return Ok(());
+        }
+        self.total += 1;
+        if !known {
+            *self.unknown.entry(task.to_owned()).or_default() += 1;
+        } else {
+            let counts = match self.tasks.get_mut(task) {
+                Some(counts) => counts,
+                None => self.tasks.entry(task.to_owned()).or_default(),
+            };
+            match passed {
+                None => counts.unassessed += 1,
+                Some(passed) => {
+                    counts.scored += 1;
+                    counts.passed += u64::from(passed);
+                }
+            }
+            self.unreadable +=
+                u64::from(passed.is_some() && line.raw(HEAD.error_type) == Some(b"\"invalid_sample\""));
+        }
+        self.failures.push(line, task, passed)?;
+        for (counts, field) in [
+            (&mut self.compiled, CODE.compile_ok),
+            (&mut self.clean, CODE.clippy_ok),
+            (&mut self.main_free, CODE.main_free),
+        ] {
+            if let Some(yes) = line.get(field)? {
+                counts.0 += u64::from(yes);
+                counts.1 += 1;
+            }
+        }
+        let number = |field: Field<Option<u64>>| Ok(line.get(field)?.map(|number| number as f64));
+        let (size, baseline) = (number(CODE.binary_size_bytes)?, number(CODE.baseline_size_bytes)?);
+        self.compile_time.push(number(CODE.compile_time_ms)?);
+        self.size.push(size);
+        self.size_over_baseline.push(size.zip(baseline).map(|(size, baseline)| size - baseline));
+        if let Some(error_type) = line.get(HEAD.error_type)? {
+            *self.error_types.entry(error_type.into_owned()).or_default() += 1;
+        }
+        count_codes(&mut self.compile_error_codes, &line.get(CODE.compile_errors)?);
+        count_codes(&mut self.lint_names, &line.get(CODE.lints)?);
+        for name in line.get(CODE.missing_crates)? {
+            *self.missing_crates.entry(name).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, slot: &str, run: &CodeTally) -> CodeSlot {
+        let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
+        let share = |(yes, asked): (u64, u64), field: Field<Option<bool>>| {
+            let field = field.as_str();
+            rate(yes, asked, of_slot(&format!("{field} = true of {field} is not null")))
+        };
+        let is_broken = |task: &str| run.broken.contains_key(task);
+        let counted: Vec<(&String, &TaskCounts)> =
+            self.tasks.iter().filter(|(task, _)| !is_broken(task)).collect();
+        let sum = |of: fn(&TaskCounts) -> u64| counted.iter().map(|(_, counts)| of(counts)).sum::<u64>();
+        let (scored, passed, infra) =
+            (sum(|counts| counts.scored), sum(|counts| counts.passed), sum(|counts| counts.unassessed));
+        let with_verdict = counted.iter().filter(|(_, counts)| counts.scored > 0).count() as u64;
+        let solved = counted.iter().filter(|(_, counts)| counts.passed > 0).count() as u64;
+        let planned = run.planned.as_deref().unwrap_or_default();
+        let unanswered: Vec<String> = planned
+            .iter()
+            .filter(|task| !self.tasks.contains_key(*task) && !is_broken(task))
+            .cloned()
+            .collect();
+        let missed = if run.answered_only { 0 } else { unanswered.len() as u64 };
+        let (pass_at_k, omitted_k) = pass_at_ks(&run.ks, &counted, missed);
+        let (scored_pass_at_k, _) = pass_at_ks(&run.ks, &counted, 0);
+        let unknown: u64 = self.unknown.values().sum();
+        let of_both = "passed is not null or unassessed, of tasks that are not broken";
+        CodeSlot {
+            slot: slot.to_owned(),
+            total: self.total,
+            scored,
+            infra,
+            invalid: self.total - scored - infra,
+            unknown,
+            excluded: self.total - scored - infra - unknown,
+            unreadable: self.unreadable,
+            tasks_planned: run.planned.as_ref().map_or(self.tasks.len(), Vec::len) as u64,
+            unanswered,
+            unanswered_fail: !run.answered_only,
+            broken: run
+                .broken
+                .iter()
+                .map(|(task_id, why)| BrokenTask { task_id: task_id.clone(), why: why.clone() })
+                .collect(),
+            unassessed_tasks: counted
+                .iter()
+                .filter(|(_, counts)| counts.scored == 0)
+                .map(|(task, _)| (*task).clone())
+                .collect(),
+            unknown_tasks: self.unknown.clone(),
+            nothing_passed: (passed == 0)
+                .then(|| self.failures.finish(&run.language, (&self.unknown, planned))),
+            tasks: with_verdict,
+            tasks_solved: rate(
+                solved,
+                with_verdict,
+                of_slot("case_id with passed = true of case_id with passed is not null"),
+            ),
+            pass_at_k,
+            scored_pass_at_k,
+            omitted_k,
+            robust: self.robust.finish(&run.ks),
+            worst: rate(passed, scored + infra, of_slot(&format!("passed = true of {of_both}"))),
+            best: rate(passed + infra, scored + infra, of_slot(&format!("passed is not false of {of_both}"))),
+            compile_rate: share(self.compiled, CODE.compile_ok),
+            clippy_rate: share(self.clean, CODE.clippy_ok),
+            main_free_rate: share(self.main_free, CODE.main_free),
+            mean_compile_time_ms: self.compile_time.mean(),
+            mean_binary_size_bytes: self.size.mean(),
+            mean_binary_size_over_baseline_bytes: self.size_over_baseline.mean(),
+            error_types: self.error_types.clone(),
+            compile_error_codes: self.compile_error_codes.clone(),
+            lint_names: self.lint_names.clone(),
+            missing_crates: self.missing_crates.clone(),
+        }
+    }
+}
+
+/// pass@k for each k, over the tasks of which anything is known and so many that nobody answered.
+fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec<PassAtK>, Vec<OmittedK>) {
+    let known: Vec<_> = tasks.iter().filter(|(_, counts)| counts.scored > 0).collect();
+    let fewest = known.iter().min_by_key(|(_, counts)| counts.scored);
+    let (mut said, mut omitted) = (Vec::new(), Vec::new());
+    for k in ks.iter().copied() {
+        let reason = match fewest {
+            None => "no completion was scored".to_owned(),
+            Some((task, counts)) if counts.scored < k => {
+                let few = known.iter().filter(|(_, counts)| counts.scored < k).count();
+                let all = known.len();
+                let scored = counts.scored;
+                format!("{few} of {all} tasks have fewer than {k} scored completions; `{task}` has {scored}")
+            }
+            Some(_) => {
+                let pairs = known.iter().map(|(_, counts)| (counts.scored, counts.passed));
+                said.extend(at(k, pairs, missed).map(|point| bounded(point, tasks, missed)));
+                continue;
+            }
+        };
+        omitted.push(OmittedK { k, reason });
+    }
+    (said, omitted)
+}
+
+/// The same with what it would be if everything unassessed had failed, and if it had passed.
+fn bounded(point: PassAtK, tasks: &[(&String, &TaskCounts)], missed: u64) -> PassAtK {
+    let mean = |lucky: bool| {
+        let estimate = |counts: &TaskCounts| {
+            let answers = counts.scored + counts.unassessed;
+            let passed = counts.passed + if lucky { counts.unassessed } else { 0 };
+            // A task with fewer answers than k is all unassessed: any of them decides.
+            pass_at_k(answers, passed, point.k.min(answers)).unwrap_or(0.0)
+        };
+        let sum: f64 = tasks.iter().map(|(_, counts)| estimate(counts)).sum();
+        let all = tasks.len() as u64 + missed;
+        (all > 0).then(|| round(sum / all as f64))
+    };
+    PassAtK { worst: mean(false), best: mean(true), ..point }
+}
+
+/// pass@k over tasks, given as scored and passed, and so many more that nobody answered; none where an answered task has
+/// fewer than k.
+pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>, missed: u64) -> Option<PassAtK> {
+    let mut moments = ClusterMoments::default();
+    let mut completions = 0;
+    for (scored, passed) in tasks {
+        moments.push(pass_at_k(scored, passed, k)?, 1);
+        completions += scored;
+    }
+    for _ in 0..missed {
+        moments.push(0.0, 1);
+        completions += k;
+    }
+    let interval = moments.estimate_interval(completions as f64 / k as f64, Confidence::P95)?;
+    Some(PassAtK {
+        k,
+        tasks: moments.clusters(),
+        value: round(moments.mean()?),
+        standard_error: moments.standard_error().map(round),
+        low: round(interval.low),
+        high: round(interval.high),
+        worst: None,
+        best: None,
+    })
+}
+
+/// Counts each code once per record, however often it occurs there.
+fn count_codes(counts: &mut BTreeMap<String, u64>, findings: &[Finding]) {
+    let codes: BTreeSet<&str> = findings.iter().filter_map(|finding| finding.code.as_deref()).collect();
+    for code in codes {
+        *counts.entry(code.to_owned()).or_default() += 1;
+    }
+}

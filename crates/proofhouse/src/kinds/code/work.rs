@@ -1,0 +1,276 @@
+//! Judging: completions from files or from models, assembled, compiled, linted and tested, many at a time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proofhouse_ledger::json::{Object, to_json};
+use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
+use proofhouse_ledger::{Digest, Json};
+use tokio::task::JoinSet;
+
+use super::plan::{Item, Question};
+use super::{CodeBody, LanguageName};
+use crate::family::target::{Chat, Reply, Target};
+use crate::kinds::code::{
+    self, BATCH, Bench, Cache, Invalid, Judge, Judged, Language, Python, Rust, Sample, Soundness,
+};
+use crate::spine::plan::Trial;
+use crate::spine::run::execute::ExecuteError;
+use crate::spine::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
+use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+
+/// The score of a code trial.
+const PASS: &str = "pass";
+
+/// Judges completions.
+pub(super) struct Judging {
+    scribe: Scribe,
+    targets: Vec<Arc<Target>>,
+    code: CodeBody,
+    judge: Arc<Judge>,
+    soundness: Soundness,
+    jobs: usize,
+    /// Completions that are judged together at most.
+    together: usize,
+    tier: String,
+    sandbox_gaps: Vec<String>,
+}
+
+/// One trial on its way: what there is to judge, or what kept it from being judged.
+struct Answer {
+    trial: Trial,
+    sample: Arc<Sample>,
+    /// What the model said, where one was asked.
+    reply: Option<Reply>,
+    timing: Timing,
+}
+
+impl Judging {
+    pub(super) fn new(
+        scribe: Scribe,
+        targets: Vec<Arc<Target>>,
+        code: &CodeBody,
+        means: Means,
+    ) -> Result<Self, ExecuteError> {
+        let no_sandbox = || ExecuteError::Means("a code suite needs a sandbox".to_owned());
+        let language = language(code, &means)?;
+        let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
+        let tier = sandbox.tier().to_string();
+        let sandbox_gaps = sandbox.gap_texts();
+        let bench = Bench::new(sandbox, code.budgets)
+            .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
+        let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
+        if let Some(folder) = means.cache {
+            judge = judge.with_cache(Cache::new(folder));
+        }
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let trials = usize::try_from(scribe.loaded.trial_count).unwrap_or(usize::MAX);
+        let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
+        let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
+        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps })
+    }
+
+    /// What a model says now.
+    async fn ask(self: Arc<Self>, trial: Trial, question: Arc<Question>) -> Answer {
+        let timer = Timer::start();
+        // All wordings of a task are asked with the same seed: what differs is what is asked.
+        let seed = trial_seed(self.scribe.loaded.suite.seed, &question.task_id, trial.repetition);
+        let chat = Chat::ask(question.input.as_str(), seed, trial.repetition);
+        let reply = self.targets[trial.slot - self.code.samples.len()].chat(&chat).await;
+        let timing = timer.timing_of(&reply);
+        let sample = Arc::new(Sample {
+            index: trial.index,
+            task_id: Some(question.task_id.clone()),
+            completion_id: trial.repetition.into(),
+            completion: code::completion(reply.output.as_ref()),
+        });
+        Answer { trial, sample, reply: Some(reply), timing }
+    }
+
+    /// Judges what can be judged, and writes every record.
+    fn judge(&self, answers: Vec<Answer>, desk: &Desk) {
+        let (to_judge, rest): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| {
+            answer.reply.as_ref().is_none_or(|reply| describe(&reply.outcome).0 == Status::Success)
+        });
+        for answer in rest {
+            self.write(&answer, answer.timing, &Judged::default(), desk);
+        }
+        let timer = Timer::start();
+        let samples: Vec<&Sample> = to_judge.iter().map(|answer| answer.sample.as_ref()).collect();
+        let written = |at: usize, judged: &Judged| {
+            let answer = &to_judge[at];
+            let mut timing = if answer.reply.is_none() { timer.timing() } else { answer.timing };
+            if answer.reply.is_none() {
+                timing.attempts = u32::try_from(judged.tries.len()).unwrap_or(u32::MAX);
+            }
+            timing.cached = judged.from_cache;
+            timing.compile_time_ms = judged.compile_time_ms;
+            self.write(answer, timing, judged, desk);
+        };
+        // What a broken task could be behind waits until that task has been looked at, which takes judging itself.
+        let mut waiting = Vec::new();
+        let mut told = |at: usize, judged: Judged| match Soundness::concerns(&judged) {
+            true => waiting.push((at, judged)),
+            false => written(at, &judged),
+        };
+        if self.code.measure {
+            for (at, sample) in samples.iter().enumerate() {
+                told(at, self.judge.judge(sample));
+            }
+        } else {
+            self.judge.judge_each(&samples, &mut told);
+        }
+        for (at, judged) in waiting {
+            let judged = match &to_judge[at].sample.task_id {
+                Some(task_id) => self.soundness.settle(&self.judge, task_id, judged),
+                None => judged,
+            };
+            written(at, &judged);
+        }
+    }
+
+    fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, desk: &Desk) {
+        let Answer { trial, sample, reply, .. } = answer;
+        let timing = &timing;
+        let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
+        let unanswered = unanswered.filter(|(status, ..)| *status != Status::Success);
+        // Only what names a task that there is can be held against a model.
+        let task = sample.task_id.as_deref().and_then(|task_id| self.judge.problem(task_id));
+        let (status, passed) = match task {
+            Some(_) => judged.of_an_answer(),
+            None => (judged.status(), judged.verdict()),
+        };
+        let (status, error_type, error) = unanswered.unwrap_or((
+            status,
+            judged.error_type.map(code::ErrorType::as_str),
+            judged.error.as_deref(),
+        ));
+        let passed = passed.filter(|_| unanswered.is_none());
+        let completion = sample.completion.as_deref().ok();
+        let said = Said {
+            status,
+            error_type,
+            error,
+            output_sha256: completion.map(|text| Digest::of(text.as_bytes())),
+            scores: &[(PASS, passed.map(f64::from))],
+            primary_metric: Some(PASS),
+            passed,
+            usage: reply.as_ref().and_then(|reply| reply.usage.as_ref()),
+        };
+        let mut body = code::body(sample, judged, &[]);
+        if let Some((_, Some(error_type), _)) = unanswered {
+            body.was_not_judged(error_type);
+        }
+        let mut fields = body.fields(sample, judged);
+        if !self.scribe.is_deterministic() {
+            fields.cached = Some(judged.from_cache);
+        }
+        let mut sheet = Sheet::default();
+        fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
+        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        if let Some(reply) = reply {
+            self.scribe.attempts(&mut sheet.telemetry, trial, reply);
+        }
+        desk.hand_over(trial, sheet, Noted { status, passed });
+    }
+}
+
+/// A wording that there is none of: its place in the plan has a record that says why.
+fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
+    let error = work::shortfall(reason);
+    let said = Said { scores: &[(PASS, None)], ..work::left_out(&error, PASS) };
+    let sample = Sample {
+        index: trial.index,
+        task_id: Some(trial.case_id.to_string()),
+        completion_id: trial.repetition.into(),
+        completion: Err(Invalid::NoCompletion),
+    };
+    let judged = Judged::default();
+    let mut body = code::body(&sample, &judged, &[]);
+    body.was_not_judged(VARIANT_SHORTFALL);
+    let mut sheet = Sheet::default();
+    body.fields(&sample, &judged).push(&mut sheet.line, &scribe.head(trial, said, &Timer::start().timing()));
+    (sheet, Noted { status: Status::Skipped, passed: None })
+}
+
+fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, ExecuteError> {
+    Ok(match code.language {
+        LanguageName::Rust => {
+            let rust = Rust::find("rustc".as_ref(), code.clippy)
+                .edition(code.edition.as_str())
+                .allowing_unsafe(code.allows_unsafe);
+            let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
+            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
+        }
+        LanguageName::Python => Box::new(Python::find("python3".as_ref())),
+    })
+}
+
+impl Work<Item> for Judging {
+    fn joins(&self, group: &[Step<Item>], next: &Trial) -> bool {
+        group.len() < self.together && group.last().is_some_and(|last| last.trial.slot == next.slot)
+    }
+
+    fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    fn at_once(&self, trial: &Trial, item: &Item, sheet: &mut Sheet) -> Option<Noted> {
+        let Item::Missing(reason) = item else { return None };
+        let (line, noted) = leave_out(&self.scribe, trial, reason);
+        *sheet = line;
+        Some(noted)
+    }
+
+    fn carry_out(self: Arc<Self>, group: Vec<Step<Item>>, desk: Desk) -> Carrying {
+        Box::pin(async move {
+            let mut asking = JoinSet::new();
+            let mut answers = Vec::new();
+            for Step { trial, item, .. } in group {
+                match item {
+                    Item::Sample(sample) => {
+                        answers.push(Answer { trial, sample, reply: None, timing: Timer::start().timing() });
+                    }
+                    Item::Task(question) => drop(asking.spawn(Arc::clone(&self).ask(trial, question))),
+                    Item::Missing(reason) => {
+                        let (sheet, noted) = leave_out(&self.scribe, &trial, &reason);
+                        desk.hand_over(&trial, sheet, noted);
+                    }
+                }
+            }
+            answers.extend(asking.join_all().await);
+            answers.sort_unstable_by_key(|answer| answer.trial.index);
+            let judging = tokio::task::spawn_blocking(move || self.judge(answers, &desk));
+            if let Err(error) = judging.await {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let language = self.judge.language();
+        let toolchains: BTreeMap<String, String> = language.toolchains();
+        let limits = |limits: &proofhouse_sandbox::Limits| {
+            let fields = [
+                ("cpu_ms", limits.cpu_ms),
+                ("disk_bytes", limits.disk_bytes),
+                ("file_bytes", limits.file_bytes),
+                ("memory_bytes", limits.memory_bytes),
+                ("wall_ms", limits.wall_ms),
+            ];
+            let fields = fields.map(|(name, value)| (name, to_json(&value).unwrap_or(Json::Null)));
+            Json::Object(Object::from_iter(fields))
+        };
+        let sandbox = Object::from_iter([
+            ("compile", limits(&self.code.budgets.compile)),
+            ("network", Json::from("none")),
+            ("test", limits(&self.code.budgets.test)),
+        ]);
+        Provenance {
+            toolchains,
+            sandbox: Json::Object(sandbox),
+            sandbox_tier: Some(self.tier.clone()),
+            sandbox_gaps: self.sandbox_gaps.clone(),
+        }
+    }
+}

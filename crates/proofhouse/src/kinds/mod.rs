@@ -1,0 +1,155 @@
+//! The kinds of suite: one folder each, and the table that the rest of the program knows them by.
+//!
+//! A kind says what its file means (`suite`), what will run (`plan`), how a trial is carried out (`work`), what records
+//! add up to (`tally`), what people see of it (`sections`), and which flags are its own (`flags`). A new one is a folder
+//! and two lines: its `mod` and its row.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{ArgMatches, Command};
+use proofhouse_ledger::Json;
+use proofhouse_ledger::record::Kind;
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+
+use crate::spine::export::Format;
+use crate::spine::present::Section;
+use crate::spine::run::Job;
+use crate::spine::run::job::{AnyBody, SuiteBody};
+use crate::spine::suite::kind::{Kinds, Loading, Read};
+use crate::spine::suite::load;
+use crate::spine::suite::tree::Tree;
+use crate::spine::suite::{Overrides, Problems};
+use crate::spine::tally::OwnTally;
+
+pub mod code;
+pub mod containment;
+pub mod probe;
+pub mod robustness;
+#[cfg(test)]
+mod tests;
+
+/// Every kind; the first is what a suite without a word is read as, so that it can be told what is missing.
+pub(crate) const KINDS: [&Row; 4] = [&probe::ROW, &code::ROW, &robustness::ROW, &containment::ROW];
+
+/// What the program knows of a kind.
+pub(crate) struct Row {
+    /// Its name in suites and records.
+    pub(crate) kind: Kind,
+    /// What it asks.
+    pub(crate) about: &'static str,
+    /// Reads a suite.
+    pub(crate) read: fn(&Loading<'_>) -> Result<Read<Arc<dyn AnyBody>>, Problems>,
+    /// Whether a suite without a word for its kind is of this one.
+    pub(crate) is_meant: fn(&Tree) -> bool,
+    /// The schema of its suites.
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The flags that only it has.
+    pub(crate) flags: FlagSet,
+    /// Opens what it adds to the tally of a run with this resolved configuration.
+    pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
+    /// What it adds to a report.
+    pub(crate) sections: &'static [Section],
+    /// Formats that only its runs can be written in.
+    pub(crate) exports: &'static [Format],
+    /// A suite to start from: name and content, the suite first.
+    pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// Flags that only one kind has.
+pub(crate) struct FlagSet {
+    /// Adds them to a command.
+    pub(crate) augment: fn(Command) -> Command,
+    /// What was given, as the kind's own type, and the files that it names in place of parts of the suite.
+    pub(crate) value: fn(&ArgMatches) -> Result<OwnFlags, clap::Error>,
+}
+
+/// What the flags of one kind say.
+pub(crate) type OwnFlags = (Arc<dyn Any + Send + Sync>, Vec<Utf8PathBuf>);
+
+impl FlagSet {
+    /// Of a kind without flags of its own.
+    pub(crate) const NONE: FlagSet =
+        FlagSet { augment: |command| command, value: |_| Ok((Arc::new(()), Vec::new())) };
+}
+
+/// A kind's body as the rest of the program holds it.
+pub(crate) fn erased<B: SuiteBody>(read: Read<B>) -> Read<Arc<dyn AnyBody>> {
+    let Read { suite, body, datasets, case_count, trial_count, warnings } = read;
+    Read { suite, body: Arc::new(body), datasets, case_count, trial_count, warnings }
+}
+
+/// The row of a kind.
+pub(crate) fn row(kind: Kind) -> &'static Row {
+    KINDS.iter().find(|row| row.kind == kind).expect("every kind of the ledger has its row")
+}
+
+/// What a kind adds to the tally.
+pub fn own_tally(kind: Kind, config: &Json) -> Box<dyn OwnTally> {
+    (row(kind).tally)(config)
+}
+
+/// What a kind adds to a report.
+pub fn own_sections(kind: Kind) -> &'static [Section] {
+    row(kind).sections
+}
+
+/// Every format that runs can be written in.
+pub(crate) fn exports() -> impl Iterator<Item = &'static Format> {
+    KINDS.iter().flat_map(|row| row.exports)
+}
+
+struct Table;
+
+impl Kinds for Table {
+    type Body = Arc<dyn AnyBody>;
+
+    fn names(&self) -> Vec<&'static str> {
+        KINDS.iter().map(|row| row.kind.as_str()).collect()
+    }
+
+    fn unnamed(&self, tree: &Tree) -> &'static str {
+        KINDS.iter().find(|row| (row.is_meant)(tree)).unwrap_or(&KINDS[0]).kind.as_str()
+    }
+
+    fn read(&self, name: &str, loading: &Loading<'_>) -> Result<Read<Self::Body>, Problems> {
+        let row =
+            KINDS.iter().find(|row| row.kind.as_str() == name).expect("loading asks for names of the table");
+        (row.read)(loading)
+    }
+}
+
+/// Reads and checks a suite and everything that it refers to.
+///
+/// # Errors
+/// All problems that are independent of each other, in the order of the files.
+pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Job, Problems> {
+    let (loaded, body) = load::load(path, overrides, &Table)?;
+    Ok(Job { loaded: Arc::new(loaded), body })
+}
+
+/// Reads and checks a suite that is in no file.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_text(text: &str, overrides: &Overrides) -> Result<Job, Problems> {
+    let (loaded, body) = load::load_text(text, overrides, &Table)?;
+    Ok(Job { loaded: Arc::new(loaded), body })
+}
+
+/// The schema of suites, drawn from the structs that read them.
+pub fn suite_schema() -> serde_json::Value {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let any: Vec<serde_json::Value> =
+        KINDS.iter().map(|row| (row.schema)(&mut generator).to_value()).collect();
+    let definitions = generator.take_definitions(true);
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Proofhouse suite",
+        "description": "A suite of any kind.",
+        "anyOf": any,
+        "$defs": definitions,
+    })
+}

@@ -1,0 +1,30 @@
+//! Are the answers right, and what changed? Targets × cases × judges × repetitions.
+
+use crate::kinds::{FlagSet, Row, erased};
+use proofhouse_ledger::record::Kind;
+
+mod body;
+mod file;
+mod jury;
+mod plan;
+mod suite;
+mod tally;
+mod work;
+
+pub use suite::{Primary, Probe, Scoring};
+
+pub(super) const ROW: Row = Row {
+    kind: Kind::Probe,
+    about: "Are the answers right, and what changed?",
+    read: |loading| suite::read(loading).map(erased),
+    is_meant: |_| false,
+    schema: |generator| generator.subschema_for::<file::ProbeFile>(),
+    flags: FlagSet::NONE,
+    tally: |_| Box::new(tally::ProbeTally),
+    sections: &[],
+    exports: &[],
+    starter: &[
+        ("probe.yaml", include_str!("init/probe.yaml")),
+        ("questions.jsonl", include_str!("init/questions.jsonl")),
+    ],
+};

@@ -1,0 +1,49 @@
+//! What a `robustness` suite does for the commands that plan and run it.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use super::RobustnessBody;
+use super::plan::{self, Order};
+use super::work::Trying;
+use super::{rewrite, stopping};
+use crate::family::target::Opening;
+use crate::spine::plan::Planned;
+use crate::spine::run::ExecuteError;
+use crate::spine::run::job::SuiteBody;
+use crate::spine::run::record::Scribe;
+use crate::spine::run::work::{Means, Work};
+use crate::spine::suite::{Loaded, Suite};
+
+impl SuiteBody for RobustnessBody {
+    type Item = Arc<Order>;
+
+    fn plan<'a>(&'a self, suite: &'a Suite) -> Planned<'a, Arc<Order>> {
+        Box::new(plan::trials(suite, self))
+    }
+
+    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Arc<Order>>>, ExecuteError> {
+        if scribe.loaded.suite.targets.is_empty() {
+            return Err(ExecuteError::NoTargets);
+        }
+        Ok(Arc::new(Trying::new(scribe, self, means)?))
+    }
+
+    fn factors(&self, loaded: &Loaded) -> String {
+        let variants: usize = self.cases.iter().map(|case| case.variants.len()).sum();
+        format!("{} cases, {variants} variants and levels, at most", loaded.case_count)
+    }
+
+    fn described(&self) -> String {
+        stopping::describe(self)
+    }
+
+    fn runs_programs(&self) -> bool {
+        true
+    }
+
+    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        let _ = loaded;
+        Ok(rewrite::rewrite(self, opening)?)
+    }
+}

@@ -1,0 +1,130 @@
+//! Failure attribution: what was observed, what most likely causes it, and what that means; one row per finding.
+
+use proofhouse_ledger::record::Observed;
+use proofhouse_ledger::summary::robustness::{BaselineVerdict, LevelVerdict, Robustness, VariantVerdict};
+
+use super::calibration::outcome;
+use crate::spine::present::html::Html;
+use crate::spine::present::sections::{Facts, Section};
+use crate::spine::present::table::{self, Column};
+
+pub(super) const SECTION: Section = Section { id: "attribution", title: "Failure attribution", body };
+
+/// What was seen, the likely cause, and what it means.
+type Row = (String, &'static str, String);
+
+fn body(facts: &Facts<'_>) -> Option<Html> {
+    let found = facts.summary.robustness.as_ref()?;
+    let rows = rows(found);
+    let mut html = Html::new();
+    if rows.is_empty() {
+        html.put(
+            "<p>Nothing to attribute: no instruction is flaky, no variant differs, no level fails.</p>",
+            &[],
+        );
+        return Some(html);
+    }
+    let columns = ["Observation", "Most likely cause", "Interpretation"].map(Column::Text);
+    table::open(&mut html, "plain attribution", "Failure attribution", &columns);
+    html.put("<tbody>", &[]);
+    for (observation, cause, meaning) in &rows {
+        html.put("<tr><td>{}</td><td>{}</td><td>{}</td></tr>", &[observation, cause, meaning]);
+    }
+    html.put("</tbody>", &[]);
+    table::close(&mut html);
+    html.put(
+        r#"<p class="note">Causes are rules of thumb over which generator changed what; the observation beside each is measured.</p>"#,
+        &[],
+    );
+    Some(html)
+}
+
+fn rows(found: &Robustness) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for baseline in found.baselines.iter().filter(|baseline| baseline.verdict == BaselineVerdict::Flaky) {
+        rows.push((
+            format!(
+                "{} → {} different outcomes in {} runs",
+                baseline.case_id, baseline.distinct, baseline.runs
+            ),
+            "Stochastic generation",
+            "The same words give different outcomes; a single run of any variant of it says little"
+                .to_owned(),
+        ));
+    }
+    let mut seen: Vec<(&str, &str, &str)> = Vec::new();
+    for variant in found.variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural) {
+        let group = (variant.slot.as_str(), variant.case_id.as_str(), variant.generator.as_str());
+        if seen.contains(&group) {
+            continue;
+        }
+        seen.push(group);
+        let own = found
+            .variants
+            .iter()
+            .filter(|other| (other.slot.as_str(), other.case_id.as_str(), other.generator.as_str()) == group);
+        let structural = own.clone().filter(|other| other.verdict == VariantVerdict::Structural).count();
+        let base = found
+            .baselines
+            .iter()
+            .find(|baseline| baseline.slot == variant.slot && baseline.case_id == variant.case_id)
+            .and_then(|baseline| baseline.modal);
+        let (Some(base), Some(now)) = (base, variant.modal) else { continue };
+        let (cause, meaning) = cause(&variant.generator, &base, &now);
+        rows.push((
+            format!(
+                "{} × {} → {} ({structural} of {} variants; as it stands it {})",
+                variant.case_id,
+                variant.generator,
+                outcome(&now),
+                own.count(),
+                outcome(&base)
+            ),
+            cause,
+            meaning,
+        ));
+    }
+    for case in found.cases.iter().filter(|case| case.boundary.is_some()) {
+        let level = found.levels.iter().find(|level| {
+            level.slot == case.slot
+                && level.case_id == case.case_id
+                && level.verdict == LevelVerdict::SystematicFailure
+        });
+        let Some(level) = level else { continue };
+        let usual = level.modal.as_ref().map(outcome).unwrap_or_default();
+        rows.push((
+            format!("{} at level {} ({}) → {usual}", case.case_id, level.level, level.generator),
+            "Capability boundary",
+            "More is asked for than the tool can do; not a fault of the wording".to_owned(),
+        ));
+    }
+    rows
+}
+
+/// What most likely makes a generator change an outcome in this way.
+fn cause(generator: &str, base: &Observed, now: &Observed) -> (&'static str, String) {
+    let more_repairs = now.repairs_triggered > base.repairs_triggered;
+    let family = match generator {
+        "whitespace_noise" | "punctuation_noise" => "surface noise",
+        "lexical_shuffle" | "synonym_substitution" => "word order and word choice",
+        "ambiguity_injection_light" | "constraint_injection_light" => "an added phrase",
+        _ => "another style of writing",
+    };
+    match (base.success, now.success) {
+        (true, false) if family == "surface noise" => {
+            ("Brittle parsing logic", "The task is the same character for character but for its layout; the tool's reading of it breaks".to_owned())
+        }
+        (true, false) if family == "an added phrase" => {
+            ("Ambiguity intolerance", "A phrase that leaves the task as it is makes the tool fail".to_owned())
+        }
+        (true, false) => {
+            ("Sensitivity to wording", format!("The tool depends on {family}; the task is the same"))
+        }
+        (false, true) => ("A wording that helps", format!("The instruction as it stands is the harder one; {family} makes it work")),
+        (true, true) if more_repairs => {
+            ("Brittle parsing logic", format!("It still succeeds, with more repairs: {family} costs work"))
+        }
+        (true, true) => ("Another way to the same result", format!("{family} changes how the tool gets there, not whether")),
+        (false, false) => ("Another way to fail", format!("{family} moves the failure, it does not cause it")),
+    }
+}

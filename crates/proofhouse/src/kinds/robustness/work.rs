@@ -1,0 +1,362 @@
+//! Running tools: one instruction again and again until the policy has seen enough, case by case.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use proofhouse_ledger::json::{Object, to_json};
+use proofhouse_ledger::record::{
+    Mode, Observed, Robustness as Body, RobustnessRecord, Status, Stop, Termination,
+};
+use proofhouse_ledger::{Digest, Json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::RobustnessBody;
+use super::plan::Order;
+use crate::family::target::command::{Invocation, Opening, Tool};
+use crate::family::target::{Keys, TargetConfig};
+use crate::kinds::robustness::{Base, modal};
+use crate::spine::plan::Trial;
+use crate::spine::run::execute::ExecuteError;
+use crate::spine::run::record::{Said, Scribe, Timer, Timing};
+use crate::spine::run::work::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+
+/// The score of a robustness trial.
+const SUCCESS: &str = "success";
+
+/// Runs tools.
+pub(super) struct Trying {
+    scribe: Scribe,
+    body: RobustnessBody,
+    tools: Vec<Tried>,
+    /// How many tools run at a time, over all cases.
+    places: Arc<Semaphore>,
+    jobs: usize,
+    tier: String,
+    sandbox_gaps: Vec<String>,
+    /// What a tool may have been given and may not be kept of what it says.
+    keys: Keys,
+}
+
+struct Tried {
+    tool: Arc<Tool>,
+    version: Option<String>,
+}
+
+impl Trying {
+    pub(super) fn new(scribe: Scribe, body: &RobustnessBody, means: Means) -> Result<Self, ExecuteError> {
+        let no_sandbox = || ExecuteError::Means("a robustness suite needs a sandbox".to_owned());
+        let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
+        let tier = sandbox.tier().to_string();
+        let sandbox_gaps = sandbox.gap_texts();
+        let mut tools = Vec::new();
+        let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
+        let keys = Keys::live(&means.opening.environment, &passed.join(" "));
+        for ((slot, target), setup) in scribe.loaded.suite.targets.iter().zip(body.tools.iter()) {
+            let TargetConfig::Command(command) = target else { continue };
+            let opening = Opening {
+                sandbox: Arc::clone(&sandbox),
+                scratch: std::env::temp_dir(),
+                base: &absolute(&setup.base),
+                files: setup.files.clone(),
+                debug_enabled: body.debug_enabled,
+                repair_enabled: body.repair_enabled,
+                environment: &|name| means.environment.get(name).cloned(),
+            };
+            let tool = Tool::new(command, opening)
+                .map_err(|error| ExecuteError::Target(slot.clone(), error.to_string()))?;
+            let version = tool.version().map(|version| keys.redact(&version).into_owned());
+            tools.push(Tried { version, tool: Arc::new(tool) });
+        }
+        let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
+        Ok(Self { scribe, body, tools, places, jobs, tier, sandbox_gaps, keys })
+    }
+
+    /// Runs one instruction on one tool until the policy stops, and gives what was seen.
+    async fn series(
+        self: Arc<Self>,
+        steps: Vec<Step<Arc<Order>>>,
+        base: Base,
+        desk: Desk,
+    ) -> Vec<Option<Observed>> {
+        let mut seen: Vec<Option<Observed>> = Vec::new();
+        let mut stop: Option<Stop> = None;
+        for step in steps {
+            let order = Arc::clone(&step.item);
+            let policy = self.body.policy(order.case(&self.body), order.mode);
+            if let Some(line) = &step.done {
+                let record: Option<RobustnessRecord> = serde_json::from_slice(line).ok();
+                if let Some(record) = record.filter(|record| record.status != Status::NotRun) {
+                    seen.push(record.observed());
+                    stop = policy.after(order.mode, &seen, &base);
+                }
+                continue;
+            }
+            if order.variant(&self.body).is_some_and(|variant| !variant.can_run()) {
+                self.skip(&step.trial, &order, &desk);
+                continue;
+            }
+            if let Some(stop) = &stop {
+                self.leave_out(&step.trial, &order, stop, &desk);
+                continue;
+            }
+            let (ran, timing) = self.invoke(&step.trial, &order).await;
+            seen.push(ran.observed);
+            stop = policy.after(order.mode, &seen, &base);
+            self.write(&step.trial, &order, (&ran, &timing), (stop.as_ref(), &base), &desk);
+        }
+        seen
+    }
+
+    async fn invoke(&self, trial: &Trial, order: &Order) -> (Invocation, Timing) {
+        let place = Arc::clone(&self.places).acquire_owned().await.expect("the semaphore is never closed");
+        let tool = Arc::clone(&self.tools[trial.slot].tool);
+        let instruction = order.instruction(&self.body).to_owned();
+        let timeout_ms = order.case(&self.body).timeout_ms;
+        let noise = noise(self.scribe.loaded.suite.seed, trial.repetition);
+        let running = tokio::task::spawn_blocking(move || {
+            let timer = Timer::start();
+            let ran = tool.invoke(&instruction, noise, timeout_ms);
+            drop(place);
+            let timing = Timing { latency_ms: ran.duration_ms as f64, ..timer.timing() };
+            (ran, timing)
+        });
+        match running.await {
+            Ok(ran) => ran,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    fn write(
+        &self,
+        trial: &Trial,
+        order: &Order,
+        (ran, timing): (&Invocation, &Timing),
+        (stop, base): (Option<&Stop>, &Base),
+        desk: &Desk,
+    ) {
+        let status = match (ran.termination, ran.observed) {
+            (Some(Termination::Timeout), _) => Status::Timeout,
+            (_, Some(_)) => Status::Success,
+            (_, None) => Status::Error,
+        };
+        let passed = ran.observed.map(|seen| seen.success);
+        let trouble = ran.trouble.as_ref().map(|(code, text)| (*code, self.keys.redact(text)));
+        let (stdout, stderr) = (self.keys.redact(&ran.stdout.text), self.keys.redact(&ran.stderr.text));
+        let said = Said {
+            status,
+            error_type: trouble.as_ref().map(|(code, _)| *code),
+            error: trouble.as_ref().map(|(_, text)| text.as_ref()),
+            output_sha256: ran.stdout.sha256.filter(|_| ran.termination.is_some()),
+            scores: &[(SUCCESS, passed.map(f64::from))],
+            primary_metric: Some(SUCCESS),
+            passed,
+            usage: None,
+        };
+        let usual = modal(&base.outcomes).filter(|_| order.mode == Mode::Adversarial);
+        let interesting = usual.zip(ran.observed).map(|((usual, _), seen)| usual != seen);
+        let debug_sha256 = ran.debug.as_ref().map(|debug| debug.sha256.prefixed());
+        let measured = !self.scribe.is_deterministic();
+        let timestamp = timing.started.to_string();
+        let names = Names::of(trial, order, &self.body);
+        let body = Body {
+            observed: ran.observed.as_ref(),
+            termination: ran.termination,
+            exit_code: ran.exit_code,
+            signal: ran.signal,
+            duration_ms: measured.then_some(ran.duration_ms),
+            timestamp_utc: measured.then_some(timestamp.as_str()),
+            debug_artifacts_present: Some(ran.debug.is_some()),
+            debug_path: ran.debug.as_ref().map(|debug| debug.path.as_str()),
+            debug_sha256: debug_sha256.as_deref(),
+            ironclad_version: self.tools[trial.slot].version.as_deref(),
+            interesting,
+            stop,
+            stdout: Some(&stdout),
+            stdout_bytes: Some(ran.stdout.bytes),
+            stderr: Some(&stderr),
+            stderr_bytes: Some(ran.stderr.bytes),
+            ..self.blank(order, &names)
+        };
+        let mut sheet = Sheet::default();
+        body.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
+        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        desk.hand_over(trial, sheet, Noted { status, passed });
+    }
+
+    /// A trial that the policy made unnecessary.
+    fn leave_out(&self, trial: &Trial, order: &Order, stop: &Stop, desk: &Desk) {
+        let names = Names::of(trial, order, &self.body);
+        let body = Body { stop: Some(stop), ..self.blank(order, &names) };
+        self.unrun(trial, body, (Status::NotRun, None, None), desk);
+    }
+
+    /// A variant that the guard let nothing through for.
+    fn skip(&self, trial: &Trial, order: &Order, desk: &Desk) {
+        let names = Names::of(trial, order, &self.body);
+        let error = "the guard refused every answer of the rewriting model";
+        let body = self.blank(order, &names);
+        self.unrun(trial, body, (Status::Skipped, Some("ai_generation_failure"), Some(error)), desk);
+    }
+
+    fn unrun(
+        &self,
+        trial: &Trial,
+        body: Body<'_>,
+        (status, error_type, error): (Status, Option<&str>, Option<&str>),
+        desk: &Desk,
+    ) {
+        let said = Said {
+            status,
+            error_type,
+            error,
+            output_sha256: None,
+            scores: &[(SUCCESS, None)],
+            primary_metric: Some(SUCCESS),
+            passed: None,
+            usage: None,
+        };
+        let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
+        let mut sheet = Sheet::default();
+        body.push(&mut sheet.line, &self.scribe.head(trial, said, &timing));
+        desk.hand_over(trial, sheet, Noted { status, passed: None });
+    }
+
+    /// A record of which nothing is known but what was planned.
+    fn blank<'a>(&'a self, order: &'a Order, names: &'a Names) -> Body<'a> {
+        let variant = order.variant(&self.body);
+        Body {
+            suite: order.mode,
+            run_name: &names.run,
+            base_case: order.case(&self.body).base_case.as_deref(),
+            instruction: order.instruction(&self.body),
+            generator: variant.map(|variant| variant.generator),
+            generator_version: variant.map(|variant| variant.generator_version),
+            edits: &names.edits,
+            generation: &names.generation,
+            level: variant.and_then(|variant| variant.level),
+            observed: None,
+            termination: None,
+            exit_code: None,
+            signal: None,
+            duration_ms: None,
+            timestamp_utc: None,
+            debug_enabled: self.body.debug_enabled,
+            debug_artifacts_present: None,
+            debug_path: None,
+            debug_sha256: None,
+            ironclad_version: None,
+            interesting: None,
+            stop: None,
+            stdout: None,
+            stdout_bytes: None,
+            stderr: None,
+            stderr_bytes: None,
+        }
+    }
+}
+
+/// Values that a record borrows.
+struct Names {
+    run: String,
+    edits: Json,
+    generation: Json,
+}
+
+impl Names {
+    fn of(trial: &Trial, order: &Order, body: &RobustnessBody) -> Names {
+        let variant = order.variant(body);
+        let edits = variant.and_then(|variant| to_json(&variant.edits).ok());
+        let answer = variant.and_then(|variant| variant.answer.as_ref());
+        let generation = answer.map(|answer| {
+            Json::Object(Object::from_iter([
+                ("choice", answer.prompt.choice.clone().into()),
+                ("prompt", Json::from(answer.prompt.text.as_str())),
+                ("rejections", to_json(&answer.rejections).unwrap_or(Json::Null)),
+            ]))
+        });
+        Names {
+            run: format!("run_{:03}", trial.repetition + 1),
+            edits: edits.unwrap_or(Json::Array(Vec::new())),
+            generation: generation.unwrap_or(Json::Null),
+        }
+    }
+}
+
+/// What `seed_env` gives to a tool: of seed and repetition alone, so that nothing of the case reaches it.
+fn noise(seed: u64, repetition: u32) -> u64 {
+    let digest = Digest::of_parts(&[b"noise", &seed.to_le_bytes(), &repetition.to_le_bytes()]);
+    // 32 bits: shells and scripts of every kind can compute with such a number.
+    u64::from(u32::from_le_bytes(digest.0[..4].try_into().expect("four of thirty-two bytes")))
+}
+
+fn absolute(path: &camino::Utf8Path) -> Utf8PathBuf {
+    path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
+}
+
+impl Work<Arc<Order>> for Trying {
+    fn joins(&self, group: &[Step<Arc<Order>>], next: &Trial) -> bool {
+        group.last().is_some_and(|last| last.trial.case_id == next.case_id)
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    fn carry_out(self: Arc<Self>, group: Vec<Step<Arc<Order>>>, desk: Desk) -> Carrying {
+        Box::pin(async move {
+            // Plan order is variant, slot, repetition: neighbours of one variant and slot are a series.
+            let mut series: Vec<Vec<Step<Arc<Order>>>> = Vec::new();
+            for step in group {
+                let same = |last: &Step<Arc<Order>>| {
+                    (last.trial.slot, &last.trial.variant_id) == (step.trial.slot, &step.trial.variant_id)
+                };
+                match series.last_mut().filter(|series| series.last().is_some_and(same)) {
+                    Some(series) => series.push(step),
+                    None => series.push(vec![step]),
+                }
+            }
+            let is_base = |series: &Vec<Step<Arc<Order>>>| {
+                series.first().is_some_and(|step| step.trial.variant_id.is_none())
+            };
+            let (bases, variants): (Vec<_>, Vec<_>) = series.into_iter().partition(is_base);
+            let mut outcomes: Vec<Base> = vec![Base::default(); self.tools.len()];
+            for steps in bases {
+                let slot = steps[0].trial.slot;
+                let seen = Arc::clone(&self).series(steps, Base::default(), desk.clone()).await;
+                outcomes[slot].outcomes = seen.into_iter().flatten().collect();
+            }
+            let mut flying = JoinSet::new();
+            for steps in variants {
+                let base = outcomes[steps[0].trial.slot].clone();
+                flying.spawn(Arc::clone(&self).series(steps, base, desk.clone()));
+            }
+            while let Some(ended) = flying.join_next().await {
+                if let Err(error) = ended {
+                    std::panic::resume_unwind(error.into_panic());
+                }
+            }
+        })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let versions = self.scribe.loaded.suite.targets.iter().zip(&self.tools);
+        let toolchains =
+            versions.filter_map(|((slot, _), tried)| Some((slot.clone(), tried.version.clone()?)));
+        let network = self.scribe.loaded.suite.targets.iter().any(|(_, target)| {
+            matches!(target, TargetConfig::Command(command) if command.network == crate::family::target::command::Grant::Host)
+        });
+        let sandbox = Object::from_iter([("network", Json::from(if network { "host" } else { "none" }))]);
+        Provenance {
+            toolchains: toolchains.collect(),
+            sandbox: Json::Object(sandbox),
+            sandbox_tier: Some(self.tier.clone()),
+            sandbox_gaps: self.sandbox_gaps.clone(),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Files for other programs, as pure functions of a run directory. A format stands in the folder of the kind that it is for.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::read::{LineReader, lines};
+use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
+use proofhouse_ledger::summary::Summary;
+
+/// A format that a run can be written in.
+pub struct Format {
+    /// Its word on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The kind of run that it is for.
+    pub kind: Kind,
+    /// Whether every run of that kind is written in it, beside its directory.
+    pub beside: bool,
+    /// Writes the files below a directory and gives their paths.
+    pub write: fn(&Source<'_>, &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError>,
+}
+
+/// A run that is exported.
+pub struct Source<'a> {
+    /// Where it is.
+    pub paths: &'a RunPaths,
+    /// What it is.
+    pub manifest: &'a Manifest,
+}
+
+/// Why a run cannot be exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A record that cannot be read.
+    #[error("`records.jsonl` line {line} is damaged: {damage}")]
+    Damaged {
+        /// From 1.
+        line: u64,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// The manifest cannot be read.
+    #[error("`manifest.json` cannot be understood")]
+    Manifest(#[source] serde_json::Error),
+    /// The format is for another kind of run.
+    #[error("`{format}` is for runs of kind `{wanted}`; this one is of kind `{found}`")]
+    Kind {
+        /// The format.
+        format: &'static str,
+        /// What it is for.
+        wanted: &'static str,
+        /// What the run is.
+        found: &'static str,
+    },
+}
+
+/// Writes a run in a format below `out`.
+pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
+    let manifest: Manifest =
+        serde_json::from_slice(&files::read(&paths.manifest())?).map_err(ExportError::Manifest)?;
+    if manifest.kind != format.kind {
+        let (wanted, found) = (format.kind.as_str(), manifest.kind.as_str());
+        return Err(ExportError::Kind { format: format.name, wanted, found });
+    }
+    std::fs::create_dir_all(out).map_err(FileError::new("create", out))?;
+    (format.write)(&Source { paths, manifest: &manifest }, out)
+}
+
+/// Writes what runs of a kind have beside them by default, in `D.NAME`; gives the name and where that is.
+pub fn beside(paths: &RunPaths, formats: &[Format]) -> Result<Vec<(&'static str, Utf8PathBuf)>, ExportError> {
+    let mut written = Vec::new();
+    for format in formats.iter().filter(|format| format.beside) {
+        let out = Utf8PathBuf::from(format!("{}.{}", paths.dir, format.name));
+        export(paths, format, &out)?;
+        written.push((format.name, out));
+    }
+    Ok(written)
+}
+
+impl Source<'_> {
+    /// The run's summary, if it can be read.
+    pub fn summary(&self) -> Result<Option<Summary>, ExportError> {
+        Ok(serde_json::from_slice(&files::read(&self.paths.summary())?).ok())
+    }
+
+    /// Gives every record to `take`, in plan order.
+    pub fn each(
+        &self,
+        mut take: impl FnMut(&Line<'_>) -> Result<(), ExportError>,
+    ) -> Result<(), ExportError> {
+        let path = self.paths.records();
+        let mut reader = LineReader::open(&path)?;
+        let mut spans = Spans::default();
+        let mut number = 0;
+        loop {
+            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+            if block.is_empty() {
+                return Ok(());
+            }
+            for bytes in lines(block) {
+                number += 1;
+                let damaged = |damage| ExportError::Damaged { line: number, damage };
+                take(&Line::split(bytes, &mut spans).map_err(damaged)?)?;
+            }
+        }
+    }
+}
+
+/// A file that is being written.
+pub(crate) struct Sink {
+    pub(crate) path: Utf8PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Sink {
+    pub(crate) fn create(path: Utf8PathBuf) -> Result<Self, FileError> {
+        let file = File::create(&path).map_err(FileError::new("create", &path))?;
+        Ok(Self { path, file: BufWriter::new(file) })
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.file.write_all(bytes).map_err(FileError::new("write", &self.path))
+    }
+
+    pub(crate) fn finish(mut self) -> Result<Utf8PathBuf, FileError> {
+        self.file.flush().map_err(FileError::new("write", &self.path))?;
+        Ok(self.path)
+    }
+}

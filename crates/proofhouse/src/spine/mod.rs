@@ -1,0 +1,15 @@
+//! The way of the data, the same for every kind of suite: `suite → plan → run → [ledger] → tally → diff → present`.
+
+pub mod suite;
+
+pub mod plan;
+
+pub mod run;
+
+pub mod tally;
+
+pub mod diff;
+
+pub mod present;
+
+pub mod export;

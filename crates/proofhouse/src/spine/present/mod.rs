@@ -1,0 +1,113 @@
+//! Telling people: `report.html` and Markdown, as pure functions of the ledger.
+//!
+//! The same run directory gives the same bytes, always: no clock, no environment, no path of this machine reaches a
+//! page. `survey` reads the records once, `sections` write what a reader sees without JavaScript, `embed` puts the
+//! records behind it for the table, and `page` puts all of it into one file that needs no network.
+
+use std::io::Write;
+
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::record::{Damage, Kind};
+use proofhouse_ledger::summary::Summary;
+
+mod embed;
+pub(crate) mod html;
+pub(crate) mod markdown;
+mod page;
+pub(crate) mod sections;
+mod store;
+pub(crate) mod survey;
+pub(crate) mod svg;
+pub(crate) mod table;
+pub(crate) mod words;
+
+pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
+pub use markdown::render_markdown;
+pub use sections::Section;
+pub use store::{markdown, matches, write};
+pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
+
+/// What the kinds add to a page, by the kind of its run.
+pub type OfKind = fn(Kind) -> &'static [Section];
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file of the run directory could not be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// `manifest.json` or `summary.json` is not what this version reads.
+    #[error(
+        "`{file}` cannot be understood\n\nhint: `proofhouse verify` says what is wrong with a run directory"
+    )]
+    Format {
+        /// The file's name in the run directory.
+        file: &'static str,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A line of `records.jsonl` is not a record.
+    #[error(
+        "line {line} of `records.jsonl` is not a record\n\nhint: `proofhouse verify` names what was altered"
+    )]
+    Record {
+        /// From 1, as editors and `sed` count.
+        line: u64,
+        /// Why.
+        #[source]
+        source: Damage,
+    },
+    /// The three files do not belong together.
+    #[error(
+        "the files of this run directory contradict each other: {0}\n\nhint: `proofhouse verify` names what was altered"
+    )]
+    Contradiction(String),
+    /// The page could not be written.
+    #[error("cannot write the report")]
+    Output(#[source] std::io::Error),
+}
+
+/// Writes `report.html` of a run directory to `out`, in memory that does not grow with the number of records.
+///
+/// Rates, intervals and comparisons come from `summary.json` and are never computed here a second time. Records beyond
+/// [`MAX_EMBEDDED`] and texts beyond [`CLIP_BYTES`] stay in `records.jsonl`; the page says where that is so.
+pub fn render(run: &RunPaths, kinds: OfKind, out: &mut dyn Write) -> Result<(), ReportError> {
+    let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
+    let summary: Summary = read(&run.summary(), "summary.json")?;
+    let survey = survey::survey(&run.records(), &summary)?;
+    agree(&manifest, &summary, &survey)?;
+    let facts = sections::Facts { manifest: &manifest, summary: &summary, survey: &survey };
+    page::write_top(out, &facts, kinds(summary.kind)).map_err(ReportError::Output)?;
+    embed::write_records(out, &run.records(), &facts)?;
+    page::write_end(out).map_err(ReportError::Output)
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    path: &camino::Utf8Path,
+    file: &'static str,
+) -> Result<T, ReportError> {
+    serde_json::from_slice(&files::read(path)?).map_err(|source| ReportError::Format { file, source })
+}
+
+/// A page whose table contradicts its headline would be worse than none. `verify` finds out which file was altered.
+fn agree(manifest: &Manifest, summary: &Summary, survey: &survey::Survey) -> Result<(), ReportError> {
+    if survey.records != manifest.record_count || survey.records != summary.trials {
+        return Err(ReportError::Contradiction(format!(
+            "`records.jsonl` has {} lines, `manifest.json` says {}, `summary.json` says {}",
+            survey.records, manifest.record_count, summary.trials
+        )));
+    }
+    for (slot, outcomes) in summary.slots.iter().zip(&survey.outcomes) {
+        let (passed, assessed) = (outcomes.passed(), outcomes.passed() + outcomes.failed());
+        if (passed, assessed) != (slot.pass_rate.numerator, slot.pass_rate.denominator) {
+            return Err(ReportError::Contradiction(format!(
+                "{passed} of {assessed} assessed records of `{}` passed, `summary.json` says {} of {}",
+                slot.slot, slot.pass_rate.numerator, slot.pass_rate.denominator
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! After a kill: the envelope that the dead process could not write, from what it left behind.
+
+use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
+use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::read::{LineReader, lines};
+use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::totals::Totals;
+use proofhouse_ledger::write::{self, FileLog, Found, LockError, RunLock, StateError, SwapError};
+use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
+
+use super::clock;
+use super::open::{read_envelope, receipt_path};
+use super::seal::{fill_totals, write_envelope_tmp};
+use crate::family::target;
+
+/// Why an envelope could not be recovered.
+#[derive(Debug, thiserror::Error)]
+pub enum RecoverError {
+    /// The run is alive.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// There is no run.
+    #[error("`{0}` is not a run directory")]
+    NotARun(String),
+    /// The envelope is final.
+    #[error("`{0}` has its envelope; there is nothing to recover")]
+    Ended(String),
+    /// Neither manifest nor envelope nor a record tells which run this is.
+    #[error("nothing in `{0}` tells which run it is")]
+    Unknown(String),
+    /// A number in the manifest is none that an envelope can hold.
+    #[error("the manifest cannot be true: {0}")]
+    Beyond(String),
+    /// The records are damaged.
+    #[error("the records are damaged")]
+    State(#[from] StateError),
+    /// An exchange could not be completed.
+    #[error(transparent)]
+    Swap(#[from] SwapError),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// What was recovered.
+#[derive(Debug)]
+pub struct Recovered {
+    /// The envelope, as written.
+    pub envelope: Envelope,
+    /// Bytes of a torn last line that were cut off.
+    pub torn_bytes: u64,
+    /// Finished trials that wait in the journal for `run --resume`.
+    pub waiting: u64,
+}
+
+/// Finalises the envelope of a run whose process is gone.
+pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
+    let lock = RunLock::acquire(paths, std::process::id())?;
+    write::finish_swap(paths)?;
+    let tmp = paths.envelope_tmp();
+    if !tmp.exists() {
+        if paths.envelope().exists() {
+            return Err(RecoverError::Ended(paths.dir.to_string()));
+        }
+        drop(lock);
+        return rebuild(paths);
+    }
+    let Some(mut envelope) = read_envelope(&tmp) else {
+        drop(lock);
+        return rebuild(paths);
+    };
+    let found = write::scan(paths, envelope.run_id, |_| Ok(()))?;
+    finish(paths, &mut envelope, &found)?;
+    let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
+    Ok(Recovered { envelope, torn_bytes, waiting })
+}
+
+/// Writes an envelope from the run directory alone: equal to the lost one in every field that can be derived.
+pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
+    if !write::is_run_dir(&paths.dir) {
+        return Err(RecoverError::NotARun(paths.dir.to_string()));
+    }
+    let _lock = RunLock::acquire(paths, std::process::id())?;
+    let manifest: Option<Manifest> =
+        files::read(&paths.manifest()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let run_id = match &manifest {
+        Some(manifest) => manifest.run_id,
+        None => first_run_id(paths)?.ok_or_else(|| RecoverError::Unknown(paths.dir.to_string()))?,
+    };
+    let found = write::scan(paths, run_id, |_| Ok(()))?;
+    let mut envelope = derive(paths, run_id, manifest.as_ref(), found.totals.count());
+    finish(paths, &mut envelope, &found)?;
+    let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
+    Ok(Recovered { envelope, torn_bytes, waiting })
+}
+
+fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &Found) -> Result<(), RecoverError> {
+    if found.torn_bytes > 0 {
+        FileLog::open(&paths.records(), found.totals.byte_count())?;
+    }
+    fill_totals(envelope, &found.totals.clone().finish());
+    // All planned trials recorded and the directory sealed: only the last rename was missing.
+    let whole = found.totals.count() == envelope.total_cases_expected && paths.manifest().exists();
+    envelope.exit_status = if whole { ExitStatus::Normal } else { ExitStatus::ExternalKill };
+    envelope.error = (!whole).then(|| "the process vanished; recovered afterwards".to_owned());
+    envelope.run_end_ts_utc = envelope.run_start_ts_utc.as_ref().map(|_| clock::now().to_string());
+    let bytes = canonical::to_file(&*envelope).map_err(|error| RecoverError::Beyond(error.to_string()))?;
+    write_envelope_tmp(paths, &bytes)?;
+    files::rename(&paths.envelope_tmp(), &paths.envelope())?;
+    Ok(())
+}
+
+fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
+    for path in [paths.records(), paths.journal()] {
+        if !path.exists() {
+            continue;
+        }
+        let mut reader = LineReader::open(&path)?;
+        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+        let mut spans = Spans::default();
+        let found = lines(block).next().and_then(|line| Line::split(line, &mut spans).ok()?.run_id().ok());
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The fields of an envelope that a run directory does not determine: when, where and by whom it was run.
+pub const NOT_DERIVABLE: [&str; 13] = [
+    "boot_id",
+    "details",
+    "error",
+    "git_commit",
+    "git_dirty",
+    "host",
+    "lane",
+    "pid",
+    "resumed_from",
+    "run_end_ts_utc",
+    "run_start_ts_utc",
+    "sandbox_tier",
+    "tool_sha256",
+];
+
+/// The envelope that a whole run must have, as far as its directory determines it.
+pub fn derived_envelope(paths: &RunPaths, manifest: &Manifest, totals: &Totals) -> Envelope {
+    let mut envelope = derive(paths, manifest.run_id, Some(manifest), totals.count);
+    fill_totals(&mut envelope, totals);
+    envelope.exit_status = ExitStatus::Normal;
+    envelope
+}
+
+/// Every field that the run directory determines; the others are null.
+fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u64) -> Envelope {
+    let config_bytes = files::read(&paths.config()).unwrap_or_default();
+    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
+    let number = |key: &str| config.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
+    let text = |key: &str| config.get(key).and_then(Json::as_str).map(str::to_owned);
+    let targets = manifest.map(|manifest| manifest.targets.as_slice()).unwrap_or_default();
+    let one = targets.len() == 1;
+    let each = |text: &dyn Fn(&str, &str, &str) -> String| {
+        let all = targets.iter().map(|each| {
+            let model = target::model_id(&each.kind, &each.config);
+            text(&each.slot, &each.kind, &model)
+        });
+        (!targets.is_empty()).then(|| all.collect::<Vec<_>>().join(","))
+    };
+    let named = |slot: &str, value: &str| if one { value.to_owned() } else { format!("{slot}={value}") };
+    Envelope {
+        schema_version: envelope::SCHEMA_VERSION.to_owned(),
+        run_id,
+        run_instance_id: instance_of(paths, run_id),
+        suite: manifest.map(|m| m.suite_id.clone()).or_else(|| text("suite_id")).unwrap_or_default(),
+        model_id: each(&|slot, _, model| named(slot, model)),
+        backend: each(&|slot, kind, _| named(slot, kind)),
+        seed: manifest.map_or_else(|| number("seed"), |manifest| manifest.seed),
+        lane: None,
+        variant: each(&|slot, _, _| slot.to_owned()),
+        git_commit: None,
+        suite_sha256: manifest.map(|manifest| manifest.suite_sha256),
+        timeout_per_case: number("timeout_ms").div_ceil(1000),
+        total_cases_expected: manifest.map_or(count, |manifest| manifest.record_count),
+        total_cases_completed: 0,
+        run_start_ts_utc: None,
+        run_end_ts_utc: None,
+        exit_status: ExitStatus::InProgress,
+        determinism_hash: None,
+        receipt_path: receipt_path(paths),
+        receipt_sha256: None,
+        suite_content_sha256: manifest.map(|manifest| manifest.suite_content_sha256),
+        spec_digest: Some(Digest::of(&config_bytes)),
+        git_dirty: None,
+        tool_sha256: None,
+        cases_assessed: 0,
+        cases_timed_out: 0,
+        cases_errored: 0,
+        cases_unparsed: 0,
+        sandbox_tier: None,
+        resumed_from: Vec::new(),
+        host: None,
+        pid: None,
+        boot_id: None,
+        error: None,
+        details: Json::Null,
+    }
+}
+
+/// The instance id is in the directory's name, where the name was ours to choose.
+fn instance_of(paths: &RunPaths, run_id: RunId) -> Option<String> {
+    let name = paths.dir.file_name()?;
+    name.strip_prefix(&format!("{run_id}__")).map(str::to_owned)
+}

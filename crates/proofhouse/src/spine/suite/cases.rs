@@ -1,0 +1,318 @@
+//! From a row of fields to a case, and the stream that gives all cases away one by one.
+
+use std::sync::Arc;
+
+use proofhouse_ledger::json::Object;
+use proofhouse_ledger::{Digest, Json};
+
+use super::dataset::{Dataset, Rows};
+use super::file::{Fields, Format};
+use super::problem::{Code, Place, Problem, Problems, did_you_mean, listed, quoted};
+use super::tree::Step;
+use crate::family::target::Template;
+
+/// The longest id of a case, in bytes.
+const MAX_ID_BYTES: usize = 500;
+
+/// One item of a suite, ready to be put to targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its name, unique in the suite.
+    pub id: String,
+    /// The filled prompt: what the target receives, byte for byte.
+    pub input: String,
+    /// The right answer; null without one.
+    pub expected: Json,
+    /// Topics to group results by.
+    pub tags: Vec<String>,
+    /// Indices of the judges of this case; all of them for `None`.
+    pub judges: Option<Vec<usize>>,
+}
+
+/// How rows become cases, the same for all rows of a suite.
+#[derive(Debug)]
+pub(crate) struct CaseRules {
+    pub(crate) prompt: Template,
+    pub(crate) judges: Vec<String>,
+    /// For each judge, whether a case without `expected` cannot be judged by it.
+    pub(crate) needs_expected: Vec<bool>,
+}
+
+/// Why a row is not a case.
+#[derive(Debug)]
+pub(crate) struct RowFault {
+    code: Code,
+    field: Option<String>,
+    what: String,
+    hint: String,
+}
+
+impl RowFault {
+    /// The problem, at the place that `place` finds for a field.
+    pub(crate) fn into_problem(self, place: impl FnOnce(&[Step<'_>]) -> Place) -> Problem {
+        let steps: Vec<Step<'_>> = self.field.iter().map(|field| Step::Key(field)).collect();
+        let mut place = place(&steps);
+        if steps.is_empty() {
+            // The row as a whole: pointing at its begin is enough.
+            place.width = 1;
+        }
+        Problem::new(self.code, place, self.what)
+            .at_path(self.field.clone().unwrap_or_default())
+            .hint(self.hint)
+    }
+}
+
+impl CaseRules {
+    /// Makes a case of a row. In csv a list is text with `;` between its items.
+    pub(crate) fn case(
+        &self,
+        mut row: Object,
+        fields: &Fields,
+        format: Option<Format>,
+    ) -> Result<Case, RowFault> {
+        let id = id(&row, fields.column("id"), format.is_none())?;
+        let mut input = String::new();
+        let rendered = self.prompt.render(&mut input, |name, out| match row.get(fields.column(name)) {
+            None | Some(Json::Null) => false,
+            Some(Json::String(text)) => {
+                out.push_str(text);
+                true
+            }
+            Some(other) => {
+                out.push_str(&other.to_string());
+                true
+            }
+        });
+        rendered.map_err(|name| missing_field(&row, fields, name))?;
+        let names = |value: Option<&Json>, column: &str| match value {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::String(text)) if format == Some(Format::Csv) => {
+                let items = text.split(';').map(str::trim).filter(|item| !item.is_empty());
+                let items: Vec<String> = items.map(str::to_owned).collect();
+                Ok((!items.is_empty()).then_some(items))
+            }
+            Some(Json::String(text)) => Ok(Some(vec![text.clone()])),
+            Some(Json::Array(list)) => list
+                .iter()
+                .map(|item| item.as_str().map(str::to_owned))
+                .collect::<Option<Vec<_>>>()
+                .map(Some)
+                .ok_or_else(|| not_names(column)),
+            Some(_) => Err(not_names(column)),
+        };
+        let tags = names(row.get(fields.column("tags")), fields.column("tags"))?.unwrap_or_default();
+        let judges = match names(row.get(fields.column("judges")), fields.column("judges"))? {
+            Some(judges) => Some(self.judges(&judges, fields.column("judges"))?),
+            None => None,
+        };
+        let expected = row.remove(fields.column("expected")).unwrap_or_default();
+        if expected == Json::Null {
+            self.check_without_expected(judges.as_deref(), fields.column("expected"))?;
+        }
+        Ok(Case { id, input, expected, tags, judges })
+    }
+
+    /// A judge that compares with nothing would leave every trial of the case without a verdict.
+    fn check_without_expected(&self, judges: Option<&[usize]>, column: &str) -> Result<(), RowFault> {
+        let mut asked = (0..self.judges.len()).filter(|at| judges.is_none_or(|judges| judges.contains(at)));
+        match asked.find(|at| self.needs_expected[*at]) {
+            None => Ok(()),
+            Some(at) => Err(RowFault {
+                code: Code::MissingKey,
+                field: None,
+                what: format!(
+                    "judge `{}` needs {}, which this case does not have",
+                    self.judges[at],
+                    quoted(column)
+                ),
+                hint: format!("add `{column}`, or let `judges` name the judges that do without it"),
+            }),
+        }
+    }
+
+    fn judges(&self, names: &[String], column: &str) -> Result<Vec<usize>, RowFault> {
+        let known: Vec<&str> = self.judges.iter().map(String::as_str).collect();
+        if names.is_empty() {
+            return Err(RowFault {
+                code: Code::Empty,
+                field: Some(column.to_owned()),
+                what: "the case has no judge".to_owned(),
+                hint: format!("leave `{column}` out to use all judges, or name some of {}", listed(known)),
+            });
+        }
+        let mut indices = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(at) = known.iter().position(|known| known == name) else {
+                return Err(RowFault {
+                    code: Code::UnknownJudge,
+                    field: Some(column.to_owned()),
+                    what: format!("no judge is named {}", quoted(name)),
+                    hint: did_you_mean(name, &known, "judges"),
+                });
+            };
+            if !indices.contains(&at) {
+                indices.push(at);
+            }
+        }
+        indices.sort_unstable();
+        Ok(indices)
+    }
+}
+
+fn id(row: &Object, column: &str, inline: bool) -> Result<String, RowFault> {
+    let fault =
+        |code, what: String, hint: String| RowFault { code, field: Some(column.to_owned()), what, hint };
+    let example = "an id is text or a whole number, unique in the suite".to_owned();
+    match row.get(column) {
+        None | Some(Json::Null) => {
+            let what = format!("the case has no {}", quoted(column));
+            let likely = row.iter().map(|(key, _)| key).find(|key| key.to_ascii_lowercase().ends_with("id"));
+            let hint = match (inline, likely) {
+                (true, _) => "add `id: …`, unique in the suite".to_owned(),
+                (false, Some(key)) => {
+                    format!("did you mean `fields: {{id: {key}}}` in the suite's `datasets`?")
+                }
+                (false, None) => {
+                    format!("the row's fields are {}; `fields: {{id: …}}` names another one", row_fields(row))
+                }
+            };
+            Err(RowFault { field: None, ..fault(Code::MissingKey, what, hint) })
+        }
+        Some(Json::String(text)) if text.trim().is_empty() => {
+            Err(fault(Code::BadValue, "the id is empty".to_owned(), example))
+        }
+        Some(Json::String(text)) if text.len() > MAX_ID_BYTES => {
+            Err(fault(Code::TooLarge, format!("the id is longer than {MAX_ID_BYTES} bytes"), example))
+        }
+        Some(Json::String(text)) if text.chars().any(char::is_control) => {
+            Err(fault(Code::BadValue, "the id has a control character".to_owned(), example))
+        }
+        Some(Json::String(text)) => Ok(text.clone()),
+        Some(Json::Number(number)) if number.fract() == 0.0 => Ok(Json::Number(*number).to_string()),
+        Some(other) => {
+            Err(fault(Code::WrongType, format!("the id is {}", quoted(&other.to_string())), example))
+        }
+    }
+}
+
+fn not_names(column: &str) -> RowFault {
+    RowFault {
+        code: Code::WrongType,
+        field: Some(column.to_owned()),
+        what: format!("`{column}` is text or a list of texts"),
+        hint: "for example `[\"arithmetic\", \"easy\"]`".to_owned(),
+    }
+}
+
+fn missing_field(row: &Object, fields: &Fields, name: &str) -> RowFault {
+    let column = fields.column(name);
+    if row.get(column).is_some() {
+        return RowFault {
+            code: Code::Template,
+            field: Some(column.to_owned()),
+            what: format!("the prompt needs `{{{name}}}`, which is null in this case"),
+            hint: "give the field a value, or take the row out".to_owned(),
+        };
+    }
+    let renamed = if column == name { String::new() } else { format!(" (field `{column}`)") };
+    let known: Vec<&str> = row.iter().map(|(key, _)| key).collect();
+    let near = super::problem::nearest(column, known.iter().copied());
+    let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+    RowFault {
+        code: Code::Template,
+        field: None,
+        what: format!("the prompt needs `{{{name}}}`{renamed}, which this case does not have"),
+        hint: format!("{near}the case's fields are {}", row_fields(row)),
+    }
+}
+
+fn row_fields(row: &Object) -> String {
+    listed(row.iter().map(|(key, _)| key))
+}
+
+/// A dataset with everything that the first pass found out.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) dataset: Arc<Dataset>,
+    pub(crate) fields: Fields,
+    pub(crate) digest: Digest,
+}
+
+/// Where the cases of a suite come from.
+#[derive(Debug)]
+pub(crate) struct Inputs {
+    pub(crate) rules: CaseRules,
+    pub(crate) inline: Vec<Object>,
+    pub(crate) datasets: Vec<Checked>,
+}
+
+/// All cases in the order of the suite: those written in it, then its datasets.
+pub struct CaseStream {
+    inputs: Arc<Inputs>,
+    inline_at: usize,
+    dataset_at: usize,
+    rows: Option<Rows>,
+    /// Cases still to be given.
+    left: u64,
+    failed: bool,
+}
+
+impl CaseStream {
+    pub(crate) fn new(inputs: Arc<Inputs>, count: u64) -> Self {
+        CaseStream { inputs, inline_at: 0, dataset_at: 0, rows: None, left: count, failed: false }
+    }
+
+    fn try_next(&mut self) -> Result<Option<Case>, Problem> {
+        let inputs = Arc::clone(&self.inputs);
+        if self.left > 0 && self.inline_at < inputs.inline.len() {
+            let row = inputs.inline[self.inline_at].clone();
+            self.inline_at += 1;
+            self.left -= 1;
+            let case = inputs.rules.case(row, &Fields::default(), None);
+            return Ok(Some(case.expect("the first pass has made this case of this row")));
+        }
+        while let Some(checked) = inputs.datasets.get(self.dataset_at) {
+            let rows = match &mut self.rows {
+                Some(rows) => rows,
+                None => self.rows.insert(Rows::open(&checked.dataset)?),
+            };
+            let row = if self.left > 0 { rows.next().map_err(|bad| *bad.problem)? } else { None };
+            if let Some(row) = row {
+                let case = inputs.rules.case(row, &checked.fields, Some(checked.dataset.format));
+                self.left -= 1;
+                return case.map(Some).map_err(|fault| fault.into_problem(|steps| rows.place(steps)));
+            }
+            let rows = self.rows.take().expect("it was filled just above");
+            if rows.finish()? != checked.digest {
+                return Err(changed(&checked.dataset));
+            }
+            self.dataset_at += 1;
+        }
+        Ok(None)
+    }
+}
+
+fn changed(dataset: &Dataset) -> Problem {
+    Problem::new(Code::Changed, Place::whole(dataset.name.as_str()), "the dataset changed while it was read")
+        .hint("run again; every trial so far used the rows that were there before")
+}
+
+impl Iterator for CaseStream {
+    type Item = Result<Case, Problems>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.try_next().map_err(|problem| {
+            // Whatever a second pass finds, the first one did not: the file is another one now.
+            let dataset = self.inputs.datasets.get(self.dataset_at).map(|checked| &checked.dataset);
+            match (problem.code, dataset) {
+                (Code::Changed | Code::Unreadable, _) | (_, None) => Problems::from(problem),
+                (_, Some(dataset)) => Problems::new(vec![changed(dataset), problem]),
+            }
+        });
+        self.failed = next.is_err();
+        next.transpose()
+    }
+}

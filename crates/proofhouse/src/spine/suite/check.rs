@@ -1,0 +1,172 @@
+//! What types cannot say: names that have to exist, settings that have to fit together. All of it is reported at once.
+
+use proofhouse_ledger::id::check_name;
+use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::Kind;
+
+use super::file::{DeterminismFile, Gate};
+use super::load::Overrides;
+use super::model::{Determinism, Slot, Suite};
+use super::problem::{Code, Problem, did_you_mean, quoted};
+use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
+use crate::family::target::{At, TargetConfig, Template};
+
+/// The word that a suite has for its kind, if it is one of those that there are; `None` where it has no word.
+pub(crate) fn kind_word<'n>(tree: &Tree, known: &[&'n str]) -> Result<Option<&'n str>, Problem> {
+    let Some(entry) = tree.entry(tree.root, "kind") else { return Ok(None) };
+    let Node::Text(word) = &tree.node(entry.value).kind else { return Ok(None) };
+    if let Some(kind) = known.iter().find(|kind| *kind == word) {
+        return Ok(Some(kind));
+    }
+    let place = tree.place(tree.root, &[Step::Key("kind")]);
+    Err(Problem::new(Code::BadValue, place, format!("{} is not a kind of suite", quoted(word)))
+        .hint(did_you_mean(word, known, "kinds")))
+}
+
+/// What suites of all kinds say.
+pub(crate) struct Common<'f> {
+    pub(crate) suite_id: &'f str,
+    pub(crate) title: &'f Option<String>,
+    pub(crate) description: &'f Option<String>,
+    pub(crate) seed: u64,
+    pub(crate) timeout_ms: u64,
+    pub(crate) determinism: &'f DeterminismFile,
+    pub(crate) targets: &'f [(String, TargetConfig)],
+    pub(crate) gate: &'f Option<Gate>,
+}
+
+impl Common<'_> {
+    /// The suite with what its kind adds; each target has a slot.
+    pub(crate) fn suite(&self, overrides: &Overrides, kind: Kind, own: Object) -> Suite {
+        Suite {
+            suite_id: self.suite_id.to_owned(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            seed: overrides.seed.unwrap_or(self.seed),
+            timeout_ms: self.timeout_ms,
+            determinism: determinism(self.determinism, overrides),
+            targets: self.targets.to_vec(),
+            slots: self.targets.iter().map(|(name, target)| Slot::of_target(name, target)).collect(),
+            gate: self.gate.clone(),
+            kind,
+            own,
+        }
+    }
+}
+
+/// Problems found in one suite.
+pub(crate) struct Checker<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    pub(crate) fn complain(
+        &mut self,
+        code: Code,
+        steps: &[Step<'_>],
+        what: impl Into<String>,
+    ) -> &mut Problem {
+        let place = self.tree.place(self.tree.root, steps);
+        self.complain_at(code, place, steps, what)
+    }
+
+    /// As `complain`, but at the key that the last step names instead of its value.
+    pub(crate) fn complain_of_key(
+        &mut self,
+        code: Code,
+        steps: &[Step<'_>],
+        what: impl Into<String>,
+    ) -> &mut Problem {
+        let mut entry = None;
+        for step in steps {
+            let map = entry.map_or(self.tree.root, |entry: &Entry| entry.value);
+            entry = match step {
+                Step::Key(key) => self.tree.entry(map, key),
+                Step::Index(_) => None,
+            };
+        }
+        let place = match entry {
+            Some(entry) => self.tree.source.place(entry.key_mark),
+            None => self.tree.place(self.tree.root, steps),
+        };
+        self.complain_at(code, place, steps, what)
+    }
+
+    fn complain_at(
+        &mut self,
+        code: Code,
+        place: super::problem::Place,
+        steps: &[Step<'_>],
+        what: impl Into<String>,
+    ) -> &mut Problem {
+        self.problems.push(Problem::new(code, place, what).at_path(path_text(steps)));
+        self.problems.last_mut().expect("one was pushed just above")
+    }
+
+    /// What can be wrong with what all kinds say.
+    pub(crate) fn common(&mut self, file: &Common<'_>) {
+        if let Err(error) = check_name(file.suite_id) {
+            self.complain(Code::BadValue, &[Step::Key("suite_id")], error.to_string()).hint =
+                Some(format!("for example `{}`", as_name(file.suite_id)));
+        }
+        self.targets(file.targets);
+    }
+
+    fn targets(&mut self, targets: &[(String, TargetConfig)]) {
+        for (slot, config) in targets {
+            self.name("targets", slot);
+            for complaint in config.check() {
+                let mut steps = vec![Step::Key("targets"), Step::Key(slot), Step::Key(config.kind_name())];
+                steps.extend(complaint.at.iter().map(|at| match at {
+                    At::Key(key) => Step::Key(key),
+                    At::Index(index) => Step::Index(*index),
+                }));
+                let is_about_a_key = complaint.is_about_a_key();
+                let problem = self.complain(Code::BadValue, &steps, complaint.what);
+                problem.hint = complaint.hint;
+                if is_about_a_key {
+                    problem.place.text = None;
+                }
+            }
+        }
+    }
+
+    /// What a target is asked, parsed.
+    pub(crate) fn template(&mut self, prompt: &str) -> Option<Template> {
+        match Template::parse(prompt) {
+            Ok(template) => Some(template),
+            Err(error) => {
+                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint =
+                    Some("write `{{` and `}}` for braces that stand for themselves".to_owned());
+                None
+            }
+        }
+    }
+
+    pub(crate) fn name(&mut self, map: &str, name: &str) {
+        if let Err(error) = check_name(name) {
+            self.complain_of_key(Code::BadValue, &[Step::Key(map), Step::Key(name)], error.to_string())
+                .hint = Some(format!("for example `{}`", as_name(name)));
+        }
+    }
+}
+
+fn determinism(file: &DeterminismFile, overrides: &Overrides) -> Determinism {
+    let strict = overrides.strict_serialization.or(file.strict_serialization).unwrap_or(true);
+    let artifacts = overrides.deterministic_artifacts.or(file.deterministic_artifacts);
+    Determinism { strict_serialization: strict, deterministic_artifacts: artifacts.unwrap_or(strict) }
+}
+
+/// The nearest text that is a usable name.
+fn as_name(text: &str) -> String {
+    let name: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
+        .take(100)
+        .collect();
+    match name.trim_matches(['.', '-']) {
+        "" => "my-suite".to_owned(),
+        name => name.to_owned(),
+    }
+}

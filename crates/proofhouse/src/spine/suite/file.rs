@@ -1,0 +1,236 @@
+//! A suite as the user writes it: these structs are the file format, their comments the editor's help texts.
+
+use proofhouse_ledger::json::{MAX_SAFE_INTEGER, Object};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::{Deserialize as DeriveDeserialize, Serialize};
+
+use super::bounds::{Fraction, Whole};
+
+pub(crate) fn zero() -> Whole<0, MAX_SAFE_INTEGER> {
+    Whole(0)
+}
+pub(crate) fn once() -> Whole<1, 100_000> {
+    Whole(1)
+}
+pub(crate) fn one_minute() -> Whole<1, 86_400_000> {
+    Whole(60_000)
+}
+pub(crate) fn input_field() -> String {
+    "{input}".to_owned()
+}
+
+/// Determinism controls: `true`, `false` or null, nothing that merely looks like it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeterminismFile {
+    /// Refuse what has no exact JSON form instead of turning it into text; default true.
+    #[serde(default)]
+    pub(crate) strict_serialization: Option<bool>,
+    /// Keep host and wall-clock facts out of the run directory; default: as `strict_serialization`.
+    #[serde(default)]
+    pub(crate) deterministic_artifacts: Option<bool>,
+}
+
+/// A file of cases.
+#[derive(Debug, Clone, PartialEq, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DatasetFile {
+    /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
+    pub(crate) path: String,
+    /// How it is written; default by the extension.
+    #[serde(default)]
+    pub(crate) format: Option<Format>,
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
+    #[serde(default)]
+    #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
+    pub(crate) sha256: Option<String>,
+    /// Which of the file's fields play a part, where they are not named so already.
+    #[serde(default)]
+    pub(crate) fields: Fields,
+}
+
+/// A file that a suite names: its path alone, or with the digest that it has to have.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FileRef {
+    /// Where it is, relative to the suite file and below its directory.
+    pub(crate) path: String,
+    /// `sha256:` and 64 hexadecimal digits.
+    pub(crate) sha256: Option<String>,
+}
+
+#[derive(DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FileRefMap {
+    /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
+    path: String,
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
+    #[serde(default)]
+    #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
+    sha256: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for FileRef {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RefVisitor;
+        impl<'de> Visitor<'de> for RefVisitor {
+            type Value = FileRef;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a path, or a map with `path` and `sha256`")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<FileRef, E> {
+                Ok(FileRef { path: path.to_owned(), sha256: None })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileRef, A::Error> {
+                let FileRefMap { path, sha256 } =
+                    FileRefMap::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(FileRef { path, sha256 })
+            }
+        }
+        deserializer.deserialize_any(RefVisitor)
+    }
+}
+
+impl JsonSchema for FileRef {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FileRef".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let map = FileRefMap::json_schema(generator);
+        json_schema!({ "anyOf": [{ "type": "string" }, map] })
+    }
+}
+
+/// How a dataset is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// One JSON object per line.
+    Jsonl,
+    /// A header line, then one case per record; lists inside a cell are separated by `;`.
+    Csv,
+    /// One array of objects.
+    Json,
+    /// One list of maps.
+    Yaml,
+}
+
+impl Format {
+    /// The word that a suite uses for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Yaml => "yaml",
+        }
+    }
+
+    /// By the extension, `.gz` aside.
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        let name = path.strip_suffix(".gz").unwrap_or(path);
+        match name.rsplit_once('.')?.1 {
+            "jsonl" | "ndjson" => Some(Format::Jsonl),
+            "csv" => Some(Format::Csv),
+            "json" => Some(Format::Json),
+            "yaml" | "yml" => Some(Format::Yaml),
+            _ => None,
+        }
+    }
+}
+
+/// The names that a dataset gives to the fields of a case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fields {
+    /// The field that names the case; default `id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The field that `{input}` means; default `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The field of the right answer; default `expected`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// The field of the tags; default `tags`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tags: Option<String>,
+    /// The field that names the judges of this case; default `judges`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judges: Option<String>,
+}
+
+impl Fields {
+    /// The column that plays a part; any other name is its own column.
+    pub(crate) fn column<'a>(&'a self, name: &'a str) -> &'a str {
+        let renamed = match name {
+            "id" => &self.id,
+            "input" => &self.input,
+            "expected" => &self.expected,
+            "tags" => &self.tags,
+            "judges" => &self.judges,
+            _ => return name,
+        };
+        renamed.as_deref().unwrap_or(name)
+    }
+}
+
+/// A case written in the suite: its fields as they are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InlineCase(pub(crate) Object);
+
+impl<'de> Deserialize<'de> for InlineCase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FieldsVisitor;
+        impl<'de> Visitor<'de> for FieldsVisitor {
+            type Value = Object;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map of the case's fields")
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut object = Object::new();
+                while let Some((key, value)) = map.next_entry::<String, _>()? {
+                    object
+                        .insert(key, value)
+                        .map_err(|key| de::Error::custom(format_args!("duplicate key `{key}`")))?;
+                }
+                Ok(object)
+            }
+        }
+        deserializer.deserialize_map(FieldsVisitor).map(InlineCase)
+    }
+}
+
+impl JsonSchema for InlineCase {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "InlineCase".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "A case: `id`, and the fields that the prompt and the judges use.",
+            "required": ["id"],
+            "properties": {
+                "id": { "description": "The case's name, unique in the suite.", "type": ["string", "integer"] },
+                "input": { "description": "What `{input}` stands for in the prompt." },
+                "expected": { "description": "The right answer, for judges that compare." },
+                "tags": {
+                    "description": "Topics to group results by.",
+                    "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }]
+                },
+                "judges": {
+                    "description": "The judges of this case; all of them if not given.",
+                    "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }]
+                }
+            }
+        })
+    }
+}
+
+/// What has to hold for the run's exit code to be 0.
+#[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    /// The smallest share of passed trials that each slot may have.
+    pub pass_rate: Fraction,
+}

@@ -1,0 +1,209 @@
+//! Loading a suite: everything that can be wrong with it is found here, before the first trial.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::{Digest, Json, canonical};
+
+use super::check::kind_word;
+use super::de::{self, Reading};
+use super::file::{Fields, Format};
+use super::keys;
+use super::kind::{Kinds, Loading, Read};
+use super::model::Suite;
+use super::problem::{Code, Place, Problem, Problems};
+use super::tree::{Kind as Node, Source, Tree};
+use crate::family::target::{Environment, Keys};
+
+/// The largest suite file, in bytes.
+const MAX_SUITE_BYTES: u64 = 64 << 20;
+
+/// What the command line says against the suite; it wins.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// Another seed.
+    pub seed: Option<u64>,
+    /// Only so many cases, the first ones.
+    pub limit: Option<u64>,
+    /// Another `strict_serialization`.
+    pub strict_serialization: Option<bool>,
+    /// Another `deterministic_artifacts`.
+    pub deterministic_artifacts: Option<bool>,
+    /// The directory below which datasets lie, instead of the suite's.
+    pub data_root: Option<Utf8PathBuf>,
+    /// What the flags of single kinds say, each as its kind's own type.
+    pub own: Vec<Arc<dyn Any + Send + Sync>>,
+    /// Files that take the place of parts of the suite.
+    pub files: Vec<Utf8PathBuf>,
+    /// The run whose answers are judged again, in place of asking targets.
+    pub derived_from: Option<Json>,
+    /// Where keys come from: none of them may stand in the suite or its data.
+    pub environment: Environment,
+}
+
+impl Overrides {
+    /// What the flags of one kind say.
+    pub fn own<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.own.iter().find_map(|own| own.downcast_ref())
+    }
+}
+
+/// A dataset as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatasetFacts {
+    /// Its path as the suite writes it.
+    pub path: String,
+    /// How it is written.
+    pub format: Format,
+    /// The digest of its bytes.
+    pub sha256: Digest,
+    /// How many cases it has.
+    pub rows: u64,
+    /// Its fields' names, where they differ.
+    pub fields: Fields,
+}
+
+/// A suite that can be run.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The suite file, as it was named.
+    pub path: Utf8PathBuf,
+    /// The settings, defaults applied.
+    pub suite: Suite,
+    /// The digest of the file's bytes.
+    pub suite_sha256: Digest,
+    /// The digest of what the file says: equal for other line ends, comments and orders of keys.
+    pub suite_content_sha256: Digest,
+    /// The datasets in the order of the suite.
+    pub datasets: Vec<DatasetFacts>,
+    /// How many cases will be run, after the limit.
+    pub case_count: u64,
+    /// How many trials that makes.
+    pub trial_count: u64,
+    /// The limit, if there is one.
+    pub limit: Option<u64>,
+    /// The run whose answers are judged again, if it is so.
+    pub derived_from: Option<Json>,
+    /// What was let pass.
+    pub warnings: Vec<String>,
+}
+
+/// Reads and checks a suite and everything that it refers to.
+///
+/// # Errors
+/// All problems that are independent of each other, in the order of the files.
+pub(crate) fn load<K: Kinds>(
+    path: &Utf8Path,
+    overrides: &Overrides,
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
+    let bytes = read_file(path)?;
+    let keys = Arc::new(keys_in_use(&bytes, overrides));
+    read(path, overrides, (bytes, &keys), kinds).map_err(|problems| problems.without(&keys))
+}
+
+/// Reads and checks a suite that is in no file.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_text<K: Kinds>(
+    text: &str,
+    overrides: &Overrides,
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
+    let bytes = text.as_bytes().to_vec();
+    let keys = Arc::new(keys_in_use(&bytes, overrides));
+    read(Utf8Path::new("the suite of this command"), overrides, (bytes, &keys), kinds)
+        .map_err(|problems| problems.without(&keys))
+}
+
+/// The keys that no text of the suite may hold, among them those that it names itself.
+fn keys_in_use(bytes: &[u8], overrides: &Overrides) -> Keys {
+    let mut settings = String::from_utf8_lossy(bytes).into_owned();
+    // A file that cannot be read is reported where it is used.
+    for text in overrides.files.iter().filter_map(|file| std::fs::read_to_string(file).ok()) {
+        settings.push('\n');
+        settings.push_str(&text);
+    }
+    Keys::live(&overrides.environment, &settings)
+}
+
+fn read<K: Kinds>(
+    path: &Utf8Path,
+    overrides: &Overrides,
+    (bytes, keys): (Vec<u8>, &Arc<Keys>),
+    kinds: &K,
+) -> Result<(Loaded, K::Body), Problems> {
+    let suite_sha256 = Digest::of(&bytes);
+    let source = Arc::new(Source::new(path.as_str().to_owned(), bytes)?);
+    let tree = Tree::parse(source).map_err(Problems::new)?;
+    // Alone and first: other messages would quote what stands there.
+    let found = keys::in_tree(&tree, keys);
+    if !found.is_empty() {
+        return Err(Problems::new(found));
+    }
+    let kind = kind_word(&tree, &kinds.names())?.unwrap_or_else(|| kinds.unnamed(&tree));
+    let lenient = !strict_serialization(&tree, overrides);
+    let loading = Loading { path, tree: &tree, overrides, lenient, keys };
+    let Read { suite, body, datasets, case_count, trial_count, warnings } = kinds.read(kind, &loading)?;
+    let content: Reading<Json> = de::read(&tree, lenient);
+    let Some(content) = content.value.filter(|_| content.problems.is_empty()) else {
+        return Err(Problems::new(content.problems));
+    };
+    let loaded = Loaded {
+        path: path.to_owned(),
+        suite,
+        suite_sha256,
+        suite_content_sha256: Digest::of(
+            &canonical::to_vec(&content).expect("a `Json` has a canonical form"),
+        ),
+        datasets,
+        case_count,
+        trial_count,
+        limit: overrides.limit,
+        derived_from: overrides.derived_from.clone(),
+        warnings,
+    };
+    Ok((loaded, body))
+}
+
+pub(crate) fn in_order(mut problems: Vec<Problem>) -> Problems {
+    problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
+    Problems::new(problems)
+}
+
+fn read_file(path: &Utf8Path) -> Result<Vec<u8>, Problem> {
+    let whole = || Place::whole(path.as_str());
+    let unreadable = |error: std::io::Error| {
+        let problem = |what: String| Problem::new(Code::Unreadable, whole(), what);
+        match error.kind() {
+            std::io::ErrorKind::NotFound => problem("there is no such file".to_owned())
+                .hint("`proofhouse init` writes a suite to start from"),
+            std::io::ErrorKind::IsADirectory => {
+                problem("this is a directory".to_owned()).hint("name the suite file inside it")
+            }
+            _ => problem(format!("the suite cannot be read: {error}")),
+        }
+    };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() && !about.is_dir() {
+        return Err(Problem::new(Code::Unreadable, whole(), "this is not a regular file"));
+    }
+    let size = about.len();
+    if size > MAX_SUITE_BYTES {
+        let what = format!("the suite is larger than {} MiB", MAX_SUITE_BYTES >> 20);
+        return Err(Problem::new(Code::TooLarge, whole(), what)
+            .hint("move its cases to a jsonl file below `datasets:`"));
+    }
+    std::fs::read(path).map_err(unreadable)
+}
+
+/// Whether to be strict is needed before anything is read; a wrong value is reported when it is.
+fn strict_serialization(tree: &Tree, overrides: &Overrides) -> bool {
+    let written = tree
+        .entry(tree.root, "determinism")
+        .and_then(|entry| tree.entry(entry.value, "strict_serialization"))
+        .map(|entry| &tree.node(entry.value).kind);
+    overrides.strict_serialization.unwrap_or(!matches!(written, Some(Node::Bool(false))))
+}

@@ -1,0 +1,388 @@
+//! The tally of what all kinds of records have in common, one record after the other.
+//!
+//! Where all trials of a case are neighbours in plan order, cases are clusters that can be closed as they pass: memory
+//! grows with slots, judges and tags, never with records. A `code` run has its samples in the order of their file, so
+//! there each verdict is remembered, in two words, until the end.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
+use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::{Json, RunId};
+
+use super::cluster::Clusters;
+use super::pairs::Pairs;
+use super::stats::{self, Confidence};
+use super::wordings::Wordings;
+
+/// A tally under way.
+#[derive(Default)]
+pub struct Tally {
+    run_id: Option<RunId>,
+    suite_id: String,
+    gate: Option<f64>,
+    trials: u64,
+    assessed: u64,
+    counts: [u64; Status::ALL.len()],
+    error_types: BTreeMap<String, u64>,
+    slots: Vec<SlotTally>,
+    /// For slots `a < b`.
+    pairs: BTreeMap<(usize, usize), Pairs>,
+    /// The case whose trials are passing by, as raw bytes.
+    case: Vec<u8>,
+    /// For runs whose cases are not neighbours: raw case → its verdicts.
+    scattered: BTreeMap<Vec<u8>, Vec<Scattered>>,
+    /// For the same runs: raw variant → its number, in the order of the plan.
+    variants: BTreeMap<Vec<u8>, u32>,
+    kind: Option<Kind>,
+    /// What the kind adds.
+    own: Option<Box<dyn OwnTally>>,
+    kinds: Option<OfKind>,
+    config: Json,
+}
+
+/// Opens what a kind adds to the tally of a run with this resolved configuration.
+pub type OfKind = fn(Kind, &Json) -> Box<dyn OwnTally>;
+
+/// What one kind adds to the tally.
+pub trait OwnTally {
+    /// Takes the next record; `slot` counts from 0 in the order of the records.
+    ///
+    /// # Errors
+    /// The field that cannot be read.
+    fn push(
+        &mut self,
+        line: &Line<'_>,
+        slot: usize,
+        status: Status,
+        passed: Option<bool>,
+    ) -> Result<(), Damage> {
+        let _ = (line, slot, status, passed);
+        Ok(())
+    }
+
+    /// Whether all trials of a case follow each other.
+    fn has_neighbours(&self) -> bool {
+        true
+    }
+
+    /// Whether a trial that was not run is one that nobody needed.
+    fn spares(&self) -> bool {
+        false
+    }
+
+    /// Whether it says itself what other wordings did.
+    fn tells_wordings(&self) -> bool {
+        false
+    }
+
+    /// Adds what only this kind can say, and gives what a gate has to know of it.
+    fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms;
+}
+
+/// What a kind says about its gate.
+#[derive(Debug, Default)]
+pub struct GateTerms {
+    /// By slot, the rate that it looks at in place of the pass rate.
+    pub rates: Vec<Option<f64>>,
+    /// Slots that it holds to nothing.
+    pub exempt: Vec<String>,
+    /// Whether nothing tried it, so that it has neither held nor failed.
+    pub untried: bool,
+}
+
+/// A verdict that waits for the other trials of its case.
+struct Scattered {
+    slot: u32,
+    variant: u32,
+    repetition: u32,
+    passed: bool,
+}
+
+#[derive(Default)]
+struct SlotTally {
+    /// As raw JSON, to be recognised without parsing.
+    raw: Vec<u8>,
+    name: String,
+    trials: u64,
+    counts: [u64; Status::ALL.len()],
+    passed: u64,
+    assessed: u64,
+    pass_clusters: Clusters,
+    scores: BTreeMap<String, Clusters>,
+    tags: BTreeMap<String, (u64, u64)>,
+    flaky: u64,
+    repeated: u64,
+    /// This case's verdicts: variant and repetition in one number, and passed.
+    verdicts: Vec<(u64, bool)>,
+    wordings: Wordings,
+    /// The variant that is passing by, as raw bytes, and which one of the case it is.
+    variant: (Vec<u8>, u64),
+    /// The last tags seen, raw and parsed: neighbours share them.
+    last_tags: (Vec<u8>, Vec<String>),
+}
+
+impl Tally {
+    /// A tally of the run with this resolved configuration.
+    pub fn new(config: &Json, kinds: OfKind) -> Self {
+        let gate = config.pointer("/gate/pass_rate").and_then(Json::as_f64);
+        Self { gate, config: config.clone(), kinds: Some(kinds), ..Self::default() }
+    }
+
+    /// Takes the next record.
+    pub fn push(&mut self, line: &Line<'_>) -> Result<(), Damage> {
+        if self.run_id.is_none() {
+            self.run_id = Some(line.run_id()?);
+            self.suite_id = line.get(HEAD.suite_id)?.into_owned();
+            let kind = line.kind()?;
+            self.kind = Some(kind);
+            self.own = self.kinds.map(|open| open(kind, &self.config));
+        }
+        let case = line.require(HEAD.case_id)?;
+        if case != self.case {
+            self.close_case();
+            self.case.clear();
+            self.case.extend_from_slice(case);
+        }
+        let status = line.status()?;
+        let passed = line.get(HEAD.passed)?;
+        self.trials += 1;
+        self.assessed += u64::from(passed.is_some());
+        self.counts[status as usize] += 1;
+        if let Some(error_type) = line.get(HEAD.error_type)? {
+            *self.error_types.entry(error_type.into_owned()).or_default() += 1;
+        }
+        let at = self.slot(line)?;
+        let own = self.own.as_mut();
+        let neighbours = own.as_ref().is_none_or(|own| own.has_neighbours());
+        if let Some(own) = own {
+            own.push(line, at, status, passed)?;
+        }
+        if let Some(passed) = passed.filter(|_| !neighbours) {
+            let repetition = line.get(HEAD.repetition)?;
+            let variant = self.variant(line.raw(HEAD.variant_id).unwrap_or(b"null"));
+            let verdict = Scattered { slot: at as u32, variant, repetition, passed };
+            self.scattered.entry(case.to_vec()).or_default().push(verdict);
+        }
+        self.slots[at].push(line, status, passed, neighbours)
+    }
+
+    /// The number of a variant: a case as it stands comes first.
+    fn variant(&mut self, raw: &[u8]) -> u32 {
+        let next = self.variants.len() as u32;
+        match self.variants.get(raw) {
+            Some(number) => *number,
+            None => *self.variants.entry(raw.to_vec()).or_insert(next),
+        }
+    }
+
+    /// Closes the cases of a run in which they are not neighbours.
+    fn close_scattered(&mut self) {
+        let mut names = vec![Vec::new(); self.variants.len()];
+        for (raw, number) in std::mem::take(&mut self.variants) {
+            names[number as usize] = raw;
+        }
+        for verdicts in std::mem::take(&mut self.scattered).into_values() {
+            for Scattered { slot, variant, repetition, passed } in verdicts {
+                let slot = &mut self.slots[slot as usize];
+                slot.wordings.push(&names[variant as usize], passed);
+                slot.note(u64::from(variant) << 32 | u64::from(repetition), passed);
+            }
+            self.close_case();
+        }
+    }
+
+    fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
+        let raw = line.require(HEAD.slot)?;
+        if let Some(at) = self.slots.iter().position(|slot| slot.raw == raw) {
+            return Ok(at);
+        }
+        let name = line.get(HEAD.slot)?.into_owned();
+        self.slots.push(SlotTally { raw: raw.to_vec(), name, ..SlotTally::default() });
+        Ok(self.slots.len() - 1)
+    }
+
+    /// All trials of a case have passed by.
+    fn close_case(&mut self) {
+        for b in 1..self.slots.len() {
+            for a in 0..b {
+                let pairs = self.pairs.entry((a, b)).or_default();
+                pairs.close_case(&self.slots[a].verdicts, &self.slots[b].verdicts);
+            }
+        }
+        for slot in &mut self.slots {
+            slot.close_case();
+        }
+    }
+
+    /// The summary.
+    pub fn finish(mut self) -> Option<Summary> {
+        self.close_case();
+        self.close_scattered();
+        let own = self.own.take()?;
+        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares())).collect();
+        let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
+            let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
+            pairs.compare(a, b)
+        });
+        let mut summary = Summary {
+            schema_version: summary::SCHEMA_VERSION.to_owned(),
+            kind: self.kind?,
+            run_id: self.run_id?,
+            suite_id: self.suite_id.clone(),
+            trials: self.trials,
+            assessed: self.assessed,
+            counts: by_status(&self.counts),
+            error_types: self.error_types.clone(),
+            comparisons: comparisons.collect(),
+            wordings: match own.tells_wordings() {
+                true => Vec::new(),
+                false => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
+            },
+            slots,
+            gate: None,
+            code: None,
+            robustness: None,
+            containment: None,
+        };
+        let terms = own.finish(&mut summary);
+        summary.gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &summary.slots, &terms));
+        Some(summary)
+    }
+}
+
+impl SlotTally {
+    /// Takes a record of this slot; `neighbours`: the trials of its case follow each other.
+    fn push(
+        &mut self,
+        line: &Line<'_>,
+        status: Status,
+        passed: Option<bool>,
+        neighbours: bool,
+    ) -> Result<(), Damage> {
+        self.trials += 1;
+        self.counts[status as usize] += 1;
+        let variant = line.raw(HEAD.variant_id).unwrap_or_default();
+        if variant != self.variant.0 {
+            self.variant = (variant.to_vec(), self.variant.1 + 1);
+        }
+        if neighbours {
+            for (name, score) in line.get(HEAD.scores)? {
+                let Some(score) = score else { continue };
+                self.scores.entry(name).or_default().push(score);
+            }
+        }
+        let Some(passed) = passed else { return Ok(()) };
+        self.assessed += 1;
+        self.passed += u64::from(passed);
+        if neighbours {
+            self.wordings.push(&self.variant.0, passed);
+            self.note(self.variant.1 << 32 | u64::from(line.get(HEAD.repetition)?), passed);
+        }
+        let tags = line.raw(TAGS).unwrap_or(b"[]");
+        if self.last_tags.0 != tags {
+            let parsed = if line.raw(TAGS).is_some() { line.get(TAGS)? } else { Vec::new() };
+            self.last_tags = (tags.to_vec(), parsed);
+        }
+        for tag in &self.last_tags.1 {
+            if !self.tags.contains_key(tag) {
+                self.tags.insert(tag.clone(), (0, 0));
+            }
+            let (numerator, denominator) = self.tags.get_mut(tag).expect("inserted just above");
+            *numerator += u64::from(passed);
+            *denominator += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes a verdict of the open case.
+    fn note(&mut self, repetition: u64, passed: bool) {
+        self.pass_clusters.push(f64::from(u8::from(passed)));
+        self.verdicts.push((repetition, passed));
+    }
+
+    fn close_case(&mut self) {
+        // Repetitions are those of one variant: two wordings may well differ.
+        let (mut repeated, mut flaky) = (false, false);
+        for wording in self.verdicts.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
+            repeated |= wording.len() > 1;
+            flaky |= wording.iter().any(|(_, passed)| *passed != wording[0].1);
+        }
+        self.repeated += u64::from(repeated);
+        self.flaky += u64::from(flaky);
+        self.wordings.close_case();
+        self.verdicts.clear();
+        self.variant = (Vec::new(), 0);
+        self.pass_clusters.close();
+        self.scores.values_mut().for_each(Clusters::close);
+    }
+
+    /// `spared`: trials that were not run are trials that nobody needed.
+    fn summarise(&self, spared: bool) -> Slot {
+        let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
+        let slot = &self.name;
+        let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
+        let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
+            let records = of_slot("passed = true of passed is not null").to_string()
+                + &format!(" and tags has {tag:?}");
+            (tag.clone(), rate(*numerator, *denominator, records))
+        });
+        Slot {
+            slot: slot.clone(),
+            trials: self.trials,
+            counts: by_status(&self.counts),
+            pass_rate: rate(self.passed, self.assessed, of_slot("passed = true of passed is not null")),
+            // A bound, not an estimate: without any assessed trial there is nothing to bound.
+            pass_rate_all: rate(
+                self.passed,
+                if self.assessed > 0 { needed } else { 0 },
+                of_slot("passed = true of all, where at least one is assessed"),
+            ),
+            pass_rate_clustered: self.pass_clusters.rate(),
+            scores: self.scores.iter().map(|(name, clusters)| (name.clone(), clusters.mean())).collect(),
+            tags: tags.collect(),
+            flaky_cases: rate(
+                self.flaky,
+                self.repeated,
+                of_slot("case_id with both verdicts of case_id repeated"),
+            ),
+        }
+    }
+}
+
+fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
+    Status::ALL.iter().map(|status| (status.as_str().to_owned(), counts[*status as usize])).collect()
+}
+
+/// A rate with its Wilson interval; null when empty.
+pub(crate) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
+    let interval = stats::wilson(numerator, denominator, Confidence::P95);
+    let value = (denominator > 0).then(|| round(numerator as f64 / denominator as f64));
+    let (low, high) =
+        (interval.map(|interval| round(interval.low)), interval.map(|interval| round(interval.high)));
+    Rate { numerator, denominator, value, low, high, records }
+}
+
+/// Every number that reaches the summary goes through here.
+pub(crate) fn round(value: f64) -> f64 {
+    stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
+}
+
+fn judge_gate(pass_rate: f64, slots: &[Slot], terms: &GateTerms) -> Gate {
+    let held_to_it = |slot: &&Slot| !terms.exempt.contains(&slot.slot);
+    let value = |at: usize, slot: &Slot| terms.rates.get(at).copied().flatten().or(slot.pass_rate.value);
+    let failed_slots: Vec<String> = slots
+        .iter()
+        .enumerate()
+        .filter(|(at, slot)| held_to_it(slot) && value(*at, slot).is_some_and(|value| value < pass_rate))
+        .map(|(_, slot)| slot.slot.clone())
+        .collect();
+    let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
+    let held = match (failed_slots.is_empty(), unassessed) {
+        (false, _) => Some(false),
+        (true, true) => None,
+        (true, false) => Some(true),
+    };
+    let held = held.filter(|_| !terms.untried);
+    Gate { pass_rate, held, failed_slots }
+}

@@ -1,0 +1,3 @@
+//! Text that people read, whatever it is about.
+
+pub mod page;
