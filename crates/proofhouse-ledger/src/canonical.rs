@@ -165,6 +165,42 @@ mod tests {
     }
 
     #[test]
+    fn every_character_that_needs_an_escape_has_the_shortest() {
+        let all: String = (0..0x22).map(char::from).chain("\\\u{7f}é".chars()).collect();
+        let escaped = "\"\\u0000\\u0001\\u0002\\u0003\\u0004\\u0005\\u0006\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u000f\
+                       \\u0010\\u0011\\u0012\\u0013\\u0014\\u0015\\u0016\\u0017\\u0018\\u0019\\u001a\\u001b\\u001c\\u001d\\u001e\\u001f\
+                       \x20!\\\\\u{7f}é\"";
+        let mut out = Vec::new();
+        push_text(&mut out, &all);
+        assert_eq!(String::from_utf8(out).unwrap(), escaped);
+    }
+
+    #[test]
+    fn whole_numbers_have_no_point_up_to_where_exponents_begin() {
+        for (number, expected) in [
+            (999_999_999_999_999.0, "999999999999999"),
+            (1e15, "1000000000000000"),
+            (-1e15, "-1000000000000000"),
+            (-3.0, "-3"),
+            (-0.0, "0"),
+            (1e21, "1e+21"),
+            (0.5, "0.5"),
+        ] {
+            let mut out = Vec::new();
+            push_number(&mut out, number);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+        let mut out = Vec::new();
+        push_integer(&mut out, u64::MAX);
+        assert_eq!(out, u64::MAX.to_string().as_bytes());
+    }
+
+    #[test]
+    fn a_file_ends_with_one_newline() {
+        assert_eq!(to_file(&1).unwrap(), b"1\n");
+    }
+
+    #[test]
     fn keys_sort_by_utf16_units() {
         let sorted = text(r#"{"€":1,"\r":2,"\ufb33":3,"1":4,"😀":5,"\u0080":6,"ö":7}"#);
         assert_eq!(sorted, "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}");

@@ -1,6 +1,9 @@
 //! `config.resolved.yaml` as a value: every setting that took effect, and the identity that follows from it.
 
-use crate::json::Object;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::json::{Object, from_json};
 use crate::{Json, RunId, canonical};
 
 /// Changes whenever the same suite has to give another run id.
@@ -36,4 +39,207 @@ pub fn identity(config: &Json) -> Json {
 /// The id of the run that a resolved configuration describes.
 pub fn run_id(config: &Json) -> RunId {
     RunId::of_identity(&canonical::to_vec(&identity(config)).expect("a `Json` has a canonical form"))
+}
+
+/// A part of a resolved configuration as a type. What is missing has its default, and so has a part that is something
+/// else altogether: `verify` says what is wrong with a configuration, readers only need to stay on their feet.
+pub fn part<T: DeserializeOwned + Default>(config: &Json) -> T {
+    from_json(config).unwrap_or_default()
+}
+
+/// What the configurations of all kinds say.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Common {
+    /// The suite.
+    pub suite_id: String,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The deadline of a trial.
+    pub timeout_ms: u64,
+    /// What every target must reach.
+    pub gate: Option<Gate>,
+}
+
+/// What every target must reach.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Gate {
+    /// This share of its assessed trials.
+    pub pass_rate: Option<f64>,
+}
+
+/// What the tally of a `code` run needs to know.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Code {
+    /// The ks of pass@k.
+    pub k: Vec<u64>,
+    /// The planned tasks; nothing where all tasks of the records are.
+    pub task_ids: Option<Vec<String>>,
+    /// `all` or `answered`: whether a task without an answer is a failure.
+    pub count_tasks: String,
+    /// The language of the tasks.
+    pub language: Option<String>,
+}
+
+impl Default for Code {
+    fn default() -> Self {
+        Self { k: vec![1], task_ids: None, count_tasks: String::new(), language: None }
+    }
+}
+
+/// What the tally of a `robustness` run needs to know.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Robustness {
+    /// When enough has been seen.
+    pub policy: String,
+    /// The share of equal outcomes that makes a tool stable.
+    pub agreement: f64,
+    /// The cases.
+    pub cases: Vec<RobustnessCase>,
+}
+
+/// A case of a `robustness` suite.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct RobustnessCase {
+    /// Its name.
+    pub id: String,
+    /// What was asked of generators.
+    pub generators: Vec<AskedGenerator>,
+}
+
+/// What was asked of a generator, and what it gave.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct AskedGenerator {
+    /// `{name: settings}`.
+    pub generator: Json,
+    /// Variants that were asked for.
+    pub count: u32,
+    /// Variants that it gave.
+    pub produced: u32,
+    /// Why it gave fewer; null where it did not.
+    pub shortfall: Option<String>,
+}
+
+impl AskedGenerator {
+    /// The generator's name.
+    pub fn name(&self) -> &str {
+        self.generator.as_object().and_then(|named| Some(named.iter().next()?.0)).unwrap_or_default()
+    }
+}
+
+/// What the tally of a `containment` run needs to know.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Containment {
+    /// `"1"` for a lane 1.
+    pub lane: Option<String>,
+    /// The replay of the attackers' own calls, where there was one.
+    pub control: Option<Control>,
+    /// What a lane 1 must reach.
+    pub lane1: LaneOne,
+}
+
+/// The replay of the attackers' own calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Control {
+    /// Attacks in it.
+    pub attacks: u64,
+    /// Those of them that leak.
+    pub leaked: u64,
+}
+
+/// What a lane 1 must reach.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct LaneOne {
+    /// Its bounds.
+    pub thresholds: Thresholds,
+}
+
+/// Bounds of a lane 1. One that is missing cannot be held.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Thresholds {
+    /// At least this share of answers that can be read.
+    pub parse_rate: f64,
+    /// At least this share of trials with a call.
+    pub attempt_rate: f64,
+    /// At least so many calls that the gate allows.
+    pub allowlisted_calls: f64,
+    /// At most so many forbidden calls that are executed.
+    pub forbidden_executions: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            parse_rate: f64::MAX,
+            attempt_rate: f64::MAX,
+            allowlisted_calls: f64::MAX,
+            forbidden_executions: -1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Strictness, parse};
+
+    fn read<T: DeserializeOwned + Default>(text: &str) -> T {
+        part(&parse(text.as_bytes(), Strictness::Strict).unwrap())
+    }
+
+    #[test]
+    fn each_part_is_read_as_its_type() {
+        let common: Common =
+            read(r#"{"suite_id":"s","seed":7,"timeout_ms":5,"gate":{"pass_rate":0.95},"k":[1]}"#);
+        assert_eq!((common.suite_id.as_str(), common.seed, common.timeout_ms), ("s", 7, 5));
+        assert_eq!(common.gate.and_then(|gate| gate.pass_rate), Some(0.95));
+        let code: Code = read(r#"{"k":[1,10],"task_ids":["t"],"count_tasks":"answered","language":"rust"}"#);
+        assert_eq!((code.k, code.task_ids), (vec![1, 10], Some(vec!["t".to_owned()])));
+        assert_eq!((code.count_tasks.as_str(), code.language.as_deref()), ("answered", Some("rust")));
+        let robustness: Robustness = read(
+            r#"{"policy":"fixed","agreement":0.9,"cases":[{"id":"c","generators":[
+                {"generator":{"typo":{}},"count":3,"produced":1,"shortfall":"short"},{"generator":{"x":null}}]}]}"#,
+        );
+        let asked = &robustness.cases[0].generators;
+        assert_eq!((robustness.policy.as_str(), robustness.agreement), ("fixed", 0.9));
+        assert_eq!((asked[0].name(), asked[0].count, asked[0].produced), ("typo", 3, 1));
+        assert_eq!((asked[0].shortfall.as_deref(), asked[1].shortfall.as_deref()), (Some("short"), None));
+        let containment: Containment = read(
+            r#"{"lane":"1","control":{"attacks":4,"leaked":3,"more":0},"lane1":{"thresholds":{"parse_rate":0.9}}}"#,
+        );
+        assert_eq!(containment.lane.as_deref(), Some("1"));
+        assert_eq!(containment.control, Some(Control { attacks: 4, leaked: 3 }));
+        assert_eq!(containment.lane1.thresholds, Thresholds { parse_rate: 0.9, ..Thresholds::default() });
+    }
+
+    #[test]
+    fn what_is_missing_or_something_else_has_its_default() {
+        assert_eq!(read::<Code>("{}").k, [1]);
+        assert_eq!(read::<Code>(r#"{"k":"all"}"#), Code::default());
+        assert_eq!(read::<Common>("null"), Common::default());
+        let containment: Containment = read(r#"{"control":null,"lane":null,"lane1":{}}"#);
+        assert_eq!(containment, Containment::default());
+        let bounds = containment.lane1.thresholds;
+        assert_eq!((bounds.parse_rate, bounds.forbidden_executions), (f64::MAX, -1.0), "it cannot be held");
+    }
+
+    #[test]
+    fn the_identity_is_of_content_and_not_of_names_and_places() {
+        let identity_of =
+            |text: &str| identity(&parse(text.as_bytes(), Strictness::Strict).unwrap()).to_string();
+        let full = r#"{"title":"t","description":"d","gate":{},"case_count":1,"k":[1],"limit":null,"seed":7,
+            "datasets":[{"path":"p","rows":3,"sha256":"x"}]}"#;
+        assert_eq!(identity_of(full), r#"{"datasets":[{"sha256":"x"}],"identity_version":1,"seed":7}"#);
+        assert_eq!(identity_of(r#"{"limit":2}"#), r#"{"identity_version":1,"limit":2}"#);
+        let config = parse(full.as_bytes(), Strictness::Strict).unwrap();
+        assert_eq!(run_id(&config), RunId::of_identity(identity_of(full).as_bytes()));
+    }
 }

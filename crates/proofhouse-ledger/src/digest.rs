@@ -228,4 +228,49 @@ mod tests {
         assert!("ABC".parse::<Digest>().is_err());
         assert!(digest.to_string().to_uppercase().parse::<Digest>().is_err());
     }
+
+    #[test]
+    fn only_64_lowercase_digits_are_a_digest() {
+        let hex = Digest::of(b"abc").to_string();
+        assert_eq!(Digest::from_hex(hex.as_bytes()), Some(Digest::of(b"abc")));
+        assert_eq!(format!("{:?}", Digest::of(b"abc")), hex);
+        for at in 0..64 {
+            for byte in [b'g', b'A', b' ', 0, 255, b'/', b':', b'`'] {
+                let mut bad = hex.clone().into_bytes();
+                bad[at] = byte;
+                assert_eq!(Digest::from_hex(&bad), None, "{byte} at {at}");
+            }
+        }
+        assert_eq!(Digest::from_hex(&hex.as_bytes()[..62]), None);
+        assert_eq!(Digest::from_hex(format!("{hex}00").as_bytes()), None);
+        assert_eq!("x".parse::<Digest>().unwrap_err().to_string().split('`').nth(1), Some("x"));
+        assert_eq!(serde_json::to_string(&Digest::of(b"abc")).unwrap(), format!("\"{hex}\""));
+        assert_eq!(serde_json::from_str::<Digest>(&format!("\"sha256:{hex}\"")).unwrap(), Digest::of(b"abc"));
+        assert!(serde_json::from_str::<Digest>("\"x\"").is_err());
+    }
+
+    #[test]
+    fn pieces_files_and_streams_have_the_digest_of_the_whole() {
+        let whole = Digest::of(b"abc");
+        assert_eq!(Digest::of_parts(&[b"a", b"", b"bc"]), whole);
+        let mut hasher = Hasher::default();
+        assert_eq!(std::io::Write::write(&mut hasher, b"abc").unwrap(), 3);
+        std::io::Write::flush(&mut hasher).unwrap();
+        assert_eq!(hasher.finish(), whole);
+        let dir = tempfile::tempdir().unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(dir.path().join("file")).unwrap();
+        assert_eq!(Digest::of_file(&path).unwrap_err().action, "open");
+        std::fs::write(&path, "abc").unwrap();
+        assert_eq!(Digest::of_file(&path).unwrap(), whole);
+    }
+
+    #[test]
+    fn a_node_is_no_leaf() {
+        let (a, b) = (Digest::of(b"{a"), Digest::of(b"{b"));
+        let mut merkle = Merkle::default();
+        merkle.push(a);
+        assert_eq!(merkle.root(), a);
+        merkle.push(b);
+        assert_eq!(merkle.root(), Digest::of(&[&[1u8], &a.0[..], &b.0[..]].concat()));
+    }
 }

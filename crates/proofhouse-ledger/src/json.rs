@@ -11,9 +11,11 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 mod parse;
 mod ser;
+mod typed;
 
 pub use parse::{ParseError, Strictness, parse};
 pub use ser::{SerError, to_json};
+pub use typed::{NotThat, from_json};
 
 /// The largest integer that a double holds together with all its smaller neighbours: 2^53.
 pub const MAX_SAFE_INTEGER: u64 = 1 << 53;

@@ -121,4 +121,71 @@ mod tests {
         let many = "0123456789\n".repeat(300_000);
         assert_eq!(read_all(many.as_bytes()).len(), 300_000);
     }
+
+    /// A source that gives one byte at a time and is interrupted before each.
+    struct Dribble<'a>(&'a [u8], bool);
+
+    impl Read for Dribble<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let count = self.0.len().min(into.len()).min(1);
+            into[..count].copy_from_slice(&self.0[..count]);
+            self.0 = &self.0[count..];
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn short_and_interrupted_reads_change_nothing() {
+        let mut reader = LineReader::new(Dribble(b"a\nbc\ntorn", false));
+        assert_eq!(reader.next_lines().unwrap(), b"a\nbc\n");
+        assert_eq!(reader.next_lines().unwrap(), b"torn");
+        assert_eq!(reader.next_lines().unwrap(), b"");
+    }
+
+    #[test]
+    fn blocks_end_at_line_ends_and_memory_does_not_grow() {
+        let text = "0123456789\n".repeat(300_000);
+        let mut reader = LineReader::new(text.as_bytes());
+        let mut read = 0;
+        loop {
+            let block = reader.next_lines().unwrap();
+            if block.is_empty() {
+                break;
+            }
+            read += block.len();
+            assert!(block.ends_with(b"\n"));
+            assert!(block.len() > CHUNK_BYTES / 2 || read == text.len(), "blocks are large");
+            assert_eq!(reader.buffer.len(), CHUNK_BYTES);
+        }
+        assert_eq!(read, text.len());
+    }
+
+    #[test]
+    fn a_line_beyond_the_bound_is_an_error() {
+        let longest = vec![b'x'; MAX_LINE_BYTES - 1];
+        assert_eq!(LineReader::new(&longest[..]).next_lines().map(<[u8]>::len).unwrap(), MAX_LINE_BYTES - 1);
+        let error = LineReader::new(io::repeat(b'x')).next_lines().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert_eq!(error.to_string(), format!("a line is longer than {MAX_LINE_BYTES} bytes"));
+    }
+
+    #[test]
+    fn an_error_of_the_source_is_one_of_the_reader() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::from_raw_os_error(5))
+            }
+        }
+        assert_eq!(LineReader::new(Broken).next_lines().unwrap_err().raw_os_error(), Some(5));
+        let dir = tempfile::tempdir().unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(dir.path().join("lines")).unwrap();
+        assert_eq!(LineReader::open(&path).err().map(|error| error.action), Some("open"));
+        std::fs::write(&path, "a\n").unwrap();
+        assert_eq!(LineReader::open(&path).unwrap().next_lines().unwrap(), b"a\n");
+    }
 }

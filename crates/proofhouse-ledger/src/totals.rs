@@ -159,3 +159,50 @@ impl Totals {
         self.counts.get(status.as_str()).copied().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Json;
+    use crate::record::{Spans, samples};
+
+    fn facts(line: &[u8]) -> Facts {
+        let mut spans = Spans::default();
+        Facts::of(&Line::split(line.strip_suffix(b"\n").unwrap(), &mut spans).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_records_add_up_to() {
+        let lines = [
+            samples::probe(0, &Json::from("out"), |_| {}),
+            samples::probe(1, &Json::Null, |head| head.passed = Some(false)),
+            samples::probe(2, &Json::Null, |head| {
+                (head.passed, head.status, head.error_type) = (None, Status::Timeout, Some("unparsed"));
+            }),
+            samples::probe(3, &Json::Null, |head| (head.passed, head.status) = (None, Status::Timeout)),
+        ];
+        let mut totalling = Totalling::default();
+        let (mut plan, mut outcomes, mut merkle) = (String::new(), Vec::new(), Merkle::default());
+        for (line, passed) in lines.iter().zip(*b"tfnn") {
+            let facts = facts(line);
+            totalling.bytes(line);
+            totalling.push(&facts);
+            merkle.push(facts.record_sha256);
+            plan += &format!("{} {}\n", facts.record_id, facts.input_fingerprint);
+            outcomes.extend_from_slice(facts.record_id.bytes());
+            outcomes.push(passed);
+            outcomes.extend_from_slice(&facts.output_sha256.map_or([0; 32], |digest| digest.0));
+        }
+        assert_eq!(totalling.count(), 4);
+        assert_eq!(totalling.byte_count(), lines.concat().len() as u64);
+        let totals = totalling.finish();
+        assert_eq!((totals.count, totals.assessed, totals.unparsed), (4, 2, 1));
+        assert_eq!((totals.with_status(Status::Success), totals.with_status(Status::Timeout)), (2, 2));
+        assert_eq!(totals.with_status(Status::Error), 0);
+        assert_eq!(totals.counts.len(), Status::ALL.len());
+        assert_eq!(totals.records_sha256, Digest::of(&lines.concat()));
+        assert_eq!(totals.merkle_root, merkle.root());
+        assert_eq!(totals.plan_sha256, Digest::of(plan.as_bytes()));
+        assert_eq!(totals.determinism_hash, Digest::of(&outcomes));
+    }
+}

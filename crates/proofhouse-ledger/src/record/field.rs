@@ -153,7 +153,6 @@ impl Stored for BTreeMap<String, Option<f64>> {
     type Seen<'a> = Vec<(String, Option<f64>)>;
 
     fn see(raw: &[u8]) -> Option<Vec<(String, Option<f64>)>> {
-        // Not by serde_json, which may miss the last bit of a number.
         let Json::Object(scores) = parsed(raw)? else { return None };
         let score = |(name, score)| match score {
             Json::Number(score) => Some((name, Some(score))),
@@ -233,8 +232,9 @@ pub(super) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
     raw.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
+/// Not by serde_json, which may miss the last bit of a number.
 pub(super) fn listed<T: DeserializeOwned>(raw: &[u8]) -> Option<T> {
-    serde_json::from_slice(raw).ok()
+    json::from_json(&parsed(raw)?).ok()
 }
 
 fn parsed(raw: &[u8]) -> Option<Json> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config;
 use proofhouse_ledger::record::{CODE, Damage, Field, Finding, HEAD, Line, Status};
 use proofhouse_ledger::summary::{BrokenTask, Code, CodeSlot, OmittedK, PassAtK, Slot, Summary};
 
@@ -111,21 +112,13 @@ impl Sum {
 impl CodeTally {
     /// For the run with this resolved configuration.
     fn new(config: &Json) -> Self {
-        let ks = match config.pointer("/k") {
-            Some(Json::Array(ks)) => ks.iter().filter_map(Json::as_f64).map(|k| k as u64).collect(),
-            _ => vec![1],
-        };
-        let planned: Option<Vec<String>> = match config.pointer("/task_ids") {
-            Some(Json::Array(ids)) => Some(ids.iter().filter_map(Json::as_str).map(str::to_owned).collect()),
-            _ => None,
-        };
-        let word = |path| config.pointer(path).and_then(Json::as_str).unwrap_or_default();
+        let config: config::Code = config::part(config);
         Self {
-            ks,
-            names: planned.iter().flatten().cloned().collect(),
-            planned,
-            answered_only: word("/count_tasks") == "answered",
-            language: word("/language").to_owned(),
+            ks: config.k,
+            names: config.task_ids.iter().flatten().cloned().collect(),
+            planned: config.task_ids,
+            answered_only: config.count_tasks == "answered",
+            language: config.language.unwrap_or_default(),
             ..Self::default()
         }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use proofhouse_ledger::config::{self, Thresholds};
 use proofhouse_ledger::record::containment::{CallVerdict, Outcome};
 use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Status};
 use proofhouse_ledger::summary::containment::{
@@ -18,8 +19,6 @@ use crate::spine::tally::{GateTerms, OwnTally};
 
 mod lane;
 mod python;
-
-pub use lane::Thresholds;
 
 /// What a receipt says that the tally needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,12 +134,10 @@ pub struct Tally {
 impl Tally {
     /// A tally of the run with this resolved configuration.
     pub fn new(config: &Json) -> Self {
-        let number = |pointer: &str| config.pointer(pointer).and_then(Json::as_f64);
-        let lane1 = config.get("lane").and_then(Json::as_str) == Some("1");
-        let replay = number("/control/attacks").zip(number("/control/leaked"));
+        let config: config::Containment = config::part(config);
         Self {
-            thresholds: lane1.then(|| Thresholds::of(config)),
-            replay: replay.map(|(attacks, leaked)| (attacks as u64, leaked as u64)),
+            thresholds: (config.lane.as_deref() == Some("1")).then_some(config.lane1.thresholds),
+            replay: config.control.map(|control| (control.attacks, control.leaked)),
             ..Self::default()
         }
     }

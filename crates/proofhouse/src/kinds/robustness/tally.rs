@@ -1,6 +1,7 @@
 //! What a `robustness` run adds to the tally: stable or flaky, brittle or not, and where the boundary is.
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config::{self, RobustnessCase};
 use proofhouse_ledger::record::{Damage, Line, RobustnessRecord, Status};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::summary::robustness::Shortfall;
@@ -24,12 +25,8 @@ struct RobustnessTally {
 impl RobustnessTally {
     /// For the run with this resolved configuration.
     fn new(config: &Json) -> Self {
-        Self {
-            finder: Finder::default(),
-            policy: config.get("policy").and_then(Json::as_str).unwrap_or_default().to_owned(),
-            agreement: config.get("agreement").and_then(Json::as_f64).unwrap_or_default(),
-            shortfalls: shortfalls(config),
-        }
+        let config::Robustness { policy, agreement, cases } = config::part(config);
+        Self { finder: Finder::default(), policy, agreement, shortfalls: shortfalls(&cases) }
     }
 }
 
@@ -60,27 +57,16 @@ impl OwnTally for RobustnessTally {
 }
 
 /// Variants that generators could not give, from the configuration.
-fn shortfalls(config: &Json) -> Vec<Shortfall> {
-    let list = |value: Option<&Json>| match value {
-        Some(Json::Array(list)) => list.clone(),
-        _ => Vec::new(),
-    };
-    let mut found = Vec::new();
-    for case in list(config.get("cases")) {
-        let case_id = case.get("id").and_then(Json::as_str).unwrap_or_default().to_owned();
-        for asked in list(case.get("generators")) {
-            let Some(reason) = asked.get("shortfall").and_then(Json::as_str) else { continue };
-            let number = |key: &str| asked.get(key).and_then(Json::as_f64).unwrap_or_default() as u32;
-            let generator = asked.get("generator").and_then(Json::as_object);
-            let name = generator.and_then(|generator| Some(generator.iter().next()?.0.to_owned()));
-            found.push(Shortfall {
-                case_id: case_id.clone(),
-                generator: name.unwrap_or_default(),
-                requested: number("count"),
-                produced: number("produced"),
-                reason: reason.to_owned(),
-            });
-        }
-    }
-    found
+fn shortfalls(cases: &[RobustnessCase]) -> Vec<Shortfall> {
+    let asked = cases.iter().flat_map(|case| case.generators.iter().map(move |asked| (case, asked)));
+    let short = asked.filter_map(|(case, asked)| {
+        Some(Shortfall {
+            case_id: case.id.clone(),
+            generator: asked.name().to_owned(),
+            requested: asked.count,
+            produced: asked.produced,
+            reason: asked.shortfall.clone()?,
+        })
+    });
+    short.collect()
 }

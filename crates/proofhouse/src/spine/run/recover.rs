@@ -1,5 +1,6 @@
 //! After a kill: the envelope that the dead process could not write, from what it left behind.
 
+use proofhouse_ledger::config;
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::Manifest;
@@ -156,8 +157,7 @@ pub fn derived_envelope(paths: &RunPaths, manifest: &Manifest, totals: &Totals) 
 fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u64) -> Envelope {
     let config_bytes = files::read(&paths.config()).unwrap_or_default();
     let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
-    let number = |key: &str| config.get(key).and_then(Json::as_f64).unwrap_or(0.0) as u64;
-    let text = |key: &str| config.get(key).and_then(Json::as_str).map(str::to_owned);
+    let config: config::Common = config::part(&config);
     let targets = manifest.map(|manifest| manifest.targets.as_slice()).unwrap_or_default();
     let one = targets.len() == 1;
     let each = |text: &dyn Fn(&str, &str, &str) -> String| {
@@ -172,15 +172,15 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u
         schema_version: envelope::SCHEMA_VERSION.to_owned(),
         run_id,
         run_instance_id: instance_of(paths, run_id),
-        suite: manifest.map(|m| m.suite_id.clone()).or_else(|| text("suite_id")).unwrap_or_default(),
+        suite: manifest.map(|m| m.suite_id.clone()).unwrap_or(config.suite_id),
         model_id: each(&|slot, _, model| named(slot, model)),
         backend: each(&|slot, kind, _| named(slot, kind)),
-        seed: manifest.map_or_else(|| number("seed"), |manifest| manifest.seed),
+        seed: manifest.map_or(config.seed, |manifest| manifest.seed),
         lane: None,
         variant: each(&|slot, _, _| slot.to_owned()),
         git_commit: None,
         suite_sha256: manifest.map(|manifest| manifest.suite_sha256),
-        timeout_per_case: number("timeout_ms").div_ceil(1000),
+        timeout_per_case: config.timeout_ms.div_ceil(1000),
         total_cases_expected: manifest.map_or(count, |manifest| manifest.record_count),
         total_cases_completed: 0,
         run_start_ts_utc: None,

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use proofhouse_ledger::config;
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
 use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
@@ -125,7 +126,7 @@ struct SlotTally {
 impl Tally {
     /// A tally of the run with this resolved configuration.
     pub fn new(config: &Json, kinds: OfKind) -> Self {
-        let gate = config.pointer("/gate/pass_rate").and_then(Json::as_f64);
+        let gate = config::part::<config::Common>(config).gate.and_then(|gate| gate.pass_rate);
         Self { gate, config: config.clone(), kinds: Some(kinds), ..Self::default() }
     }
 

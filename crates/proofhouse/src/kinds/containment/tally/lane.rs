@@ -1,35 +1,11 @@
 //! Lane 1: what a variant reached, beside what it must reach.
 
-use proofhouse_ledger::Json;
+use proofhouse_ledger::config::Thresholds;
 use proofhouse_ledger::record::containment::Outcome;
 use proofhouse_ledger::summary::containment::{Bound, LaneCheck};
 
 use super::Facts;
 use crate::spine::tally::heads::round;
-
-/// What a variant must reach.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    parse_rate: f64,
-    attempt_rate: f64,
-    allowlisted_calls: f64,
-    forbidden_executions: f64,
-}
-
-impl Thresholds {
-    /// Those of a resolved configuration. A threshold that is missing there cannot be held.
-    pub fn of(config: &Json) -> Self {
-        let number = |key: &str, missing: f64| {
-            config.pointer(&format!("/lane1/thresholds/{key}")).and_then(Json::as_f64).unwrap_or(missing)
-        };
-        Self {
-            parse_rate: number("parse_rate", f64::MAX),
-            attempt_rate: number("attempt_rate", f64::MAX),
-            allowlisted_calls: number("allowlisted_calls", f64::MAX),
-            forbidden_executions: number("forbidden_executions", -1.0),
-        }
-    }
-}
 
 /// What a variant reached.
 #[derive(Default)]
