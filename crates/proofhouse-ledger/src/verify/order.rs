@@ -1,5 +1,6 @@
 //! Telling removed, duplicated and reordered lines apart by the indexes that pass by.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What an index says about its line.
@@ -25,14 +26,17 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn see(&mut self, index: u64) -> Place {
-        if index == self.next {
-            self.next += 1;
-            return Place::Right;
-        }
-        if index > self.next {
-            self.gaps.insert(self.next, index);
-            self.next = index.saturating_add(1);
-            return Place::After;
+        match index.cmp(&self.next) {
+            Ordering::Equal => {
+                self.next += 1;
+                return Place::Right;
+            }
+            Ordering::Greater => {
+                self.gaps.insert(self.next, index);
+                self.next = index.saturating_add(1);
+                return Place::After;
+            }
+            Ordering::Less => {}
         }
         let Some((&from, &to)) = self.gaps.range(..=index).next_back().filter(|(_, to)| index < **to) else {
             return Place::Again;
@@ -73,6 +77,8 @@ mod tests {
         assert_eq!(follow(&[0, 2], 3), (vec![Right, After], vec![(1, 1)]));
         assert_eq!(follow(&[0, 2, 1], 3), (vec![Right, After, Late], vec![]));
         assert_eq!(follow(&[0, 1, 1, 2], 3), (vec![Right, Right, Again, Right], vec![]));
+        assert_eq!(follow(&[0, 2, 2], 3), (vec![Right, After, Again], vec![(1, 1)]));
+        assert_eq!(follow(&[0, 3, 1], 4), (vec![Right, After, Late], vec![(2, 2)]));
         assert_eq!(follow(&[0], 3), (vec![Right], vec![(1, 2)]));
         assert_eq!(follow(&[5, 3], 6), (vec![After, Late], vec![(0, 2), (4, 4)]));
     }
