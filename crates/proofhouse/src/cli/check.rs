@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
 use super::{Terminal, visible};
 use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
+use crate::report::words::plural;
 use crate::{plan, suite};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
@@ -41,8 +42,11 @@ impl Check {
         let mut broken = Vec::new();
         for path in &self.files {
             if is_problem_file(path) {
-                let file = code::read_problem_file(path)
-                    .map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
+                self.inputs.fit_problems()?;
+                let mut file = super::code::problems(path)?;
+                file.problems = suite::chosen_tasks(file.problems, &self.inputs.overrides()).map_err(
+                    |(what, hint)| Failure::say(Exit::InvalidSuite, format!("{path}: {what}")).hint(hint),
+                )?;
                 match self.crates {
                     true => say_crates(path, &file, terminal)?,
                     false => broken.extend(self.rehearse(path, file, terminal)?),
@@ -54,8 +58,9 @@ impl Check {
                     for warning in &loaded.warnings {
                         terminal.say(&format!("warning: {warning}"));
                     }
-                    let (cases, trials) = (loaded.case_count, plan::count(&loaded));
-                    terminal.data(&format!("{path}: ok, {cases} cases, {trials} trials\n"))?;
+                    let cases = plural(loaded.case_count, "case", "cases");
+                    let trials = plural(plan::count(&loaded), "trial", "trials");
+                    terminal.data(&format!("{path}: ok, {cases}, {trials}\n"))?;
                 }
                 Err(problems) => broken.push(problems.to_string().trim_end().to_owned()),
             }
@@ -93,8 +98,8 @@ impl Check {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let remarks = code::rehearse(&judge, &problems, threads);
         let (broken, others): (Vec<_>, Vec<_>) = remarks.into_iter().partition(code::Remark::is_broken);
-        for remark in &others {
-            terminal.say(&format!("note: {path}: {}", visible(&remark.to_string())));
+        for note in notes(&others) {
+            terminal.say(&format!("note: {path}: {}", visible(&note)));
         }
         let tried = problems.len() - others.len();
         if broken.is_empty() {
@@ -104,14 +109,37 @@ impl Check {
                     format!("{path}: no solution could be tried"),
                 ));
             }
-            terminal
-                .data(&format!("{path}: ok, the solutions of {tried} of {} tasks hold\n", problems.len()))?;
+            let tasks = plural(problems.len() as u64, "task holds", "tasks hold");
+            terminal.data(&format!("{path}: ok, the solutions of {tried} of {tasks}\n"))?;
             return Ok(None);
         }
         let lines: Vec<String> =
             broken.iter().map(|remark| format!("{path}: {}", visible(&remark.to_string()))).collect();
         Ok(Some(lines.join("\n")))
     }
+}
+
+/// Tasks of which the same is to be said are told together.
+fn notes(remarks: &[code::Remark]) -> Vec<String> {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for remark in remarks {
+        let what = remark.what.to_string();
+        match told.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, tasks)) => tasks.push(&remark.task_id),
+            None => told.push((what, vec![&remark.task_id])),
+        }
+    }
+    told.into_iter()
+        .map(|(what, tasks)| match tasks[..] {
+            [task] => format!("`{task}`: {what}"),
+            [ref some @ .., _] => {
+                let some: Vec<String> = some.iter().take(3).map(|task| format!("`{task}`")).collect();
+                let more = tasks.len() - some.len();
+                format!("{} tasks: {what}: {} and {more} more", tasks.len(), some.join(", "))
+            }
+            [] => what,
+        })
+        .collect()
 }
 
 pub(super) fn is_problem_file(path: &Utf8Path) -> bool {

@@ -143,6 +143,19 @@ impl Inputs {
         }
     }
 
+    /// Refuses what says nothing to a problem file, whose solutions are tried one by one.
+    pub(super) fn fit_problems(&self) -> Result<(), Failure> {
+        self.fit(Kind::Code)?;
+        match [("--k", self.k.is_some()), ("--measure", self.measure)].iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                let what =
+                    format!("`{flag}` says nothing to a problem file: nobody is scored against it yet");
+                Err(Failure::say(Exit::Usage, what).hint("`proofhouse code PROBLEMS SAMPLES` takes it"))
+            }
+        }
+    }
+
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             seed: self.seed,

@@ -21,7 +21,8 @@ pub(super) fn closing(
     skip_report: bool,
     executed: &Executed,
 ) -> String {
-    let mut text = format!("{} run {}: {} trials", summary.suite_id, summary.run_id, summary.trials);
+    let trials = words::plural(summary.trials, "trial", "trials");
+    let mut text = format!("{} run {}: {trials}", summary.suite_id, summary.run_id);
     if executed.reused > 0 {
         let _ = write!(text, " ({} executed now, {} kept)", executed.executed, executed.reused);
     }
@@ -66,6 +67,11 @@ pub(super) fn closing(
 }
 
 fn slots(summary: &Summary) -> String {
+    if let Some(code) = &summary.code {
+        let head = words::HEADLINE_COLUMNS.map(str::to_owned);
+        let rows = code.slots.iter().map(words::headline_row);
+        return align(&std::iter::once(head).chain(rows).collect::<Vec<_>>());
+    }
     let mut rows =
         vec![["target", "passed", "", "95 % interval", "not assessed", "flaky cases"].map(str::to_owned)];
     for slot in &summary.slots {
@@ -202,7 +208,8 @@ fn facts(summary: &Summary) -> Vec<String> {
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         facts.extend(most_frequent(slot));
         facts.extend(slot.missing_crates.iter().map(|(name, count)| {
-            format!("{}: {count} completions need crate `{name}`, which the suite does not have", slot.slot)
+            let completions = words::plural(*count, "completion needs", "completions need");
+            format!("{}: {completions} crate `{name}`, which the suite does not have", slot.slot)
         }));
     }
     if let Some(gate) = &summary.gate {
@@ -229,7 +236,8 @@ fn facts(summary: &Summary) -> Vec<String> {
         ));
     }
     let unassessed = summary.trials - spared - summary.assessed;
-    if unassessed > 0 {
+    // A code run tells its own below each headline, with names.
+    if unassessed > 0 && summary.code.is_none() {
         let why = reasons(summary, unassessed, spared);
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }

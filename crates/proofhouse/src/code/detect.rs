@@ -2,10 +2,42 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use camino::Utf8Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::formats::{Row, understand};
+use super::lines::{Lines, Next};
 use super::problem::Problem;
+use super::sample::TEXT_KEYS;
+
+/// What a file of JSON lines holds, by its first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Tasks with their tests.
+    Problems,
+    /// Answers to tasks.
+    Samples,
+    /// Neither, or nothing that can be read.
+    Other,
+}
+
+/// What the file holds. A line that is both, as where a harness adds its answers to the rows of the problem file, is an answer.
+pub fn content_of(path: &Utf8Path) -> Content {
+    let mut line = Vec::new();
+    let Ok(mut lines) = Lines::open(path) else { return Content::Other };
+    while matches!(lines.next(&mut line), Ok(Next::Line)) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        return match Row::read(&line) {
+            Ok(row) if TEXT_KEYS.iter().any(|key| row.has(key)) => Content::Samples,
+            Ok(row) if understand(&row).is_ok() => Content::Problems,
+            _ => Content::Other,
+        };
+    }
+    Content::Other
+}
 
 /// The language of the completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -24,7 +24,7 @@ mod verdict;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
-pub use detect::{LanguageName, NoLanguage, crates_of, language_of, usual_version};
+pub use detect::{Content, LanguageName, NoLanguage, content_of, crates_of, language_of, usual_version};
 pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
 pub use language::{Language, Task};

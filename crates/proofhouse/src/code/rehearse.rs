@@ -47,8 +47,13 @@ impl Remark {
 
 impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: ", self.task_id)?;
-        match &self.what {
+        write!(f, "{}: {}", self.task_id, self.what)
+    }
+}
+
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
             Flaw::CanonicalFails { error_type, why } => {
                 write!(f, "the canonical solution does not pass: {}", error_type.as_str())?;
                 if why.is_empty() { Ok(()) } else { write!(f, " ({why})") }

@@ -32,7 +32,7 @@ pub use file::{Fields, Format, Gate};
 pub use kinds::{
     Answer, Asked, CodeBody, ContainmentBody, ContainmentCases, Edition, LanguageName, Primary, Probe,
     Recorded, Rejection, Rewriter, RobustnessBody, SampleSource, Scoring, ToolCase, ToolSetup, ToolVariant,
-    VariantSpec, Wanted, Wording, Wordings,
+    VariantSpec, Wanted, Wording, Wordings, chosen_tasks,
 };
 pub use load::{CodeOverrides, DatasetFacts, Loaded, Overrides, load, load_text};
 pub use model::{Body, Determinism, Slot, Suite};

@@ -10,10 +10,9 @@ const MAX_TYPES: usize = 3;
 /// Completions that are looked at.
 const MAX_LOOKS: u64 = 200;
 
-/// The failures of one slot, as long as nothing has passed.
+/// The failures of one slot.
 #[derive(Default)]
 pub(super) struct Failures {
-    passed: bool,
     by_type: BTreeMap<String, FailureExample>,
     looks: u64,
     /// Completions that look like Rust, and like Python.
@@ -23,9 +22,8 @@ pub(super) struct Failures {
 
 impl Failures {
     /// Takes the next record.
-    pub(super) fn push(&mut self, line: &Line<'_>, task: &str, passed: Option<bool>) -> Result<(), Damage> {
-        self.passed |= passed == Some(true);
-        let Some(error_type) = line.text("error_type").filter(|_| !self.passed) else { return Ok(()) };
+    pub(super) fn push(&mut self, line: &Line<'_>, task: &str) -> Result<(), Damage> {
+        let Some(error_type) = line.text("error_type") else { return Ok(()) };
         if let Some(example) = self.by_type.get_mut(&*error_type) {
             example.count += 1;
         } else {

@@ -144,7 +144,20 @@ impl Tally {
         for (raw, number) in std::mem::take(&mut self.variants) {
             names[number as usize] = raw;
         }
-        for verdicts in std::mem::take(&mut self.scattered).into_values() {
+        let excluded = |case: &[u8]| {
+            let name = serde_json::from_slice::<String>(case);
+            self.code.as_ref().zip(name.ok()).is_some_and(|(code, name)| code.excludes(&name))
+        };
+        let (left_out, counted): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.scattered).into_iter().partition(|(case, _)| excluded(case));
+        // Which tasks are broken is known in the end only: what was counted of them is taken back.
+        for Scattered { slot, passed, .. } in left_out.into_iter().flat_map(|(_, verdicts)| verdicts) {
+            let slot = &mut self.slots[slot as usize];
+            slot.passed -= u64::from(passed);
+            slot.assessed -= 1;
+            self.assessed -= 1;
+        }
+        for (_, verdicts) in counted {
             for Scattered { slot, variant, repetition, passed } in verdicts {
                 let slot = &mut self.slots[slot as usize];
                 slot.wordings.push(&names[variant as usize], passed);
@@ -186,8 +199,8 @@ impl Tally {
         let containment = self.containment.map(ContainmentTally::finish);
         // A control without a gate is there to leak.
         let controls: Vec<&str> = containment.iter().flat_map(ContainmentSummary::controls).collect();
-        let closed = self.code.as_ref().map(CodeTally::rates_with_unanswered).unwrap_or_default();
-        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls, &closed));
+        let bounds = self.code.as_ref().map(CodeTally::gate_bounds).unwrap_or_default();
+        let mut gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &slots, &controls, &bounds));
         // A gate that nothing tried has neither held nor failed.
         if containment.as_ref().is_some_and(ContainmentSummary::is_pointless) {
             gate.iter_mut().for_each(|gate| gate.held = None);
@@ -344,18 +357,20 @@ pub(super) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
 }
 
-/// `closed`: by slot, the rate with tasks that nobody answered as failures, where there are any.
-fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str], closed: &[Option<f64>]) -> Gate {
-    let held_to_it = |slot: &&Slot| !controls.contains(&slot.slot.as_str());
-    let value = |at: usize, slot: &Slot| closed.get(at).copied().flatten().or(slot.pass_rate.value);
-    let failed_slots: Vec<String> = slots
-        .iter()
-        .enumerate()
-        .filter(|(at, slot)| held_to_it(slot) && value(*at, slot).is_some_and(|value| value < pass_rate))
-        .map(|(_, slot)| slot.slot.clone())
-        .collect();
-    let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
-    let held = match (failed_slots.is_empty(), unassessed) {
+/// `bounds`: by slot of a code run, what the gate looks at if everything unassessed had failed, and if it had passed.
+fn judge_gate(pass_rate: f64, slots: &[Slot], controls: &[&str], bounds: &[Option<[f64; 2]>]) -> Gate {
+    let held = |at: usize, slot: &Slot| match bounds.get(at).copied().flatten() {
+        Some([worst, _]) if worst >= pass_rate => Some(true),
+        Some([_, best]) if best < pass_rate => Some(false),
+        Some(_) => None,
+        None => slot.pass_rate.value.map(|value| value >= pass_rate),
+    };
+    let asked = slots.iter().enumerate().filter(|(_, slot)| !controls.contains(&slot.slot.as_str()));
+    let outcomes: Vec<(&Slot, Option<bool>)> = asked.map(|(at, slot)| (slot, held(at, slot))).collect();
+    let failed = outcomes.iter().filter(|(_, held)| *held == Some(false));
+    let failed_slots: Vec<String> = failed.map(|(slot, _)| slot.slot.clone()).collect();
+    let undecided = outcomes.iter().any(|(_, held)| held.is_none());
+    let held = match (failed_slots.is_empty(), undecided) {
         (false, _) => Some(false),
         (true, true) => None,
         (true, false) => Some(true),

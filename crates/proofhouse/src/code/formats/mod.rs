@@ -10,7 +10,7 @@ mod python;
 mod row;
 mod stdio;
 
-pub(super) use row::{Row, name_of};
+pub(super) use row::{Row, name_of, texts_of};
 pub(super) use stdio::program as whole_program;
 
 use super::problem::Problem;

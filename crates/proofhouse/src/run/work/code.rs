@@ -209,7 +209,7 @@ fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, Execute
                 .edition(code.edition.as_str())
                 .allowing_unsafe(code.allows_unsafe);
             let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
-            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
+            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Crates)?)
         }
         LanguageName::Python => Box::new(Python::find("python3".as_ref())),
     })

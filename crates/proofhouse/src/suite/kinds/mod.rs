@@ -23,7 +23,7 @@ mod robustness;
 mod wordings;
 
 pub(crate) use code::CodeFile;
-pub use code::{CodeBody, Edition, LanguageName, SampleSource};
+pub use code::{CodeBody, Edition, LanguageName, SampleSource, chosen as chosen_tasks};
 pub(crate) use containment::ContainmentFile;
 pub use containment::{Cases as ContainmentCases, ContainmentBody, VariantSpec};
 pub(crate) use generators::VariantFile;

@@ -1,0 +1,77 @@
+//! A file of completions: where it is, how many of its lines are planned, and what is left out of it.
+
+use camino::Utf8Path;
+
+use super::{CodeBody, SampleSource, facts, locate, refuse_keys};
+use crate::code::Samples;
+use crate::suite::check::Checker;
+use crate::suite::file::FileRef;
+use crate::suite::kinds::Loading;
+use crate::suite::load::DatasetFacts;
+use crate::suite::problem::{Code, quoted};
+use crate::suite::tree::Step;
+
+/// A file of completions as it was found.
+pub(super) struct Found {
+    pub(super) source: SampleSource,
+    pub(super) facts: DatasetFacts,
+    /// What its user should know.
+    pub(super) warning: Option<String>,
+}
+
+/// Reads every line once.
+pub(super) fn read(
+    checker: &mut Checker<'_>,
+    loading: &Loading<'_>,
+    (reference, steps): (&FileRef, &[Step<'_>]),
+    code: &CodeBody,
+) -> Option<Found> {
+    let (name, path, sha256) = locate(checker, loading, reference, steps)?;
+    refuse_keys(checker, loading, &name, &path)?;
+    match count(&path, code) {
+        Ok(Count { lines: 0, .. }) => {
+            checker.complain(Code::Empty, steps, format!("{} has no lines", quoted(&reference.path))).hint =
+                Some("a line is `{\"task_id\": …, \"completion\": …}`".to_owned());
+            None
+        }
+        Ok(Count { planned: 0, .. }) => {
+            let what = format!("no line of {} answers one of the chosen tasks", quoted(&reference.path));
+            checker.complain(Code::Empty, steps, what);
+            None
+        }
+        Ok(Count { lines, planned, without_task }) => {
+            let facts = facts(reference, sha256, lines);
+            let warning = (without_task > 0 && !code.all_tasks).then(|| {
+                let lines = if without_task == 1 { "line names" } else { "lines name" };
+                let file = quoted(&reference.path);
+                format!("{file}: {without_task} {lines} no task that can be read; left out, as only some tasks are chosen")
+            });
+            Some(Found { source: SampleSource { name, path, sha256, planned }, facts, warning })
+        }
+        Err(error) => {
+            let what = format!("{} cannot be read: {error}", quoted(&reference.path));
+            checker.complain(Code::Unreadable, steps, what);
+            None
+        }
+    }
+}
+
+/// The lines of a samples file.
+#[derive(Default)]
+struct Count {
+    lines: u64,
+    planned: u64,
+    /// Lines whose task cannot be read.
+    without_task: u64,
+}
+
+fn count(path: &Utf8Path, code: &CodeBody) -> std::io::Result<Count> {
+    let mut count = Count::default();
+    for sample in Samples::open(path)? {
+        let sample = sample?;
+        count.lines += 1;
+        count.planned += u64::from(code.plans(&sample));
+        count.without_task += u64::from(sample.task_id.is_none());
+    }
+    Ok(count)
+}
