@@ -7,9 +7,8 @@ use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
-use super::{Terminal, visible};
+use super::{Terminal, plural, visible};
 use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
-use crate::report::words::plural;
 use crate::{plan, suite};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
@@ -109,7 +108,7 @@ impl Check {
                     format!("{path}: no solution could be tried"),
                 ));
             }
-            let tasks = plural(problems.len() as u64, "task holds", "tasks hold");
+            let tasks = plural(problems.len() as u64, "task hold", "tasks hold");
             terminal.data(&format!("{path}: ok, the solutions of {tried} of {tasks}\n"))?;
             return Ok(None);
         }

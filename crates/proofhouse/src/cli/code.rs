@@ -11,9 +11,8 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
-use super::{Terminal, visible};
+use super::{Terminal, plural, visible};
 use crate::code::{self, Clippy, Content, LanguageName, Problem, ProblemError, ProblemFile};
-use crate::report::words::plural;
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
 ///
@@ -132,8 +131,7 @@ impl Code {
                 run.suite = suite;
             }
             None => {
-                let all: Vec<&str> = slots.iter().map(|(_, path)| path.as_str()).collect();
-                let command = format!("proofhouse code {path} {}", all.join(" "));
+                let command = again(std::env::args().skip(1));
                 run = run.of_text(Typed { text, base, command });
             }
         }
@@ -279,6 +277,28 @@ fn look_at(path: &Utf8Path) -> Result<(), Failure> {
     }
 }
 
+/// The command that was typed, without what says where its run is and how it is taken up.
+fn again(typed: impl Iterator<Item = String>) -> String {
+    let mut command = "proofhouse".to_owned();
+    let mut skip = false;
+    for word in typed {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        skip = word == "--run-dir";
+        let left_out = ["--resume", "--overwrite", "--retry-errors"].contains(&word.as_str());
+        if skip || left_out || word.starts_with("--run-dir=") {
+            continue;
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@+%".contains(c);
+        match !word.is_empty() && word.chars().all(plain) {
+            true => command.push_str(&format!(" {word}")),
+            false => command.push_str(&format!(" '{}'", word.replace('\'', r"'\''"))),
+        }
+    }
+    command
+}
+
 fn canonical(path: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
     path.canonicalize_utf8()
         .map_err(|error| Failure::say(Exit::InvalidSuite, format!("`{path}` cannot be read: {error}")))
@@ -324,6 +344,14 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_said_again_with_everything_that_shapes_the_run() {
+        let typed =
+            ["code", "p.jsonl", "a b.jsonl", "--k", "1,5", "--run-dir", "r", "--limit=3", "--resume", "it's"];
+        let said = again(typed.iter().map(|word| (*word).to_owned()));
+        assert_eq!(said, r"proofhouse code p.jsonl 'a b.jsonl' --k 1,5 --limit=3 'it'\''s'");
+    }
 
     #[test]
     fn slots_are_named_after_files() {

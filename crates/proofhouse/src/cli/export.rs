@@ -30,7 +30,7 @@ impl Export {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         if !paths.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
-                .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
+                .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
         let named = |format: &&Format| format.name == self.format;
         let format = export::ALL.iter().find(named).expect("the command line takes known formats only");

@@ -109,6 +109,11 @@ pub(crate) fn visible(text: &str) -> String {
     out
 }
 
+/// `1 task`, `2 tasks`
+pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// Runs the program with the process's arguments.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

@@ -261,11 +261,11 @@ impl Run {
         let files =
             [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
         for (flag, path) in files {
-            if let Some(path) = path {
+            if let (Some(path), None) = (path, &self.typed) {
                 again.push_str(&format!(" {flag} {path}"));
             }
         }
-        if let Some(budget) = self.budget {
+        if let (Some(budget), None) = (self.budget, &self.typed) {
             again.push_str(&format!(" --budget {budget}"));
         }
         Failure::say(

@@ -8,7 +8,7 @@ use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
 
-use super::{lanes, visible};
+use super::{lanes, plural, visible};
 
 use crate::report::{self, words};
 use crate::run::Executed;
@@ -21,7 +21,7 @@ pub(super) fn closing(
     skip_report: bool,
     executed: &Executed,
 ) -> String {
-    let trials = words::plural(summary.trials, "trial", "trials");
+    let trials = plural(summary.trials, "trial", "trials");
     let mut text = format!("{} run {}: {trials}", summary.suite_id, summary.run_id);
     if executed.reused > 0 {
         let _ = write!(text, " ({} executed now, {} kept)", executed.executed, executed.reused);
@@ -53,6 +53,10 @@ pub(super) fn closing(
         }
     }
     text.push('\n');
+    if let Some(tier) = executed.provenance.sandbox_tier.as_deref() {
+        let open = if tier == "none" { ": what was run could do whatever you can" } else { "" };
+        let _ = writeln!(text, "sandbox: {tier}{open}");
+    }
     if skip_report {
         let _ = writeln!(text, "run:    {}", paths.dir);
         let _ = write!(text, "next:   proofhouse report {}", paths.dir);
@@ -208,7 +212,7 @@ fn facts(summary: &Summary) -> Vec<String> {
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         facts.extend(most_frequent(slot));
         facts.extend(slot.missing_crates.iter().map(|(name, count)| {
-            let completions = words::plural(*count, "completion needs", "completions need");
+            let completions = plural(*count, "completion needs", "completions need");
             format!("{}: {completions} crate `{name}`, which the suite does not have", slot.slot)
         }));
     }
@@ -293,7 +297,7 @@ fn most_frequent(slot: &CodeSlot) -> Option<String> {
     let others: u64 = others.iter().map(|(_, count)| **count).sum();
     let mut types: Vec<String> = most.iter().map(|(name, count)| format!("{count} {name}")).collect();
     types.extend((others > 0).then(|| format!("{others} of other types")));
-    (!types.is_empty()).then(|| format!("{}: {}", slot.slot, types.join(", ")))
+    (!types.is_empty()).then(|| format!("{}, by error type: {}", slot.slot, types.join(", ")))
 }
 
 fn difference(comparison: &Comparison) -> Option<String> {

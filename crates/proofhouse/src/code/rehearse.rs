@@ -122,7 +122,7 @@ fn remarks(problem: &Problem, verdicts: &[(&Sample, Judged)]) -> Vec<Remark> {
 fn flaw(judged: &Judged) -> Option<Flaw> {
     let error_type = judged.error_type?;
     let why = judged.error.as_deref().unwrap_or_default();
-    let why = why.lines().next().unwrap_or_default().to_owned();
+    let why = why.lines().next().unwrap_or_default().trim_end_matches([':', ' ']).to_owned();
     Some(match error_type {
         ErrorType::InfraMissingCrate => Flaw::NeedsCrates(judged.diagnostics.missing_crates.clone()),
         _ if error_type.is_infra() => Flaw::Unknown(why),

@@ -85,9 +85,8 @@ fn named(stem: &Utf8Path, ending: &str) -> Utf8PathBuf {
 
 fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
     let summary = source.summary()?;
-    let slots = summary.iter().flat_map(|summary| &summary.code).flat_map(|code| &code.slots);
-    let broken: BTreeSet<String> =
-        slots.flat_map(|slot| &slot.broken).map(|task| task.task_id.clone()).collect();
+    let code = summary.as_ref().and_then(|summary| summary.code.as_ref());
+    let broken: BTreeSet<String> = code.iter().flat_map(|code| code.excluded()).map(str::to_owned).collect();
     let mut all: Vec<Files> = Vec::new();
     // The first dataset is the problems, the others are the samples of the first slots.
     for (at, target) in source.manifest.targets.iter().enumerate() {

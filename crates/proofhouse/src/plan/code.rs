@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use proofhouse_ledger::record::NO_TASK;
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::{Item, Trial};
 use crate::code::{Problem as Task, Sample, Samples};
 use crate::suite::{Code, CodeBody, Place, Problem, Problems, SampleSource, Suite};
-
-/// What stands for the task of a line that names none.
-const NO_TASK: &str = "(no task)";
 
 /// The case of a line.
 pub(super) fn case_id(sample: &Sample) -> &str {

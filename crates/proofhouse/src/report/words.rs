@@ -59,7 +59,7 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// `1 trial`, `2 trials`
-pub(crate) fn plural(number: u64, one: &str, many: &str) -> String {
+pub(super) fn plural(number: u64, one: &str, many: &str) -> String {
     format!("{}{NBSP}{}", count(number), if number == 1 { one } else { many })
 }
 

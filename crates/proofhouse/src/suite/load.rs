@@ -117,8 +117,9 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Loaded, Problems> 
 pub fn load_text(text: &str, overrides: &Overrides) -> Result<Loaded, Problems> {
     let bytes = text.as_bytes().to_vec();
     let keys = Arc::new(keys_in_use(&bytes, overrides));
-    read(Utf8Path::new("the suite of this command"), overrides, bytes, &keys)
-        .map_err(|problems| problems.without(&keys))
+    let name = "the suite of this command";
+    read(Utf8Path::new(name), overrides, bytes, &keys)
+        .map_err(|problems| problems.without(&keys).without_place_in(name))
 }
 
 /// The keys that no text of the suite may hold, among them those that it names itself.

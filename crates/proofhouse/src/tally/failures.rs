@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::{Damage, Line};
+use proofhouse_ledger::record::{Damage, Line, NO_TASK};
 use proofhouse_ledger::summary::{FailureExample, NothingPassed};
 
 /// Types that are told with an example.
@@ -68,7 +68,8 @@ impl Failures {
                 ));
             }
         }
-        if let (Some((name, _)), Some(task)) = (unknown.first_key_value(), planned.first()) {
+        let named = unknown.keys().find(|name| *name != NO_TASK);
+        if let (Some(name), Some(task)) = (named, planned.first()) {
             signs.push(format!(
                 "lines name tasks such as `{name}`, and the problem file has tasks such as `{task}`"
             ));
@@ -79,7 +80,7 @@ impl Failures {
         for (word, sign) in [
             (
                 "invalid_sample",
-                "most lines have no completion that can be read: the text belongs under `completion`",
+                "most lines have no completion that can be read: a line is `{\"task_id\": …, \"completion\": \"…\"}`",
             ),
             ("extraction_failed", "most answers hold no code: are these answers to other questions?"),
             ("infra_missing_module", "a module is not installed for the `python3` that judges"),

@@ -27,7 +27,12 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
         canonical_solution: row.text(&["canonical_solution"]),
         buggy_solution: row.text(&["buggy_solution"]),
         language: row.text(&["language", "lang"]),
-        format: if row.has("test") { Format::HumanEval } else { Format::MultiPlE },
+        format: match () {
+            () if !row.has("test") => Format::MultiPlE,
+            () if row.has("buggy_solution") => Format::HumanEvalPack,
+            () if row.has("instruction") && row.has("level") => Format::McEval,
+            () => Format::HumanEval,
+        },
     };
     let unused = UNUSED.iter().filter(|name| row.has(name));
     let notes = unused.map(|name| {

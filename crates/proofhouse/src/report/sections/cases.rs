@@ -1,6 +1,6 @@
 //! The heat map: each case on each target, as the share of its trials that passed, flaky ones marked.
 
-use std::collections::BTreeSet;
+use proofhouse_ledger::summary::Code;
 
 use super::{Facts, Section};
 use crate::report::html::{Html, fragment};
@@ -43,10 +43,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     }
     html.put("</span>", &[]);
     let code = facts.summary.code.as_ref();
-    let broken: BTreeSet<&str> = code
-        .and_then(|code| code.slots.first())
-        .map(|slot| slot.broken.iter().map(|task| task.task_id.as_str()).collect())
-        .unwrap_or_default();
+    let broken = code.map(Code::excluded).unwrap_or_default();
     for (class, sign, meaning) in LEGEND {
         let meaning = if code.is_some() && sign == "≈" { PARTLY } else { meaning };
         html.put(r#" <span class="key"><i class="cell {}">{}</i>{}</span>"#, &[&class, &sign, &meaning]);

@@ -152,7 +152,8 @@ impl Judging {
         let (status, error_type, error) = unanswered.unwrap_or((
             status,
             judged.error_type.map(code::ErrorType::as_str),
-            judged.error.as_deref(),
+            // An exception without a message ends in the colon that would stand before it.
+            judged.error.as_deref().map(|error| error.trim_end_matches([':', ' '])),
         ));
         let passed = passed.filter(|_| unanswered.is_none());
         let completion = sample.completion.as_deref().ok();

@@ -323,9 +323,7 @@ fn problems(
     refuse_keys(checker, loading, &name, &path)?;
     match read_problem_file(&path) {
         Ok(file) if file.problems.is_empty() => {
-            checker
-                .complain(Code::Empty, &steps, format!("{} has no problems", quoted(&reference.path)))
-                .hint = Some(
+            checker.complain(Code::Empty, &steps, format!("{} has no problems", quoted(&name))).hint = Some(
                 "a problem file has one JSON object per line, with `task_id`, `prompt` and `test`".to_owned(),
             );
             None

@@ -30,12 +30,14 @@ pub(super) fn read(
     refuse_keys(checker, loading, &name, &path)?;
     match count(&path, code) {
         Ok(Count { lines: 0, .. }) => {
-            checker.complain(Code::Empty, steps, format!("{} has no lines", quoted(&reference.path))).hint =
+            checker.complain(Code::Empty, steps, format!("{} has no lines", quoted(&name))).hint =
                 Some("a line is `{\"task_id\": …, \"completion\": …}`".to_owned());
             None
         }
+        // Where no task is left, that has been said.
+        Ok(Count { planned: 0, .. }) if code.problems.is_empty() && !checker.problems.is_empty() => None,
         Ok(Count { planned: 0, .. }) => {
-            let what = format!("no line of {} answers one of the chosen tasks", quoted(&reference.path));
+            let what = format!("no line of {} answers one of the chosen tasks", quoted(&name));
             checker.complain(Code::Empty, steps, what);
             None
         }
@@ -43,13 +45,13 @@ pub(super) fn read(
             let facts = facts(reference, sha256, lines);
             let warning = (without_task > 0 && !code.all_tasks).then(|| {
                 let lines = if without_task == 1 { "line names" } else { "lines name" };
-                let file = quoted(&reference.path);
+                let file = quoted(&name);
                 format!("{file}: {without_task} {lines} no task that can be read; left out, as only some tasks are chosen")
             });
             Some(Found { source: SampleSource { name, path, sha256, planned }, facts, warning })
         }
         Err(error) => {
-            let what = format!("{} cannot be read: {error}", quoted(&reference.path));
+            let what = format!("{} cannot be read: {error}", quoted(&name));
             checker.complain(Code::Unreadable, steps, what);
             None
         }
