@@ -8,7 +8,9 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
 use super::{Terminal, plural, visible};
-use crate::code::{self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust};
+use crate::code::{
+    self, Bench, Budgets, Clippy, Judge, Language, LanguageName, NoLanguage, ProblemFile, Python, Rust,
+};
 use crate::{plan, suite};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
@@ -84,8 +86,11 @@ impl Check {
         let language = match self.language {
             Some(language) => LanguageName::from(language),
             None => code::language_of(&problems).map_err(|why| {
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}"))
-                    .hint("say it: `--language rust` or `--language python`")
+                let hint = match why {
+                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
+                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
+                };
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
             })?,
         };
         let bench = Bench::new(self.sandbox.open()?, Budgets::default())?;

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
 use super::{Terminal, plural, visible};
-use crate::code::{self, Clippy, Content, LanguageName, Problem, ProblemError, ProblemFile};
+use crate::code::{self, Clippy, Content, LanguageName, NoLanguage, Problem, ProblemError, ProblemFile};
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
 ///
@@ -163,8 +163,11 @@ impl Code {
         match self.language {
             Some(language) => Ok(language.into()),
             None => code::language_of(problems).map_err(|why| {
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}"))
-                    .hint("say it: `--language rust` or `--language python`")
+                let hint = match why {
+                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
+                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
+                };
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
             }),
         }
     }

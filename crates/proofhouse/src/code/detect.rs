@@ -141,9 +141,15 @@ fn sign(problem: &Problem) -> Sign {
     if let Some(language) = &problem.language {
         return named(language).map_or_else(|| Sign::Other(language.clone()), Sign::Is);
     }
-    // `Rust/3`, `Python/3`; `HumanEval/3` is everybody's.
-    if let Some(language) = problem.task_id.split_once('/').and_then(|(word, _)| named(word)) {
-        return Sign::Is(language);
+    // `Rust/3`, `Python/3`, `Go/3`; `HumanEval/3` is everybody's.
+    if let Some((word, _)) = problem.task_id.split_once('/') {
+        match named(word) {
+            Some(language) => return Sign::Is(language),
+            None if OTHERS.contains(&word.to_ascii_lowercase().as_str()) => {
+                return Sign::Other(word.to_owned());
+            }
+            None => {}
+        }
     }
     let marks = |marks: &[&str]| {
         let texts = [&problem.prompt, &problem.test];
@@ -157,6 +163,30 @@ fn sign(problem: &Problem) -> Sign {
         std::cmp::Ordering::Equal => Sign::None,
     }
 }
+
+/// Languages that data sets name in their task ids and that are not judged here.
+const OTHERS: [&str; 20] = [
+    "c",
+    "c#",
+    "c++",
+    "cpp",
+    "csharp",
+    "d",
+    "dart",
+    "go",
+    "haskell",
+    "java",
+    "javascript",
+    "js",
+    "julia",
+    "kotlin",
+    "lua",
+    "php",
+    "ruby",
+    "scala",
+    "swift",
+    "typescript",
+];
 
 fn named(word: &str) -> Option<LanguageName> {
     match word.to_ascii_lowercase().as_str() {
@@ -277,6 +307,10 @@ mod tests {
         let said = |word: &str| Problem { language: Some(word.to_owned()), ..problem("x", "def f", "") };
         assert_eq!(language_of(&[said("rs")]), Ok(LanguageName::Rust));
         assert_eq!(language_of(&[said("go")]), Err(NoLanguage::Other("go".to_owned())));
+        assert_eq!(
+            language_of(&[problem("Go/1", "func f(x int) int {", "")]),
+            Err(NoLanguage::Other("Go".to_owned()))
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub const MAX_COMPLETION_BYTES: usize = 1 << 20;
 const MAX_TASK_BYTES: usize = 500;
 
 /// The names under which people have the task.
-const TASK_KEYS: [&str; 2] = ["task_id", "name"];
+const TASK_KEYS: [&str; 3] = ["task_id", "name", "problem_id"];
 
 /// The names under which people have the text.
 pub(super) const TEXT_KEYS: [&str; 3] = ["completion", "solution", "generation"];
@@ -139,7 +139,7 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
     });
     let row = match parsed {
         Ok(Json::Object(row)) => row,
-        Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", other.type_name())))),
+        Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", a_type(&other))))),
         Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => {
             return (task_of(line), Err(Invalid::NotUtf8));
         }
@@ -157,7 +157,7 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
         match TEXT_KEYS.into_iter().find_map(|key| row.get(key).map(|value| (key, value))) {
             None => Err(Invalid::NoCompletion),
             Some((_, Json::String(text))) => check_text(text),
-            Some((key, other)) => Err(Invalid::NotText { key, found: other.type_name() }),
+            Some((key, other)) => Err(Invalid::NotText { key, found: a_type(other) }),
         }
     };
     (task_id, completion)
@@ -197,7 +197,19 @@ pub fn completion(output: Option<&Json>) -> Result<String, Invalid> {
     match output {
         None | Some(Json::Null) => Err(Invalid::NoCompletion),
         Some(Json::String(text)) => check_text(text),
-        Some(other) => Err(Invalid::NotText { key: "completion", found: other.type_name() }),
+        Some(other) => Err(Invalid::NotText { key: "completion", found: a_type(other) }),
+    }
+}
+
+/// What a value is, as a sentence has it.
+fn a_type(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a truth value",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
     }
 }
 
@@ -260,7 +272,7 @@ mod tests {
         assert_eq!(told[1], ("a", 1, Err(&Invalid::NotText { key: "completion", found: "null" })));
         assert_eq!(told[2], ("a", 2, Ok("2")));
         assert_eq!(told[3], ("b", 0, Ok("3")));
-        assert_eq!(told[4], ("a", 3, Err(&Invalid::NotText { key: "completion", found: "array" })));
+        assert_eq!(told[4], ("a", 3, Err(&Invalid::NotText { key: "completion", found: "a list" })));
         assert_eq!(told[5], ("a", 4, Ok("4")));
         assert!(matches!(told[6], ("-", 0, Err(Invalid::NotAnObject(_)))));
         assert_eq!(told[7], ("-", 1, Err(&Invalid::Blank)));

@@ -37,6 +37,9 @@ fn unanswered(slot: &CodeSlot) -> Option<String> {
             "{tasks} of {of} {verb} no completion and {are} left out (`tasks: answered`): {names}"
         ));
     }
+    if slot.pass_at_k.is_empty() {
+        return Some(format!("{tasks} of {of} {verb} no completion: {names}"));
+    }
     let scored = points(&slot.scored_pass_at_k);
     let rest = match scored.is_empty() {
         true => String::new(),

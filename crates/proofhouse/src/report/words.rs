@@ -203,7 +203,7 @@ pub(crate) fn headline_row(slot: &CodeSlot) -> [String; 6] {
 
 /// What the columns of [`headline_row`] are.
 pub(crate) const HEADLINE_COLUMNS: [&str; 6] =
-    ["target", "headline", "95 % interval", "tasks solved", "completions passed", "not assessed"];
+    ["target", "pass@k", "95 % interval", "tasks solved", "completions passed", "not assessed"];
 
 fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<String> {
     let omitted: Vec<&OmittedK> = omitted.into_iter().collect();

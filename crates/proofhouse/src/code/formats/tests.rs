@@ -34,6 +34,17 @@ fn a_reference_solution_begins_on_a_line_of_its_own() {
 }
 
 #[test]
+fn a_python_prompt_names_the_function_where_its_row_does_not() {
+    let row = |prompt: &str| format!(r#"{{"name":"a","prompt":"{prompt}","tests":"t"}}"#);
+    let entry = |prompt: &str| read(&row(prompt)).problem.entry_point;
+    assert_eq!(
+        entry(r"import re\ndef help(x):\n    pass\n\ndef f (x: int) -> int:\n    pass\n").as_deref(),
+        Some("f")
+    );
+    assert_eq!(entry(r"fn f(x: i32) -> i32 {\n"), None);
+}
+
+#[test]
 fn relatives_of_humaneval_are_told_apart() {
     let row = |more: &str| format!(r#"{{"task_id":"a","prompt":"p",{more}}}"#);
     for (more, format) in [

@@ -88,7 +88,7 @@ fn rates(html: &mut Html, facts: &Facts<'_>) {
 fn completions(html: &mut Html, facts: &Facts<'_>, code: &Code) {
     let columns = [
         Column::Text("Target"),
-        Column::Number("Headline"),
+        Column::Number("pass@k"),
         Column::Scale(svg::share_scale),
         Column::Number("95 % interval"),
         Column::Number("Tasks solved"),
