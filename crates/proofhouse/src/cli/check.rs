@@ -134,14 +134,17 @@ fn notes(remarks: &[code::Remark]) -> Vec<String> {
         }
     }
     told.into_iter()
-        .map(|(what, tasks)| match tasks[..] {
-            [task] => format!("`{task}`: {what}"),
-            [ref some @ .., _] => {
-                let some: Vec<String> = some.iter().take(3).map(|task| format!("`{task}`")).collect();
-                let more = tasks.len() - some.len();
-                format!("{} tasks: {what}: {} and {more} more", tasks.len(), some.join(", "))
+        .map(|(what, tasks)| {
+            let some: Vec<String> = tasks.iter().take(3).map(|task| format!("`{task}`")).collect();
+            let names = match tasks.len() - some.len() {
+                0 => some.join(", "),
+                more => format!("{} and {more} more", some.join(", ")),
+            };
+            if tasks.len() == 1 {
+                format!("{names}: {what}")
+            } else {
+                format!("{} tasks: {what}: {names}", tasks.len())
             }
-            [] => what,
         })
         .collect()
 }

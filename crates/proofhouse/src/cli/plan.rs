@@ -8,7 +8,7 @@ use clap::Args;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::Inputs;
-use super::{Terminal, visible};
+use super::{Terminal, plural, visible};
 use crate::suite::{Body, Loaded, Wordings};
 use crate::{plan, run, suite};
 
@@ -104,12 +104,15 @@ fn factors(loaded: &Loaded) -> String {
             let mut parts: Vec<String> = Vec::new();
             if !code.samples.is_empty() {
                 let lines: u64 = code.samples.iter().map(|source| source.planned).sum();
-                parts.push(format!("{lines} lines of samples"));
+                parts.push(format!("{} of samples", plural(lines, "line", "lines")));
             }
             if targets > 0 {
                 let wordings = wordings(&code.wordings);
                 let samples = code.samples_per_task;
-                parts.push(format!("{cases} tasks{wordings} x {targets} models x {samples} samples"));
+                let tasks = plural(cases, "task", "tasks");
+                let models = plural(targets as u64, "model", "models");
+                let samples = plural(samples.into(), "sample", "samples");
+                parts.push(format!("{tasks}{wordings} x {models} x {samples}"));
             }
             parts.join(" + ")
         }

@@ -13,7 +13,7 @@ use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
 use super::reuse::Reuse;
-use super::{Options, clock, host};
+use super::{Options, clock, difference, host};
 use crate::plan;
 use crate::suite::{self, Loaded, Problems};
 
@@ -285,7 +285,7 @@ fn check_resumable(
         )));
     }
     match files::read(&work.config()) {
-        Ok(bytes) if bytes != config => return Err(mismatch(first_difference(&bytes, config))),
+        Ok(bytes) if bytes != config => return Err(mismatch(difference::first(&bytes, config))),
         _ => {}
     }
     let mut planned = plan::trials(loaded).map_err(OpenError::Suite)?;
@@ -323,15 +323,6 @@ fn same_trial(planned: Option<Result<plan::Trial, Problems>>, facts: &Facts) -> 
         Some(Ok(_)) => Ok(()),
         Some(Err(problems)) => Err(problems.to_string()),
         None => Err("the plan is shorter now".to_owned()),
-    }
-}
-
-fn first_difference(theirs: &[u8], ours: &[u8]) -> String {
-    let (theirs, ours) = (String::from_utf8_lossy(theirs), String::from_utf8_lossy(ours));
-    let changed = theirs.lines().zip(ours.lines()).find(|(a, b)| a != b);
-    match changed {
-        Some((old, new)) => format!("its settings differ: `{}` then, `{}` now", old.trim(), new.trim()),
-        None => "its settings differ".to_owned(),
     }
 }
 

@@ -339,7 +339,11 @@ fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec
                 let few = known.iter().filter(|(_, counts)| counts.scored < k).count();
                 let all = known.len();
                 let scored = counts.scored;
-                format!("{few} of {all} tasks have fewer than {k} scored completions; `{task}` has {scored}")
+                let tasks = if all == 1 { "task" } else { "tasks" };
+                let have = if few == 1 { "has" } else { "have" };
+                format!(
+                    "{few} of {all} {tasks} {have} fewer than {k} scored completions; `{task}` has {scored}"
+                )
             }
             Some(_) => {
                 let pairs = known.iter().map(|(_, counts)| (counts.scored, counts.passed));
