@@ -22,6 +22,7 @@ mod envelope;
 mod evalplus;
 mod golden;
 mod lab;
+mod newcomer;
 mod outcomes;
 mod python;
 mod real;

@@ -143,7 +143,8 @@ impl Judging {
         let (status, error_type, error) = unanswered.unwrap_or((
             status,
             judged.error_type.map(code::ErrorType::as_str),
-            judged.error.as_deref(),
+            // An exception without a message ends in the colon that would stand before it.
+            judged.error.as_deref().map(|error| error.trim_end_matches([':', ' '])),
         ));
         let passed = passed.filter(|_| unanswered.is_none());
         let completion = sample.completion.as_deref().ok();
@@ -200,7 +201,7 @@ fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, Execute
                 .edition(code.edition.as_str())
                 .allowing_unsafe(code.allows_unsafe);
             let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
-            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
+            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Crates)?)
         }
         LanguageName::Python => Box::new(Python::find("python3".as_ref())),
     })
