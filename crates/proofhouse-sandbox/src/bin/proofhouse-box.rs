@@ -1,6 +1,10 @@
 //! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `orphans`, `hold`.
 //! Without a word it is only the helper.
 
+#[cfg(target_os = "linux")]
+#[path = "proofhouse-box/honest.rs"]
+mod honest;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,6 +33,7 @@ mod stage {
         match words.as_slice() {
             ["doctor", rest @ ..] => doctor(rest),
             ["attack", tier] => attack(tier),
+            ["attack", tier, name] => show(&attacks::run_attack(&open("limited"), parse(tier), name)),
             ["control"] => show(&attacks::run_controls(&open("limited"))),
             ["compile-attack", tier, rustc] => {
                 show(&attacks::run_compile_attacks(&open("limited"), parse(tier), &toolchain(rustc)))
@@ -41,6 +46,17 @@ mod stage {
                 let runs = runs.parse().expect("a number of runs");
                 for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
                     println!("{status}\t{count}");
+                }
+            }
+            ["honest", tier, runs] => {
+                for (end, count) in crate::honest::near(&open(tier), runs.parse().expect("a number of runs")) {
+                    println!("{end}\t{count}");
+                }
+            }
+            ["again", tier, runs] => {
+                let lines = crate::honest::again(&open(tier), runs.parse().expect("a number of runs"));
+                for (name, ends) in lines {
+                    println!("{name}\t{ends:?}");
                 }
             }
             ["orphans", tier, runs] => {

@@ -78,7 +78,9 @@ impl Memory {
         const EVERY: u32 = 4;
         const PAGE: u64 = 4096;
         self.age = self.age.saturating_add(1);
-        if self.age >= EVERY {
+        // Who has made many is making more.
+        let near = self.mapping_bytes > self.limit_bytes / 4;
+        if near || self.age >= EVERY {
             self.age = 0;
             let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
             let mut lines = 0;

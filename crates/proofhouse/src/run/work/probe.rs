@@ -8,7 +8,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
 use super::jury::Jury;
-use super::{Carrying, Desk, Means, Noted, Sheet, Step, Work};
+use super::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
 use crate::judge::{Heard, Panel, PanelVerdict, Subject};
 use crate::plan::{Item, Trial};
 use crate::run::execute::ExecuteError;
@@ -166,6 +166,16 @@ impl Work for Asking {
                 desk.hand_over(&trial, sheet, noted);
             }
         })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let Some(sandbox) = self.jury.sandbox() else { return Provenance::default() };
+        Provenance {
+            sandbox: Json::Object(Object::from_iter([("network", Json::from("none"))])),
+            sandbox_tier: Some(sandbox.tier().to_string()),
+            sandbox_gaps: sandbox.gap_texts(),
+            ..Provenance::default()
+        }
     }
 }
 
