@@ -52,9 +52,7 @@ impl Memory {
             let total = kernel + shared_once(watch, &before);
             let after = watch.processes();
             least = least.min(total);
-            let names =
-                |list: &[Process]| list.iter().map(|each| (each.pid, each.start)).collect::<BTreeSet<_>>();
-            if total <= self.limit_bytes || names(&before) == names(&after) {
+            if total <= self.limit_bytes || with_memory(&before) == with_memory(&after) {
                 return total;
             }
         }
@@ -132,6 +130,12 @@ fn by_descriptor(watch: &Watch, processes: &[Process], with_sockets: bool, most:
     held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES)
 }
 
+/// Who has memory, by names that nobody else ever has. One who has ended stays in the list until it is waited for, but what it shared
+/// is shared by fewer from then on: half of it for the first that is looked at would be the whole for the next.
+fn with_memory(list: &[Process]) -> BTreeSet<(i32, u64)> {
+    list.iter().filter(|each| each.address_bytes > 0).map(|each| (each.pid, each.start)).collect()
+}
+
 /// Every address space once, its pages by their share of it.
 fn shared_once(watch: &Watch, processes: &[Process]) -> u64 {
     let mut counted: Vec<&Process> = Vec::new();
@@ -176,4 +180,19 @@ fn kib(text: &str, name: &str) -> u64 {
     let value =
         |line: &str| line.strip_prefix(name)?.trim().trim_end_matches(" kB").trim().parse::<u64>().ok();
     text.lines().filter_map(value).sum::<u64>() * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ends_during_a_look_makes_it_another_list_though_it_is_still_there() {
+        let living = |pid| Process { pid, start: 1, address_bytes: 4096, resident_bytes: 4096, ..Process::default() };
+        let ended = Process { address_bytes: 0, resident_bytes: 0, ..living(3) };
+        assert_eq!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), living(3)]));
+        assert_ne!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), ended]));
+        // Who had ended before has no share that could change.
+        assert_eq!(with_memory(&[living(2), ended]), with_memory(&[living(2)]));
+    }
 }
