@@ -44,6 +44,8 @@ impl fmt::Display for Mechanism {
 
 /// The mechanism that counts CPU time of everything a process starts.
 pub(crate) const TASK_CLOCK: &str = "inherited task clock";
+/// The same by a cgroup that limits no memory.
+pub(crate) const GROUP_CLOCK: &str = "cgroup with CPU time";
 /// The mechanism that tells address spaces apart.
 pub(crate) const COMPARE: &str = "compare address spaces";
 
@@ -170,7 +172,8 @@ impl Probe {
 
     /// Whether the kernel counts the CPU time of a box, so that nothing in it can avoid the count.
     pub fn counts_cpu(&self) -> bool {
-        matches!(&self.memory, Memory::Cgroup(kind) if kind.contains("version 2")) || self.works(TASK_CLOCK)
+        let with_memory = matches!(&self.memory, Memory::Cgroup(kind) if kind.contains("version 2"));
+        with_memory || self.works(GROUP_CLOCK) || self.works(TASK_CLOCK)
     }
 
     fn landlock_gaps(&self) -> Vec<Gap> {

@@ -42,6 +42,7 @@ mod stage {
                 show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
             }
             ["hold", tier, name] => hold(tier, name),
+            ["scope"] => scope(),
             ["borrow", tier, runs] => {
                 let runs = runs.parse().expect("a number of runs");
                 for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
@@ -49,7 +50,8 @@ mod stage {
                 }
             }
             ["honest", tier, runs] => {
-                for (end, count) in crate::honest::near(&open(tier), runs.parse().expect("a number of runs")) {
+                for (end, count) in crate::honest::near(&open(tier), runs.parse().expect("a number of runs"))
+                {
                     println!("{end}\t{count}");
                 }
             }
@@ -120,6 +122,37 @@ mod stage {
         for result in results {
             let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
             println!("{} ({})\t{effect}", result.name, result.spec);
+        }
+    }
+
+    /// Where boxes are counted, and where again when the helper was killed and another had to take its place.
+    fn scope() {
+        let mut options = options("strong");
+        options.cgroup = true;
+        let sandbox = Sandbox::open(options).expect("a sandbox");
+        let probe = sandbox.probe();
+        println!("label\t{}", probe.label(sandbox.tier()));
+        let by_scope = probe
+            .mechanisms
+            .iter()
+            .any(|each| each.name.starts_with("cgroup with CPU") && each.result.is_ok());
+        println!("counts CPU time alone\t{by_scope}");
+        show(&attacks::run_attack(&sandbox, sandbox.tier(), "time-ignored-children"));
+        let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
+        for round in ["first", "second"] {
+            let spec = Spec::new(["/bin/true"]).binds(proofhouse_sandbox::recipes::programs());
+            println!("{round} status\t{:?}", sandbox.run(&spec).status);
+            let own = std::process::id();
+            let helper = read(format!("/proc/{own}/task/{own}/children"));
+            let helper = helper.split_whitespace().next().expect("a helper").to_owned();
+            let group = read(format!("/proc/{helper}/cgroup"));
+            let group =
+                group.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default().to_owned();
+            println!("{round} group\t{group}");
+            let helper =
+                rustix::process::Pid::from_raw(helper.parse().expect("a number")).expect("a process");
+            rustix::process::kill_process(helper, rustix::process::Signal::KILL).expect("our own helper");
+            std::thread::sleep(std::time::Duration::from_millis(300));
         }
     }
 

@@ -188,7 +188,8 @@ mod tests {
 
     #[test]
     fn who_ends_during_a_look_makes_it_another_list_though_it_is_still_there() {
-        let living = |pid| Process { pid, start: 1, address_bytes: 4096, resident_bytes: 4096, ..Process::default() };
+        let living =
+            |pid| Process { pid, start: 1, address_bytes: 4096, resident_bytes: 4096, ..Process::default() };
         let ended = Process { address_bytes: 0, resident_bytes: 0, ..living(3) };
         assert_eq!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), living(3)]));
         assert_ne!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), ended]));

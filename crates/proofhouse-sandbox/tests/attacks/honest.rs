@@ -95,7 +95,7 @@ fn harnesses_in_two_pid_namespaces_share_one_scratch_directory() {
 /// What another user of the machine plants where work directories are made is neither followed nor touched, whoever the harness is. The
 /// directory is not sticky, so that it is not the kernel that refuses to follow.
 #[test]
-#[expect(clippy::print_stderr, clippy::disallowed_methods, reason = "a skipped test says why; another user plants")]
+#[expect(clippy::disallowed_methods, reason = "another user plants")]
 fn what_another_user_plants_changes_nothing() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
@@ -123,7 +123,8 @@ fn what_another_user_plants_changes_nothing() {
             ln -s $PWD/victim proofhouse-box-turning; rm proofhouse-box-turning
         done";
     let mut planter = std::process::Command::new("/bin/sh");
-    let mut planter = planter.args(["-c", plant]).current_dir(dir.path()).uid(PLANTER).gid(PLANTER).spawn().unwrap();
+    let mut planter =
+        planter.args(["-c", plant]).current_dir(dir.path()).uid(PLANTER).gid(PLANTER).spawn().unwrap();
     while !dir.path().join("proofhouse-box-closed").exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

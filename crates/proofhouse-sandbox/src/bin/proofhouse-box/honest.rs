@@ -19,7 +19,10 @@ const SHAPES: [(&str, &str); 14] = [
     ("posix_spawn", "for _ in range(4): os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)"),
     ("vfork", "for _ in range(4): subprocess.run(['/bin/true'], check=True, close_fds=False)"),
     ("subprocess", "for _ in range(4): subprocess.run(['/bin/true'], check=True)"),
-    ("pipeline", "assert subprocess.run(['/bin/sh', '-c', 'seq 2000 | sort -r | uniq | wc -l'], capture_output=True).stdout == b'2000\\n'"),
+    (
+        "pipeline",
+        "assert subprocess.run(['/bin/sh', '-c', 'seq 2000 | sort -r | uniq | wc -l'], capture_output=True).stdout == b'2000\\n'",
+    ),
     (
         "threads",
         "def one(): subprocess.run(['/bin/true'], check=True)
@@ -77,7 +80,10 @@ for child in children: ended(child)",
 for _, write in ends: os.write(write, bytes(60000))
 subprocess.run(['/bin/true'], check=True)",
     ),
-    ("up_and_down", "for _ in range(4):\n    del block\n    block = bytearray(held)\n    subprocess.run(['/bin/true'], check=True)"),
+    (
+        "up_and_down",
+        "for _ in range(4):\n    del block\n    block = bytearray(held)\n    subprocess.run(['/bin/true'], check=True)",
+    ),
     (
         "shell_children",
         "assert subprocess.run(['/bin/sh', '-c', 'for i in 1 2 3 4; do (sleep 0.01 &); (/bin/true); done; wait']).returncode == 0",

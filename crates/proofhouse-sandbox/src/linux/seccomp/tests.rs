@@ -103,7 +103,14 @@ fn calls_have_the_numbers_that_the_kernel_gave_them() {
          lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat open_tree_attr \
          file_getattr file_setattr listns rseq_slice_yield";
     let newer: Vec<(&str, u32)> = NEWER.split(' ').zip(451..).collect();
-    let x86 = [("execve", 59), ("statx", 332), ("rseq", 334), ("uretprobe", 335), ("uprobe", 336), ("futex_waitv", 449)];
+    let x86 = [
+        ("execve", 59),
+        ("statx", 332),
+        ("rseq", 334),
+        ("uretprobe", 335),
+        ("uprobe", 336),
+        ("futex_waitv", 449),
+    ];
     let common = [
         ("io_setup", 0),
         ("exit_group", 94),
