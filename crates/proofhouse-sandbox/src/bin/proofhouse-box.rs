@@ -43,6 +43,7 @@ mod stage {
             }
             ["hold", tier, name] => hold(tier, name),
             ["scope"] => scope(),
+            ["brief", tier] => brief(tier),
             ["borrow", tier, runs] => {
                 let runs = runs.parse().expect("a number of runs");
                 for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
@@ -123,6 +124,24 @@ mod stage {
             let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
             println!("{} ({})\t{effect}", result.name, result.spec);
         }
+    }
+
+    /// How much CPU time an honest script is said to have used whose brief children are all waited for.
+    fn brief(tier: &str) {
+        const SCRIPT: &str = "for i in $(seq 150); do /bin/sh -c 'j=0; while [ $j -lt 1500 ]; do j=$((j+1)); done'; done; times";
+        let spec = Spec::new(["/bin/sh", "-c", SCRIPT])
+            .binds(proofhouse_sandbox::recipes::programs())
+            .env("PATH", Arg::text("/usr/bin:/bin"));
+        let outcome = open(tier).run(&spec);
+        println!("status\t{:?}", outcome.status);
+        println!("counted\t{}", outcome.usage.cpu_ms);
+        // Minutes and seconds, in user and system mode, of the shell and of its children.
+        let of_one = |word: &str| {
+            let (minutes, seconds) = word.trim_end_matches('s').split_once('m')?;
+            Some((minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?) * 1e3)
+        };
+        let text = outcome.stdout.text();
+        println!("used\t{:.0}", text.split_whitespace().filter_map(of_one).sum::<f64>());
     }
 
     /// Where boxes are counted, and where again when the helper was killed and another had to take its place.

@@ -92,6 +92,19 @@ fn harnesses_in_two_pid_namespaces_share_one_scratch_directory() {
     });
 }
 
+/// Where the kernel does not count, children that were waited for are not taken for lost ones: what the shell itself knows of its
+/// children is what they used, in whole clock ticks.
+#[test]
+fn brief_children_that_are_waited_for_are_counted_once() {
+    for tier in ["strong", "confined"] {
+        let rows = Stage::new().without(libc::SYS_perf_event_open).run(&["brief", tier]);
+        assert_eq!(rows["status"], "Ok", "{rows:?}");
+        let number = |name: &str| rows[name].parse::<f64>().unwrap();
+        assert!(number("counted") <= number("used") * 1.1 + 60.0, "{tier}: {rows:?}");
+        assert!(number("counted") >= number("used") * 0.9 - 60.0, "{tier}: {rows:?}");
+    }
+}
+
 /// What another user of the machine plants where work directories are made is neither followed nor touched, whoever the harness is. The
 /// directory is not sticky, so that it is not the kernel that refuses to follow.
 #[test]
