@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use rustix::process::Signal;
+
 use super::watch::{Process, Watch};
-use super::{sockets, sys};
+use super::{reap, sockets, sys};
 
 /// What one pipe holds at most, because its size cannot be changed in a box.
 const PIPE_BYTES: u64 = 64 << 10;
@@ -71,26 +73,40 @@ impl Memory {
     }
 
     /// Descriptions of mappings. To count them takes long, so that it is not done at every look, and not where the address space is
-    /// too small for many.
+    /// too small for many. Who has made a quarter of what is allowed stands still while the rest is counted: on a busy machine it would
+    /// otherwise be done before the count is.
     fn mappings(&mut self, watch: &Watch, processes: &[Process]) -> u64 {
         const EVERY: u32 = 4;
-        const PAGE: u64 = 4096;
         self.age = self.age.saturating_add(1);
-        // Who has made many is making more.
-        let near = self.mapping_bytes > self.limit_bytes / 4;
-        if near || self.age >= EVERY {
+        if self.age >= EVERY {
             self.age = 0;
-            let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
-            let mut lines = 0;
-            for each in processes.iter().filter(worth) {
-                lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
-                if lines * MAPPING_BYTES > self.limit_bytes + self.limit_bytes / 16 {
-                    break;
+            let mut bytes = self.count_mappings(watch, processes, self.limit_bytes / 4);
+            if bytes > self.limit_bytes / 4 {
+                reap::signal_tree(watch, Signal::STOP);
+                let most = self.limit_bytes + self.limit_bytes / 16;
+                bytes = self.count_mappings(watch, &watch.processes(), most);
+                if bytes <= most {
+                    reap::signal_tree(watch, Signal::CONT);
                 }
             }
-            self.mapping_bytes = (lines * MAPPING_BYTES).saturating_sub(self.limit_bytes / 64);
+            self.mapping_bytes = bytes.saturating_sub(self.limit_bytes / 64);
         }
         self.mapping_bytes
+    }
+
+    /// What the kernel keeps for all mappings. A sum above `most` needs no more counting.
+    fn count_mappings(&self, watch: &Watch, processes: &[Process], most: u64) -> u64 {
+        const PAGE: u64 = 4096;
+        let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
+        let mut bytes = 0;
+        for each in processes.iter().filter(worth) {
+            let place = format!("{}/task/{}/maps", each.pid, each.thread);
+            bytes += watch.count_lines(&place).unwrap_or(0) * MAPPING_BYTES;
+            if bytes > most {
+                break;
+            }
+        }
+        bytes
     }
 
     /// What waits in pipes and sockets. In a network namespace of its own the kernel says how much is in all sockets, also in those
