@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::canonical::{push_integer, push_json, push_number, push_text};
 use crate::digest::Hasher;
+use crate::manifest::SANDBOX_GAPS;
 use crate::spine::Stamp;
 use crate::{Digest, Json, RecordId, RunId};
 
@@ -247,6 +248,15 @@ pub fn push_record(out: &mut Vec<u8>, head: &Head<'_>, body: &[(&str, Field<'_>)
     // `variant_id` sorts behind everything above, so it joins the merge from the body's side.
     let tail = [("variant_id", Field::text_or_null(head.variant_id))];
     merge(out, &fields, body, &tail)
+}
+
+/// Adds to the fields of a kind, which are sorted, what its sandbox does not hold. A record under a sandbox that holds everything says
+/// nothing of it, so that its bytes do not depend on the host.
+fn push_not_held<'a>(body: &mut Vec<(&'a str, Field<'a>)>, gaps: Option<&'a Json>) {
+    if let Some(gaps) = gaps {
+        let place = body.partition_point(|(name, _)| *name < SANDBOX_GAPS);
+        body.insert(place, (SANDBOX_GAPS, Field::Json(gaps)));
+    }
 }
 
 /// The field that digests its own line.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Field, Head, Kind, Status, push_record};
+use super::{Field, Head, Kind, Status, push_not_held, push_record};
 use crate::{Digest, Json, RecordId, RunId};
 
 /// The fields that a `code` record has beside the head. Lists are canonical JSON values.
@@ -58,6 +58,9 @@ pub struct Code<'a> {
     pub tries: &'a Json,
     /// The case's tags.
     pub tags: &'a Json,
+    /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+    /// everything, and where nothing was run.
+    pub sandbox_does_not_hold: Option<&'a Json>,
 }
 
 impl Code<'_> {
@@ -65,7 +68,7 @@ impl Code<'_> {
     pub fn push(&self, out: &mut Vec<u8>, head: &Head<'_>) -> Digest {
         let integer = |value: Option<u64>| value.map_or(Field::Null, Field::Integer);
         let boolean = |value: Option<bool>| value.map_or(Field::Null, Field::Bool);
-        let body = [
+        let mut body = vec![
             ("baseline_size_bytes", integer(self.baseline_size_bytes)),
             ("binary_size_bytes", integer(self.binary_size_bytes)),
             ("border", Field::text_or_null(self.border)),
@@ -92,6 +95,7 @@ impl Code<'_> {
             ("tries", Field::Json(self.tries)),
             ("unsafe", boolean(self.has_unsafe)),
         ];
+        push_not_held(&mut body, self.sandbox_does_not_hold);
         push_record(out, head, &body)
     }
 }
@@ -188,6 +192,10 @@ pub struct CodeRecord {
     pub result: String,
     /// The run.
     pub run_id: RunId,
+    /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+    /// everything, and where nothing was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox_does_not_hold: Vec<String>,
     /// The version of this format.
     pub schema_version: String,
     /// Each score, 0 to 1; null where it could not be said.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Field, Head, Kind, Status, push_record};
+use super::{Field, Head, Kind, Status, push_not_held, push_record};
 use crate::{Digest, Json, RecordId, RunId};
 
 /// Which of the seed's three questions a trial belongs to.
@@ -173,6 +173,9 @@ pub struct Robustness<'a> {
     pub stderr: Option<&'a str>,
     /// Its true length.
     pub stderr_bytes: Option<u64>,
+    /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+    /// everything, and where nothing was run.
+    pub sandbox_does_not_hold: Option<&'a Json>,
 }
 
 impl Robustness<'_> {
@@ -184,7 +187,7 @@ impl Robustness<'_> {
         let seen = self.observed;
         let small = |value: Option<u32>| integer(value.map(u64::from));
         let instruction_hash = Digest::of(self.instruction.as_bytes()).prefixed();
-        let body = [
+        let mut body = vec![
             ("attempts", small(seen.and_then(|seen| seen.attempts))),
             ("base_case", Field::text_or_null(self.base_case)),
             ("debug_artifacts_present", boolean(self.debug_artifacts_present)),
@@ -222,6 +225,7 @@ impl Robustness<'_> {
             ("termination", Field::text_or_null(self.termination.map(Termination::as_str))),
             ("timestamp_utc", Field::text_or_null(self.timestamp_utc)),
         ];
+        push_not_held(&mut body, self.sandbox_does_not_hold);
         push_record(out, head, &body)
     }
 }
@@ -304,6 +308,10 @@ pub struct RobustnessRecord {
     pub run_id: RunId,
     /// `run_001`: which repetition, as the `tree` export names it.
     pub run_name: String,
+    /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+    /// everything, and where nothing was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sandbox_does_not_hold: Vec<String>,
     /// The version of this format.
     pub schema_version: String,
     /// `success`, 0 or 1.
@@ -429,6 +437,7 @@ mod tests {
             stdout_bytes: Some(3),
             stderr: Some(""),
             stderr_bytes: Some(0),
+            sandbox_does_not_hold: None,
         };
         let mut out = Vec::new();
         body.push(&mut out, &head);

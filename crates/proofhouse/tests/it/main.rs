@@ -15,6 +15,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod declared;
 mod determinism;
 mod diff;
 mod disk;

@@ -34,6 +34,8 @@ pub(super) struct Judging {
     together: usize,
     tier: String,
     sandbox_gaps: Vec<String>,
+    /// What each record says of it.
+    not_held: Option<Json>,
 }
 
 /// One trial on its way: what there is to judge, or what kept it from being judged.
@@ -57,6 +59,7 @@ impl Judging {
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
+        let not_held = super::not_held(&sandbox);
         let bench = Bench::new(sandbox, code.budgets)
             .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
         let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
@@ -67,7 +70,7 @@ impl Judging {
         let trials = usize::try_from(scribe.loaded.trial_count).unwrap_or(usize::MAX);
         let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
         let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
-        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps })
+        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps, not_held })
     }
 
     /// What a model says now.
@@ -166,6 +169,7 @@ impl Judging {
         if !self.scribe.is_deterministic() {
             fields.cached = Some(judged.from_cache);
         }
+        fields.sandbox_does_not_hold = self.not_held.as_ref().filter(|_| unanswered.is_none());
         let mut sheet = Sheet::default();
         fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
         self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
