@@ -59,7 +59,7 @@ impl Judging {
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
-        let not_held = super::not_held(&sandbox);
+        let not_held = work::not_held(&sandbox);
         let bench = Bench::new(sandbox, code.budgets)
             .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
         let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);

@@ -19,7 +19,7 @@ use crate::kinds::robustness::{Base, modal};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Said, Scribe, Timer, Timing};
-use crate::spine::run::work::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
 
 /// The score of a robustness trial.
 const SUCCESS: &str = "success";
@@ -51,7 +51,7 @@ impl Trying {
         let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
-        let not_held = super::not_held(&sandbox);
+        let not_held = work::not_held(&sandbox);
         let mut tools = Vec::new();
         let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
         let keys = Keys::live(&means.opening.environment, &passed.join(" "));

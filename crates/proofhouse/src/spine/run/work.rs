@@ -149,7 +149,7 @@ impl Provenance {
 }
 
 /// What records say that their sandbox does not hold; nothing where it lets nothing through.
-fn not_held(sandbox: &Sandbox) -> Option<Json> {
+pub(crate) fn not_held(sandbox: &Sandbox) -> Option<Json> {
     let open = sandbox.open_gap_texts();
     (!open.is_empty()).then(|| Json::Array(open.iter().map(|gap| Json::from(gap.as_str())).collect()))
 }
