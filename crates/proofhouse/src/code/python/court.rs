@@ -231,6 +231,7 @@ impl Court {
         }
         let mut task = task(problem);
         task["profile"] = profile.json();
+        task["canonical"] = problem.canonical_solution.as_deref().into();
         task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {
             return Said::broken("a box for the tests could not be started");
@@ -307,6 +308,7 @@ fn task(problem: &Problem) -> Value {
         "entry": problem.entry_point,
         "test": problem.test,
         "output": mentions(&problem.test, &["stdout", "stderr", "print", "capsys", "capfd"]),
+        "warnings": mentions(&problem.test, &["warn"]),
         "files": mentions(&problem.test, &["open(", "tempfile", "pathlib", "os.", "shutil"]),
     })
 }
