@@ -40,6 +40,8 @@ struct Solution {
     sites: BTreeSet<(u64, String)>,
     /// It passes in one process and not across a border.
     needs_one_process: bool,
+    /// Which of the tests' expectations it fails in one process if they are wrong.
+    decoys: Vec<u64>,
 }
 
 /// Which operators of an answer's objects are taken.
@@ -76,6 +78,8 @@ pub(super) struct Court {
     zygotes: usize,
     /// How many candidates there were.
     judged: u32,
+    /// How many of them were warm and left no doubt.
+    warm_runs: u64,
 }
 
 /// After so many candidates its boxes are made anew, so that nothing piles up in them.
@@ -92,6 +96,7 @@ impl Court {
             zygote: None,
             zygotes: 0,
             judged: 0,
+            warm_runs: 0,
         }
     }
 
@@ -107,6 +112,11 @@ impl Court {
         if boxes == 0 {
             self.zygote = None;
         }
+    }
+
+    /// How many warm runs there were since this was last asked.
+    pub(super) fn take_warm_runs(&mut self) -> u64 {
+        std::mem::take(&mut self.warm_runs)
     }
 
     /// Judges one answer.
@@ -125,10 +135,23 @@ impl Court {
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
-            let (said, status) = self.run_shared(problem, completion);
-            return said::decide(&said, status.as_ref(), Border::Shared, completion);
+            let decoys = known.solution.get().map(|solution| solution.decoys.clone());
+            return self.judge_shared(problem, decoys, completion);
         }
         said::decide(&said, status.as_ref(), Border::Separate, completion)
+    }
+
+    /// Judges an answer in one process with its tests. There it could make them pass: so it has to fail wrong ones.
+    fn judge_shared(&mut self, problem: &Problem, decoys: Option<Vec<u64>>, completion: &str) -> Judged {
+        let (mut said, status) = self.run_shared(problem, completion, 0);
+        if said.passed() {
+            let decoys = decoys.unwrap_or_else(|| spread(said.checks));
+            let passes = |decoy: u64| self.run_shared(problem, completion, decoy).0.passed();
+            if decoys.into_iter().any(passes) {
+                said = Said::unmoved();
+            }
+        }
+        said::decide(&said, status.as_ref(), Border::Shared, completion)
     }
 
     /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.
@@ -138,8 +161,16 @@ impl Court {
         }
         let text = problem.canonical_solution.clone().unwrap_or_default();
         let (said, _) = self.run(problem, &text, &Profile::Record);
-        let needs_one_process = !said.passed() && self.run_shared(problem, &text).0.passed();
-        known.solution.get_or_init(|| Solution { sites: said.sites, needs_one_process })
+        let (mut needs_one_process, mut decoys) = (false, Vec::new());
+        if !said.passed() {
+            let (alone, _) = self.run_shared(problem, &text, 0);
+            needs_one_process = alone.passed();
+            if needs_one_process {
+                decoys = spread(alone.checks);
+                decoys.retain(|decoy| !self.run_shared(problem, &text, *decoy).0.passed());
+            }
+        }
+        known.solution.get_or_init(|| Solution { sites: said.sites, needs_one_process, decoys })
     }
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
@@ -147,7 +178,10 @@ impl Court {
         self.judged += 1;
         if self.zygotes > 0 || self.zygote.is_some() {
             match self.run_warm(problem, completion, profile) {
-                Some(said) if said.is_plain() => return (said, None),
+                Some(said) if said.is_plain() => {
+                    self.warm_runs += 1;
+                    return (said, None);
+                }
                 _ => {}
             }
         }
@@ -209,7 +243,8 @@ impl Court {
         (said, outcome.map(|outcome| outcome.status))
     }
 
-    fn run_shared(&mut self, problem: &Problem, completion: &str) -> (Said, Option<Status>) {
+    /// Runs an answer in one process with its tests, of whose expectations one is wrong, counted from 1, or none.
+    fn run_shared(&mut self, problem: &Problem, completion: &str, decoy: u64) -> (Said, Option<Status>) {
         let spec = self.spec(programs::SHARED, self.limits);
         let mut running = match Running::start(&self.sandbox, spec) {
             Ok(running) => running,
@@ -217,6 +252,7 @@ impl Court {
         };
         let mut task = task(problem);
         task["completion"] = completion.into();
+        task["decoy"] = decoy.into();
         let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
         let said = said.unwrap_or_else(|| Said::word("gone"));
@@ -277,6 +313,13 @@ impl Court {
         spec.keep = output::KEEP;
         spec
     }
+}
+
+/// Some of so many, first and last among them.
+fn spread(count: u64) -> Vec<u64> {
+    const MOST: u64 = 8;
+    let some = count.min(MOST);
+    (0..some).map(|at| if some == 1 { 1 } else { 1 + at * (count - 1) / (some - 1) }).collect()
 }
 
 /// What it means that the tests' box said nothing: it is stuck, or it ended.

@@ -34,5 +34,6 @@ pub(super) const CHECKER: &str = both!(
 /// Tests and answer in one process.
 pub(super) const SHARED: &str = both!(
     include_str!("tests.py.txt"),
+    include_str!("shared.py.txt"),
     "\nnumber = link_from_standard_input()\nenter_folder()\nin_one_process(number)\n"
 );

@@ -118,6 +118,22 @@ fn conformance_python_solutions_and_mutants_are_judged_as_plain_python_judges_th
     assert!(samples.len() > 300, "{}", samples.len());
 }
 
+#[test]
+fn conformance_published_solutions_of_mbpp_pass_across_the_border() {
+    let Some(path) = data("probe/mbpp_dev.jsonl") else { return };
+    let problems = read_problems(&camino::Utf8PathBuf::from_path_buf(path).unwrap()).unwrap();
+    let samples: Vec<Sample> = problems
+        .iter()
+        .map(|problem| sample(&problem.task_id, problem.canonical_solution.as_deref().unwrap()))
+        .collect();
+    let judge = python(problems);
+    let judged: Vec<Judged> =
+        samples.chunks(40).flat_map(|chunk| judge.judge_many(&chunk.iter().collect::<Vec<_>>())).collect();
+    let failed = names(&samples, &judged, false);
+    assert!(failed.is_empty() && judged.len() > 100, "{} of {}: {failed:#?}", failed.len(), judged.len());
+    assert!(judged.iter().all(|judged| judged.border == Some(Border::Separate)));
+}
+
 /// What plain CPython says of prompt, answer and tests in one program.
 fn plain_verdicts(problems: &[Problem], samples: &[Sample]) -> Vec<bool> {
     const PLAIN: &str = "import json, os, signal, sys
