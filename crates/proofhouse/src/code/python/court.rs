@@ -38,6 +38,8 @@ pub(super) struct Known {
 struct Solution {
     /// Where the tests need an operator of the answer's objects.
     sites: BTreeSet<(u64, String)>,
+    /// It changes what it is given.
+    mutates: bool,
     /// It passes in one process and not across a border.
     needs_one_process: bool,
     /// Which of the tests' expectations it fails in one process if they are wrong.
@@ -54,6 +56,8 @@ enum Profile<'a> {
     Record,
     /// Exactly these.
     Only(&'a BTreeSet<(u64, String)>),
+    /// Exactly these, and no change of what the tests gave.
+    Frozen(&'a BTreeSet<(u64, String)>),
 }
 
 impl Profile<'_> {
@@ -62,7 +66,7 @@ impl Profile<'_> {
             Profile::None => Value::Null,
             Profile::Ask => json!("ask"),
             Profile::Record => json!("record"),
-            Profile::Only(sites) => json!(sites),
+            Profile::Only(sites) | Profile::Frozen(sites) => json!(sites),
         }
     }
 }
@@ -132,6 +136,11 @@ impl Court {
             let solution = self.learn(problem, known).clone();
             (said, status) = self.run(problem, completion, &Profile::Only(&solution.sites));
         }
+        if said.passed() && said.mutates && learns && !self.learn(problem, known).mutates {
+            // What it made of its arguments must not be what makes the tests pass.
+            let sites = self.learn(problem, known).sites.clone();
+            (said, status) = self.run(problem, completion, &Profile::Frozen(&sites));
+        }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
@@ -170,7 +179,8 @@ impl Court {
                 decoys.retain(|decoy| !self.run_shared(problem, &text, *decoy).0.passed());
             }
         }
-        known.solution.get_or_init(|| Solution { sites: said.sites, needs_one_process, decoys })
+        let mutates = said.mutates;
+        known.solution.get_or_init(|| Solution { sites: said.sites, mutates, needs_one_process, decoys })
     }
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
@@ -267,6 +277,7 @@ impl Court {
         }
         let mut task = task(problem);
         task["profile"] = profile.json();
+        task["frozen"] = matches!(profile, Profile::Frozen(_)).into();
         task["canonical"] = problem.canonical_solution.as_deref().into();
         task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {

@@ -36,6 +36,8 @@ pub(super) struct Said {
     pure: bool,
     /// Why the tests may need more than a border carries.
     reasons: Vec<String>,
+    /// Whether the answer changed what it was given.
+    pub(super) mutates: bool,
     /// How many expectations of the tests were looked at in one process.
     pub(super) checks: u64,
     /// The signal that ended the tests themselves.
