@@ -12,11 +12,15 @@ mod conformance;
 mod interpreters;
 
 fn bench_in(tier: Option<Tier>) -> Bench {
+    let mut budgets = Budgets::default();
+    budgets.test.cpu_ms = 2_000;
+    bench_with(tier, budgets)
+}
+
+fn bench_with(tier: Option<Tier>, budgets: Budgets) -> Bench {
     let mut options = Options::new(env!("CARGO_TARGET_TMPDIR"));
     options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
     options.request = tier.map_or(Request::AUTO, Request::exactly);
-    let mut budgets = Budgets::default();
-    budgets.test.cpu_ms = 2_000;
     Bench::new(Sandbox::open(options).expect("a sandbox"), budgets).expect("a bench")
 }
 
