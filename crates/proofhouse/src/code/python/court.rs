@@ -1,6 +1,5 @@
 //! Who judges one answer: a tests' box that stays, and for each answer a candidate, warm or in a box of its own.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +9,7 @@ use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
 use super::boxes::{Running, frame};
+use super::known::{Known, Profile, Solution};
 use super::programs;
 use super::said::{self, Said};
 use crate::code::bench::Bench;
@@ -27,49 +27,6 @@ const WARM_WALL_S: u64 = 6;
 
 /// No run takes longer.
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
-
-/// What is known of a task from its own solution, once.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    solution: OnceLock<Solution>,
-}
-
-#[derive(Debug, Clone)]
-struct Solution {
-    /// Where the tests need an operator of the answer's objects.
-    sites: BTreeSet<(u64, String)>,
-    /// It changes what it is given.
-    mutates: bool,
-    /// It passes in one process and not across a border.
-    needs_one_process: bool,
-    /// Which of the tests' expectations it fails in one process if they are wrong.
-    decoys: Vec<u64>,
-}
-
-/// Which operators of an answer's objects are taken.
-enum Profile<'a> {
-    /// There is no solution to learn from.
-    None,
-    /// Say when it is needed.
-    Ask,
-    /// Write down all.
-    Record,
-    /// Exactly these.
-    Only(&'a BTreeSet<(u64, String)>),
-    /// Exactly these, and no change of what the tests gave.
-    Frozen(&'a BTreeSet<(u64, String)>),
-}
-
-impl Profile<'_> {
-    fn json(&self) -> Value {
-        match self {
-            Profile::None => Value::Null,
-            Profile::Ask => json!("ask"),
-            Profile::Record => json!("record"),
-            Profile::Only(sites) | Profile::Frozen(sites) => json!(sites),
-        }
-    }
-}
 
 /// A tests' box, and the means to run candidates. Its boxes stay from one batch to the next.
 pub(super) struct Court {

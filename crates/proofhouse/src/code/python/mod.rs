@@ -7,6 +7,7 @@
 mod boxes;
 mod court;
 pub(super) mod docstring;
+mod known;
 mod modules;
 mod programs;
 mod said;
@@ -19,7 +20,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use proofhouse_ledger::Digest;
 use proofhouse_sandbox::{Status, Tier, recipes};
 
-use self::court::{Court, Known};
+use self::court::Court;
+use self::known::Known;
 use super::bench::Bench;
 use super::language::{Language, Task};
 use super::problem::Problem;
