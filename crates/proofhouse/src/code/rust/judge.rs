@@ -168,31 +168,27 @@ impl Alone<'_> {
 
     /// The function's own types keep it from being called over the border. Whether its tests would compile with it at all is
     /// asked of the compiler; they are not run.
-    pub(super) fn as_rustc_says(&self, mut judged: Judged) -> Judged {
+    pub(super) fn as_rustc_says(&self, judged: Judged) -> Judged {
+        self.as_said_plainly(judged, self.task.leaves_its_function_open())
+    }
+
+    /// The function is what the task declares, and the tests do not compile beside it all the same: they take something else of
+    /// the answer's, by which it could say what they are to find.
+    pub(super) fn as_rustc_says_of_tests(&self, judged: Judged) -> Judged {
+        self.as_said_plainly(judged, true)
+    }
+
+    fn as_said_plainly(&self, mut judged: Judged, blameless: bool) -> Judged {
         let outcome = self.plainly();
         let told = diagnostics::read(&outcome.stderr.head, &|at| self.assembled.is_own(at));
         judged.compile_time_ms = Some(outcome.usage.cpu_ms);
         if outcome.status == Status::Ok {
-            return self.of_another_type(judged);
+            return of_another_type(judged, blameless);
         }
         judged.clippy_ok = None;
         judged.diagnostics.lints.clear();
         let (error_type, error) = self.stopped(&mut judged, &outcome, told);
         ended(judged, error_type, error)
-    }
-
-    /// It compiles with its tests, but not as what the task declares. Where the task leaves open what its function is, that is
-    /// nobody's fault; where it does not, the answer is not one to it: else any answer could have itself left out of the score.
-    fn of_another_type(&self, mut judged: Judged) -> Judged {
-        if self.task.leaves_its_function_open() {
-            let error = "the function's own types cannot be carried to the tests, and beside them it could say what they are to find";
-            return ended(judged, ErrorType::Unsupported, error.to_owned());
-        }
-        judged.compile_ok = Some(false);
-        judged.clippy_ok = None;
-        judged.diagnostics.lints.clear();
-        let error = "the function is not of the type that the task declares, and its own type cannot be carried to the tests";
-        ended(judged, ErrorType::CompileError, error.to_owned())
     }
 
     /// Compiles and lints, in one pass where that says the same.
@@ -285,6 +281,20 @@ impl Alone<'_> {
             other => doubtful(format!("the compiler ended with `{}`", other.word())),
         }
     }
+}
+
+/// It compiles with its tests, but not as what the task declares. Where the task leaves open what its function is, that is
+/// nobody's fault; where it does not, the answer is not one to it: else any answer could have itself left out of the score.
+fn of_another_type(mut judged: Judged, blameless: bool) -> Judged {
+    if blameless {
+        let error = "the function's own types cannot be carried to the tests, and beside them it could say what they are to find";
+        return ended(judged, ErrorType::Unsupported, error.to_owned());
+    }
+    judged.compile_ok = Some(false);
+    judged.clippy_ok = None;
+    judged.diagnostics.lints.clear();
+    let error = "the function is not of the type that the task declares, and its own type cannot be carried to the tests";
+    ended(judged, ErrorType::CompileError, error.to_owned())
 }
 
 /// Compiles and tests a program that is known to be good: its size, or what is wrong.

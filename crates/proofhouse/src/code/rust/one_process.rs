@@ -70,8 +70,9 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
             let program = alone.compiler.bench.sandbox().program(found);
             run(alone, judged, &program)
         }
+        // The function is of the task's type: what its tests miss is the task's own affair.
         (Status::Exit(1), _) if !diagnostics::read(&outcome.stderr.head, &|_| false).errors.is_empty() => {
-            alone.as_rustc_says(judged)
+            alone.as_rustc_says_of_tests(judged)
         }
         (status, _) => {
             let error = format!("compiling the tests ended with `{}`", status.word());
