@@ -225,10 +225,18 @@ fn types_by_other_names_cross() {
             ],
         ),
         (
-            task("large", "fn f(n: usize) -> Vec<u8> {\n", "assert_eq!(f(20 << 20).len(), 20 << 20);", ""),
+            task("large", "fn f(n: usize) -> Vec<u8> {\n", "assert_eq!(f(4 << 20).len(), 4 << 20);", ""),
             &[
                 ("    vec![1; n]\n}\n", "passed", SEPARATE),
-                ("    vec![1; 16 * n]\n}\n", "memory_limit", SEPARATE),
+                ("    vec![1; n - 1]\n}\n", "assertion_failure", SEPARATE),
+            ],
+        ),
+        (
+            task("larger", "fn f(n: usize) -> String {\n", "assert_eq!(f(20 << 20).len(), 20 << 20);", ""),
+            &[
+                ("    \"x\".repeat(n)\n}\n", "passed", SEPARATE),
+                // More than is carried.
+                ("    \"x\".repeat(16 * n)\n}\n", "memory_limit", SEPARATE),
             ],
         ),
     ]);
