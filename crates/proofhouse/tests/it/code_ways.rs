@@ -24,9 +24,12 @@ fn told(judged: &Judged) -> (&'static str, Option<Border>) {
     (judged.error_type.map_or("passed", ErrorType::as_str), judged.border)
 }
 
+/// An answer, its verdict, and what stands between it and its tests.
+type Answer<'a> = (&'a str, &'a str, Option<Border>);
+
 /// Judges each answer alone and all together: both say what is expected.
 #[track_caller]
-fn are(table: &[(Problem, &[(&str, &str, Option<Border>)])]) {
+fn are(table: &[(Problem, &[Answer<'_>])]) {
     let judge = judge(table.iter().map(|(problem, _)| problem.clone()).collect());
     let mut samples = Vec::new();
     let mut expected = Vec::new();
@@ -302,7 +305,7 @@ fn a_function_of_a_type_crosses() {
         ..task(task_id, prompt, test, "")
     };
     let open = "struct Solution;\n\nimpl Solution {\n    pub fn add(v: Vec<i32>, x: i32) -> i32 {\n";
-    let answers: &[(&str, &str, Option<Border>)] = &[
+    let answers: &[Answer<'_>] = &[
         ("        v.iter().sum::<i32>() + x\n    }\n}\n", "passed", SEPARATE),
         (
             "impl Solution {\n    pub fn add(v: Vec<i32>, x: i32) -> i32 {\n        v.iter().sum::<i32>() + x\n    }\n}\n",
