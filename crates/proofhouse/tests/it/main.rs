@@ -11,6 +11,7 @@ mod closed;
 mod code;
 mod code_attacks;
 mod code_suite;
+mod code_ways;
 mod code_wordings;
 mod conformance;
 mod containment;
