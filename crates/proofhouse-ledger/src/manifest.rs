@@ -11,6 +11,9 @@ use crate::{Digest, Json, RunId};
 /// The version of the manifest format.
 pub const SCHEMA_VERSION: &str = "1.0";
 
+/// Where a manifest's `sandbox`, an envelope's `details` and a record say what their sandbox does not hold.
+pub const SANDBOX_GAPS: &str = "sandbox_does_not_hold";
+
 /// The manifest of a run directory. It holds nothing that differs between hosts unless deterministic artefacts are off.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

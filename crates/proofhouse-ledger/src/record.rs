@@ -133,6 +133,9 @@ impl Status {
     }
 }
 
+/// What stands for the case of a line of a samples file that names no task.
+pub const NO_TASK: &str = "(no task)";
+
 /// The `error_type` of a trial whose wording its generator could not make; it is `skipped`.
 pub const VARIANT_SHORTFALL: &str = "variant_shortfall";
 

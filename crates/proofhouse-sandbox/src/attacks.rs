@@ -36,6 +36,12 @@ pub fn run_attacks(sandbox: &Sandbox, tier: Tier) -> Vec<AttackResult> {
     crate::linux::attacks::run_all(sandbox, tier)
 }
 
+/// Runs one attack, on each kind of box that it is aimed at.
+#[cfg(target_os = "linux")]
+pub fn run_attack(sandbox: &Sandbox, tier: Tier, name: &str) -> Vec<AttackResult> {
+    crate::linux::attacks::run_those(sandbox, tier, |each| each == name)
+}
+
 /// There are no boxes to attack on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn run_attacks(_: &Sandbox, _: Tier) -> Vec<AttackResult> {

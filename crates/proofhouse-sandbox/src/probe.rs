@@ -44,6 +44,8 @@ impl fmt::Display for Mechanism {
 
 /// The mechanism that counts CPU time of everything a process starts.
 pub(crate) const TASK_CLOCK: &str = "inherited task clock";
+/// The same by a cgroup that limits no memory.
+pub(crate) const GROUP_CLOCK: &str = "cgroup with CPU time";
 /// The mechanism that tells address spaces apart.
 pub(crate) const COMPARE: &str = "compare address spaces";
 
@@ -73,8 +75,16 @@ pub struct Failure {
 pub struct Gap {
     /// A stable word.
     pub id: &'static str,
-    /// What it means.
+    /// What it means, in the words that doctor, manifest, report, envelope and records have in common.
     pub text: &'static str,
+}
+
+impl Gap {
+    /// Whether an attack gets through by it, or a program past a limit: then it may change a verdict, and each record says so. The
+    /// others are held by a second lock alone, or tell a program something that it can do nothing with.
+    pub fn lets_through(&self) -> bool {
+        !["memory-sampled", "host-paths", "device-ioctl", "unix-path"].contains(&self.id)
+    }
 }
 
 impl Probe {
@@ -162,7 +172,8 @@ impl Probe {
 
     /// Whether the kernel counts the CPU time of a box, so that nothing in it can avoid the count.
     pub fn counts_cpu(&self) -> bool {
-        matches!(&self.memory, Memory::Cgroup(kind) if kind.contains("version 2")) || self.works(TASK_CLOCK)
+        let with_memory = matches!(&self.memory, Memory::Cgroup(kind) if kind.contains("version 2"));
+        with_memory || self.works(GROUP_CLOCK) || self.works(TASK_CLOCK)
     }
 
     fn landlock_gaps(&self) -> Vec<Gap> {
@@ -216,4 +227,25 @@ impl Probe {
         }
         rows
     }
+}
+
+/// The words of all gaps that there can be.
+#[cfg(test)]
+pub(crate) fn every_gap() -> std::collections::BTreeSet<&'static str> {
+    let none = || Failure { step: String::new(), errno: 0, fix: String::new() };
+    let mut probe = Probe {
+        system: String::new(),
+        root: false,
+        mechanisms: Vec::new(),
+        landlock_abi: 0,
+        memory: Memory::Watchdog,
+        strong: Err(none()),
+        confined: Err(none()),
+    };
+    let mut ids = std::collections::BTreeSet::new();
+    for compare in [Err(libc::EPERM), Ok(())] {
+        probe.mechanisms = vec![Mechanism { name: COMPARE.into(), result: compare }];
+        ids.extend(Tier::ALL.into_iter().flat_map(|tier| probe.gaps(tier)).map(|gap| gap.id));
+    }
+    ids
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::outcome::Outcome;
 use crate::portable;
-use crate::probe::Probe;
+use crate::probe::{Gap, Probe};
 use crate::spec::{Network, Spec};
 use crate::tier::{Refusal, Request, Tier, choose};
 
@@ -133,6 +133,12 @@ impl Sandbox {
     /// What its tier does not hold on this machine, in words.
     pub fn gap_texts(&self) -> Vec<String> {
         self.probe.gaps(self.tier).into_iter().map(|gap| gap.text.to_owned()).collect()
+    }
+
+    /// The same without what lets no attack through: what a verdict under this sandbox rests on.
+    pub fn open_gap_texts(&self) -> Vec<String> {
+        let open = self.probe.gaps(self.tier).into_iter().filter(Gap::lets_through);
+        open.map(|gap| gap.text.to_owned()).collect()
     }
 
     /// The digest of the policy that holds a spec with this network grant.

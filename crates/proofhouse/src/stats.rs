@@ -8,6 +8,7 @@
 
 mod adjust;
 mod binomial;
+mod bounded;
 mod cluster;
 mod interval;
 mod paired;
@@ -18,6 +19,7 @@ mod round;
 
 pub use adjust::{benjamini_hochberg, holm};
 pub use binomial::{binomial_test, upper_tail as binomial_upper_tail};
+pub use bounded::BoundedSample;
 pub use cluster::{ClusterMoments, MeanEstimate};
 pub use interval::{Interval, clopper_pearson, wilson};
 pub use paired::{Difference, McNemar, PairedCounts};

@@ -62,6 +62,9 @@ record! {
         tries: Vec<Option<String>>,
         /// The case's tags.
         tags: Vec<String>,
+        /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+        /// everything, and where nothing was run.
+        sandbox_does_not_hold [absent if "Vec::is_empty"]: Vec<String>,
     }
     given {}
     derived {}

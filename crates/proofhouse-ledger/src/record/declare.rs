@@ -227,7 +227,7 @@ macro_rules! absentable {
         $crate::record::Value::from($value)
     };
     ($value:expr, $absent:literal) => {
-        $crate::record::Value::or_absent($value)
+        $crate::record::value::OrAbsent::or_absent($value)
     };
 }
 pub(super) use absentable;
@@ -328,11 +328,27 @@ fn self_field(digest: &Digest, out: &mut [u8; SELF_FIELD_BYTES]) {
     out[key + 68..].copy_from_slice(b"\",");
 }
 
-/// A field that may be absent: where it is there, it is not nothing, even if it is null.
-pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+/// The type of a field that may be absent.
+pub(super) trait Absentable<'de>: Sized {
+    /// Reads it where it is there: then it is not nothing, even if it is null.
+    fn present<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
+
+impl<'de, T: Deserialize<'de>> Absentable<'de> for Option<T> {
+    fn present<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Some)
+    }
+}
+
+impl<'de> Absentable<'de> for Vec<String> {
+    fn present<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer)
+    }
+}
+
+/// Reads a field that may be absent, where it is there.
+pub(super) fn present<'de, T: Absentable<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::present(deserializer)
 }
 
 /// Says in a record's schema what the head's fields mean for its kind; required fields are listed in the order of a line.

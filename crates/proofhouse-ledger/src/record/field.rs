@@ -113,6 +113,20 @@ impl<T: Stored> Stored for Option<T> {
     }
 }
 
+/// A list that is absent where it is empty.
+impl Stored for Maybe<Vec<String>> {
+    type Given<'a> = &'a [String];
+    type Seen<'a> = Vec<String>;
+
+    fn see(raw: &[u8]) -> Option<Vec<String>> {
+        listed(raw)
+    }
+
+    fn missing<'a>() -> Option<Self::Seen<'a>> {
+        Some(Vec::new())
+    }
+}
+
 impl Stored for String {
     type Given<'a> = &'a str;
     type Seen<'a> = Cow<'a, str>;

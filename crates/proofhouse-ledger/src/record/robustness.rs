@@ -184,6 +184,9 @@ record! {
         stderr: Option<String>,
         /// Its true length.
         stderr_bytes: Option<u64>,
+        /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
+        /// everything, and where nothing was run.
+        sandbox_does_not_hold [absent if "Vec::is_empty"]: Vec<String>,
     }
     given {
         /// What was seen; nothing where the trial was not run or the harness failed.

@@ -95,6 +95,7 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         missing_crates: &missing,
         tries: &Json::Array(vec![Json::Null, "x".into()]),
         tags: &[],
+        sandbox_does_not_hold: &[],
     };
     let mut out = Vec::new();
     body.push(&mut out, &head(Kind::Code, index, "case"));
@@ -104,6 +105,7 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
 /// A `robustness` record of a run that was seen and after which the policy stopped, or of one that was not run.
 pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8> {
     let observed = seen.map(|(observed, _)| observed);
+    let gaps: &[String] = if seen.is_some() { &["a gap".to_owned()] } else { &[] };
     let body = Robustness {
         suite: Mode::Stress,
         run_name: "run_002",
@@ -131,6 +133,7 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         stdout_bytes: Some(3),
         stderr: Some(""),
         stderr_bytes: Some(0),
+        sandbox_does_not_hold: gaps,
     };
     let mut out = Vec::new();
     body.push(&mut out, &head(Kind::Robustness, index, "case"));

@@ -67,10 +67,23 @@ impl Value<'_> {
             Value::RecordId(id) => push_plain(out, &id.hex()),
         }
     }
+}
 
-    /// What is not there has no field, instead of one that is null.
-    pub(super) fn or_absent<'a>(value: Option<impl Into<Value<'a>>>) -> Value<'a> {
-        value.map_or(Value::Absent, Into::into)
+/// What is not there has no field, instead of one that is null or empty.
+pub trait OrAbsent<'a> {
+    /// The value, or that it is absent.
+    fn or_absent(self) -> Value<'a>;
+}
+
+impl<'a, T: Into<Value<'a>>> OrAbsent<'a> for Option<T> {
+    fn or_absent(self) -> Value<'a> {
+        self.map_or(Value::Absent, Into::into)
+    }
+}
+
+impl<'a> OrAbsent<'a> for &'a [String] {
+    fn or_absent(self) -> Value<'a> {
+        if self.is_empty() { Value::Absent } else { self.into() }
     }
 }
 
@@ -177,8 +190,10 @@ mod tests {
             (Stamp(0).into(), "\"1970-01-01T00:00:00.000000+00:00\"".to_owned()),
             (Some(1u32).into(), "1".to_owned()),
             (None::<u32>.into(), "null".to_owned()),
-            (Value::or_absent(Some("x")), "\"x\"".to_owned()),
-            (Value::or_absent(None::<&str>), String::new()),
+            (Some("x").or_absent(), "\"x\"".to_owned()),
+            (None::<&str>.or_absent(), String::new()),
+            ((&texts[1..]).or_absent(), "[\"b\"]".to_owned()),
+            ((&texts[..0]).or_absent(), String::new()),
         ];
         for (value, expected) in table {
             assert_eq!(text(value), expected, "{value:?}");

@@ -1,6 +1,6 @@
 //! What the completions of a `code` run add up to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,13 @@ use super::Rate;
 pub struct Code {
     /// Each slot, in the suite's order.
     pub slots: Vec<CodeSlot>,
+}
+
+impl Code {
+    /// The tasks that nobody is scored against: no rate of the run counts them.
+    pub fn excluded(&self) -> BTreeSet<&str> {
+        self.slots.iter().flat_map(|slot| &slot.broken).map(|task| task.task_id.as_str()).collect()
+    }
 }
 
 /// The completions of one slot. `total` = `scored` + `infra` + `invalid`. Where the suite has `vary`, everything but

@@ -1,6 +1,10 @@
 //! The sandbox by itself, for this crate's tests and benches and for trying it out: `doctor`, `attack`, `control`, `orphans`, `hold`.
 //! Without a word it is only the helper.
 
+#[cfg(target_os = "linux")]
+#[path = "proofhouse-box/honest.rs"]
+mod honest;
+
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,6 +33,7 @@ mod stage {
         match words.as_slice() {
             ["doctor", rest @ ..] => doctor(rest),
             ["attack", tier] => attack(tier),
+            ["attack", tier, name] => show(&attacks::run_attack(&open("limited"), parse(tier), name)),
             ["control"] => show(&attacks::run_controls(&open("limited"))),
             ["compile-attack", tier, rustc] => {
                 show(&attacks::run_compile_attacks(&open("limited"), parse(tier), &toolchain(rustc)))
@@ -37,10 +42,24 @@ mod stage {
                 show(&attacks::run_compile_controls(&open("limited"), &toolchain(rustc)))
             }
             ["hold", tier, name] => hold(tier, name),
+            ["scope"] => scope(),
+            ["brief", tier] => brief(tier),
             ["borrow", tier, runs] => {
                 let runs = runs.parse().expect("a number of runs");
                 for (status, count) in attacks::count_borrowing(&open("limited"), parse(tier), runs) {
                     println!("{status}\t{count}");
+                }
+            }
+            ["honest", tier, runs] => {
+                for (end, count) in crate::honest::near(&open(tier), runs.parse().expect("a number of runs"))
+                {
+                    println!("{end}\t{count}");
+                }
+            }
+            ["again", tier, runs] => {
+                let lines = crate::honest::again(&open(tier), runs.parse().expect("a number of runs"));
+                for (name, ends) in lines {
+                    println!("{name}\t{ends:?}");
                 }
             }
             ["orphans", tier, runs] => {
@@ -104,6 +123,55 @@ mod stage {
         for result in results {
             let effect = result.effect.as_deref().unwrap_or("held").replace(['\n', '\t'], " ");
             println!("{} ({})\t{effect}", result.name, result.spec);
+        }
+    }
+
+    /// How much CPU time an honest script is said to have used whose brief children are all waited for.
+    fn brief(tier: &str) {
+        const SCRIPT: &str = "for i in $(seq 150); do /bin/sh -c 'j=0; while [ $j -lt 1500 ]; do j=$((j+1)); done'; done; times";
+        let spec = Spec::new(["/bin/sh", "-c", SCRIPT])
+            .binds(proofhouse_sandbox::recipes::programs())
+            .env("PATH", Arg::text("/usr/bin:/bin"));
+        let outcome = open(tier).run(&spec);
+        println!("status\t{:?}", outcome.status);
+        println!("counted\t{}", outcome.usage.cpu_ms);
+        // Minutes and seconds, in user and system mode, of the shell and of its children.
+        let of_one = |word: &str| {
+            let (minutes, seconds) = word.trim_end_matches('s').split_once('m')?;
+            Some((minutes.parse::<f64>().ok()? * 60.0 + seconds.parse::<f64>().ok()?) * 1e3)
+        };
+        let text = outcome.stdout.text();
+        println!("used\t{:.0}", text.split_whitespace().filter_map(of_one).sum::<f64>());
+    }
+
+    /// Where boxes are counted, and where again when the helper was killed and another had to take its place.
+    fn scope() {
+        let mut options = options("strong");
+        options.cgroup = true;
+        let sandbox = Sandbox::open(options).expect("a sandbox");
+        let probe = sandbox.probe();
+        println!("label\t{}", probe.label(sandbox.tier()));
+        let by_scope = probe
+            .mechanisms
+            .iter()
+            .any(|each| each.name.starts_with("cgroup with CPU") && each.result.is_ok());
+        println!("counts CPU time alone\t{by_scope}");
+        show(&attacks::run_attack(&sandbox, sandbox.tier(), "time-ignored-children"));
+        let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
+        for round in ["first", "second"] {
+            let spec = Spec::new(["/bin/true"]).binds(proofhouse_sandbox::recipes::programs());
+            println!("{round} status\t{:?}", sandbox.run(&spec).status);
+            let own = std::process::id();
+            let helper = read(format!("/proc/{own}/task/{own}/children"));
+            let helper = helper.split_whitespace().next().expect("a helper").to_owned();
+            let group = read(format!("/proc/{helper}/cgroup"));
+            let group =
+                group.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default().to_owned();
+            println!("{round} group\t{group}");
+            let helper =
+                rustix::process::Pid::from_raw(helper.parse().expect("a number")).expect("a process");
+            rustix::process::kill_process(helper, rustix::process::Signal::KILL).expect("our own helper");
+            std::thread::sleep(std::time::Duration::from_millis(300));
         }
     }
 

@@ -26,7 +26,9 @@ pub(crate) struct Groups {
     directory: PathBuf,
     version: Version,
     next: AtomicU64,
-    /// Below a scope that systemd made for us.
+    /// Whether it limits memory, or only counts CPU time.
+    memory: bool,
+    /// Below a scope that systemd made for us, which is gone with the helper in it.
     in_scope: bool,
     /// Locked as long as this is there, so that nobody takes it for left over.
     _lock: fs::File,
@@ -54,15 +56,22 @@ impl Groups {
     pub(crate) fn find_or_ask(helper: u32) -> io::Result<Groups> {
         let found = Groups::find();
         let Err(why) = found else { return found };
+        Groups::ask(helper).map_err(|_| why)
+    }
+
+    /// Asks the user's systemd for a scope for this helper. Where memory is counted by an older kind of cgroup, which users do not get,
+    /// the scope counts CPU time all the same.
+    pub(crate) fn ask(helper: u32) -> io::Result<Groups> {
         let mounts = fs::read_to_string("/proc/self/mounts")?;
-        let Some(mount) = mount_of(&mounts, "cgroup2", None) else { return Err(why) };
-        let Ok(scope) = super::scope::enter(helper) else { return Err(why) };
-        let scope = mount.join(scope);
+        let mount = mount_of(&mounts, "cgroup2", None).ok_or(io::ErrorKind::NotFound)?;
+        let scope = mount.join(super::scope::enter(helper)?);
         // A group that has groups with controllers below it has no processes of its own.
         let place = scope.join("helper");
         fs::create_dir(&place)?;
         fs::write(place.join("cgroup.procs"), helper.to_string())?;
-        let mut groups = Groups::below(&scope, Version::Two)?;
+        let memory = lists_memory(&scope.join("cgroup.controllers"));
+        let mut groups =
+            if memory { Groups::below(&scope, Version::Two) } else { Groups::uncontrolled(&scope) }?;
         groups.in_scope = true;
         Ok(groups)
     }
@@ -71,13 +80,30 @@ impl Groups {
         if version == Version::Two && !lists_memory(&parent.join("cgroup.subtree_control")) {
             fs::write(parent.join("cgroup.subtree_control"), "+memory")?;
         }
-        remove_stale(parent);
-        let (directory, lock) = make_locked(parent)?;
-        let groups = Groups { directory, version, next: AtomicU64::new(0), in_scope: false, _lock: lock };
+        let mut groups = Groups::uncontrolled(parent)?;
+        (groups.version, groups.memory) = (version, true);
         if version == Version::Two {
             fs::write(groups.directory.join("cgroup.subtree_control"), "+memory")?;
         }
         Ok(groups)
+    }
+
+    /// A group that limits nothing.
+    fn uncontrolled(parent: &Path) -> io::Result<Groups> {
+        remove_stale(parent);
+        let (directory, lock) = make_locked(parent)?;
+        let (version, next) = (Version::Two, AtomicU64::new(0));
+        Ok(Groups { directory, version, next, memory: false, in_scope: false, _lock: lock })
+    }
+
+    /// Whether boxes below it have a limit of memory.
+    pub(crate) fn holds_memory(&self) -> bool {
+        self.memory
+    }
+
+    /// Whether it is gone when the helper is.
+    pub(crate) fn in_scope(&self) -> bool {
+        self.in_scope
     }
 
     /// The group of one box, with its limit set.
@@ -100,6 +126,7 @@ impl Groups {
         let limit = limits.memory_bytes.to_string();
         let set = |file: &str, value: &str| fs::write(group.directory.join(file), value);
         match self.version {
+            Version::Two if !self.memory => {}
             Version::Two => {
                 set("memory.max", &limit)?;
                 let _ = set("memory.swap.max", "0");

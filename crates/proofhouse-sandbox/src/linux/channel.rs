@@ -4,6 +4,7 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
@@ -60,4 +61,12 @@ pub(crate) fn receive(socket: impl AsFd) -> io::Result<Option<(Vec<u8>, Vec<Owne
         }
     }
     Ok(Some((bytes, fds)))
+}
+
+/// Whether the other end is closed.
+pub(crate) fn is_closed(socket: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(socket, PollFlags::RDHUP)];
+    let now = rustix::time::Timespec { tv_sec: 0, tv_nsec: 0 };
+    let closed = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(closed)
 }

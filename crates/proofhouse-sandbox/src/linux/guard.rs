@@ -39,7 +39,8 @@ impl<'a> Guard<'a> {
         // The standard library would also read quotas, which takes long and does not matter here.
         let cores = rustix::thread::sched_getaffinity(None).map_or(1, |set| u64::from(set.count()));
         let memory = Memory::new(limits.memory_bytes);
-        Guard { job, limits, watch, cpu, ledger: Ledger::default(), memory, cores, ending: Ending::default() }
+        let ledger = Ledger::new(watch.tick_us());
+        Guard { job, limits, watch, cpu, ledger, memory, cores, ending: Ending::default() }
     }
 
     /// Returns when the payload has ended, or was ended, with everything that it started.

@@ -28,7 +28,8 @@ pub(crate) struct Launcher {
     scratch: PathBuf,
     link: Mutex<Option<Link>>,
     filters: Mutex<BTreeMap<Rules, Vec<Vec<u64>>>>,
-    pub(crate) groups: Option<Groups>,
+    /// Where boxes are counted. Groups in a scope go with the helper, and come again with the next.
+    groups: Mutex<Option<Arc<Groups>>>,
 }
 
 /// A helper and the way to it.
@@ -49,8 +50,13 @@ impl Drop for Link {
 impl Launcher {
     /// Starts the helper. `scratch` is where tiers without a private root make their work directories.
     pub(crate) fn new(helper: Helper, scratch: PathBuf) -> io::Result<Launcher> {
-        let launcher =
-            Launcher { helper, scratch, link: Mutex::default(), filters: Mutex::default(), groups: None };
+        let launcher = Launcher {
+            helper,
+            scratch,
+            link: Mutex::default(),
+            filters: Mutex::default(),
+            groups: Mutex::default(),
+        };
         launcher.connect(None)?;
         Ok(launcher)
     }
@@ -65,8 +71,25 @@ impl Launcher {
         let (ours, theirs) = channel::pair()?;
         let child = self.helper.start(theirs)?;
         let socket = Arc::new(ours);
-        *link = Some(Link { socket: Arc::clone(&socket), child });
+        let helper = child.id();
+        // The old helper goes before the new one is counted anywhere.
+        *link = None;
+        let new = Link { socket: Arc::clone(&socket), child };
+        let mut groups = self.groups.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if groups.as_ref().is_some_and(|groups| groups.in_scope()) {
+            *groups = Some(Arc::new(Groups::ask(helper)?));
+        }
+        *link = Some(new);
         Ok(socket)
+    }
+
+    /// Has boxes counted here from now on.
+    pub(crate) fn count_with(&self, groups: Groups) {
+        *self.groups.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Arc::new(groups));
+    }
+
+    fn groups(&self) -> Option<Arc<Groups>> {
+        self.groups.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// The helper's process.
@@ -103,16 +126,10 @@ impl Launcher {
             Work::Host(path) => Some(path),
             Work::Private => scratch.as_ref().map(Scratch::path),
         };
-        let group = match &self.groups {
-            Some(groups) if tier != Tier::None => Some(groups.make(&spec.limits, tier).at("make a cgroup")?),
-            _ => None,
-        };
-        let filters = if tier >= Tier::Confined {
-            self.filters(rules(spec, tier, group.is_some()))
-        } else {
-            Vec::new()
-        };
-        let job = memory_file("job", &job(spec, tier, work, filters, group.is_some()).encode())?;
+        let counted = self.groups().is_some_and(|groups| groups.holds_memory());
+        let filters =
+            if tier >= Tier::Confined { self.filters(rules(spec, tier, counted)) } else { Vec::new() };
+        let job = memory_file("job", &job(spec, tier, work, filters, counted).encode())?;
         let stdin = match (end, &spec.stdin) {
             (Some(end), _) => end,
             (None, Stdin::Null) => {
@@ -124,6 +141,29 @@ impl Launcher {
         let (ends, theirs) = Ends::new().at("make pipes")?;
         let mut fds: Vec<BorrowedFd<'_>> = vec![job.as_fd(), theirs.control.as_fd(), stdin.as_fd()];
         fds.extend([theirs.stdout.as_fd(), theirs.stderr.as_fd()]);
+        let socket = self.connect(None).at("start the helper")?;
+        let asked = match self.ask(&socket, spec, tier, &fds) {
+            // Started again once if it is gone, with groups of its own if the old ones were gone with it.
+            Err(_) if channel::is_closed(&socket) => {
+                let socket = self.connect(Some(&socket)).at("start the helper again")?;
+                self.ask(&socket, spec, tier, &fds)
+            }
+            asked => asked,
+        };
+        Ok(Watched { ends, scratch, group: asked? })
+    }
+
+    /// Makes the box's group and hands everything over.
+    fn ask(
+        &self,
+        socket: &OwnedFd,
+        spec: &Spec,
+        tier: Tier,
+        first: &[BorrowedFd<'_>],
+    ) -> Result<Option<Group>, Step> {
+        let groups = self.groups().filter(|_| tier != Tier::None);
+        let group = groups.map(|groups| groups.make(&spec.limits, tier).at("make a cgroup")).transpose()?;
+        let mut fds = first.to_vec();
         fds.extend(group.as_ref().map(Group::fd));
         fds.extend(group.as_ref().and_then(Group::cpu));
         fds.extend(spec.files.iter().filter_map(|place| match &place.source {
@@ -136,20 +176,11 @@ impl Launcher {
             clock: !spec.without.has(Guards::CLOCK),
             counts_cpu: group.as_ref().is_some_and(|group| group.cpu().is_some()),
         };
-        self.send(&request.encode(), &fds).at("ask the helper")?;
-        Ok(Watched { ends, scratch, group })
-    }
-
-    /// Sends a request, starting the helper again once if it is gone.
-    fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         if fds.len() > channel::MAX_FDS {
-            return Err(io::Error::from_raw_os_error(libc::E2BIG));
+            return Err(Step { step: "ask the helper".into(), errno: libc::E2BIG });
         }
-        let socket = self.connect(None)?;
-        if channel::send(&*socket, bytes, fds).is_ok() {
-            return Ok(());
-        }
-        channel::send(&*self.connect(Some(&socket))?, bytes, fds)
+        channel::send(socket, &request.encode(), &fds).at("ask the helper")?;
+        Ok(group)
     }
 }
 

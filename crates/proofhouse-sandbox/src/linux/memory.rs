@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use rustix::process::Signal;
+
 use super::watch::{Process, Watch};
-use super::{sockets, sys};
+use super::{reap, sockets, sys};
 
 /// What one pipe holds at most, because its size cannot be changed in a box.
 const PIPE_BYTES: u64 = 64 << 10;
@@ -52,9 +54,7 @@ impl Memory {
             let total = kernel + shared_once(watch, &before);
             let after = watch.processes();
             least = least.min(total);
-            let names =
-                |list: &[Process]| list.iter().map(|each| (each.pid, each.start)).collect::<BTreeSet<_>>();
-            if total <= self.limit_bytes || names(&before) == names(&after) {
+            if total <= self.limit_bytes || with_memory(&before) == with_memory(&after) {
                 return total;
             }
         }
@@ -73,24 +73,40 @@ impl Memory {
     }
 
     /// Descriptions of mappings. To count them takes long, so that it is not done at every look, and not where the address space is
-    /// too small for many.
+    /// too small for many. Who has made a quarter of what is allowed stands still while the rest is counted: on a busy machine it would
+    /// otherwise be done before the count is.
     fn mappings(&mut self, watch: &Watch, processes: &[Process]) -> u64 {
         const EVERY: u32 = 4;
-        const PAGE: u64 = 4096;
         self.age = self.age.saturating_add(1);
         if self.age >= EVERY {
             self.age = 0;
-            let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
-            let mut lines = 0;
-            for each in processes.iter().filter(worth) {
-                lines += watch.count_lines(&format!("{}/task/{}/maps", each.pid, each.thread)).unwrap_or(0);
-                if lines * MAPPING_BYTES > self.limit_bytes + self.limit_bytes / 16 {
-                    break;
+            let mut bytes = self.count_mappings(watch, processes, self.limit_bytes / 4);
+            if bytes > self.limit_bytes / 4 {
+                reap::signal_tree(watch, Signal::STOP);
+                let most = self.limit_bytes + self.limit_bytes / 16;
+                bytes = self.count_mappings(watch, &watch.processes(), most);
+                if bytes <= most {
+                    reap::signal_tree(watch, Signal::CONT);
                 }
             }
-            self.mapping_bytes = (lines * MAPPING_BYTES).saturating_sub(self.limit_bytes / 64);
+            self.mapping_bytes = bytes.saturating_sub(self.limit_bytes / 64);
         }
         self.mapping_bytes
+    }
+
+    /// What the kernel keeps for all mappings. A sum above `most` needs no more counting.
+    fn count_mappings(&self, watch: &Watch, processes: &[Process], most: u64) -> u64 {
+        const PAGE: u64 = 4096;
+        let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
+        let mut bytes = 0;
+        for each in processes.iter().filter(worth) {
+            let place = format!("{}/task/{}/maps", each.pid, each.thread);
+            bytes += watch.count_lines(&place).unwrap_or(0) * MAPPING_BYTES;
+            if bytes > most {
+                break;
+            }
+        }
+        bytes
     }
 
     /// What waits in pipes and sockets. In a network namespace of its own the kernel says how much is in all sockets, also in those
@@ -128,6 +144,12 @@ fn by_descriptor(watch: &Watch, processes: &[Process], with_sockets: bool, most:
         count.saturating_sub(SPARE) as u64 * each
     }
     held(pipes.len(), PIPE_BYTES) + held(sockets.len(), SOCKET_BYTES)
+}
+
+/// Who has memory, by names that nobody else ever has. One who has ended stays in the list until it is waited for, but what it shared
+/// is shared by fewer from then on: half of it for the first that is looked at would be the whole for the next.
+fn with_memory(list: &[Process]) -> BTreeSet<(i32, u64)> {
+    list.iter().filter(|each| each.address_bytes > 0).map(|each| (each.pid, each.start)).collect()
 }
 
 /// Every address space once, its pages by their share of it.
@@ -174,4 +196,20 @@ fn kib(text: &str, name: &str) -> u64 {
     let value =
         |line: &str| line.strip_prefix(name)?.trim().trim_end_matches(" kB").trim().parse::<u64>().ok();
     text.lines().filter_map(value).sum::<u64>() * 1024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ends_during_a_look_makes_it_another_list_though_it_is_still_there() {
+        let living =
+            |pid| Process { pid, start: 1, address_bytes: 4096, resident_bytes: 4096, ..Process::default() };
+        let ended = Process { address_bytes: 0, resident_bytes: 0, ..living(3) };
+        assert_eq!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), living(3)]));
+        assert_ne!(with_memory(&[living(2), living(3)]), with_memory(&[living(2), ended]));
+        // Who had ended before has no share that could change.
+        assert_eq!(with_memory(&[living(2), ended]), with_memory(&[living(2)]));
+    }
 }

@@ -10,7 +10,7 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 use super::cgroup::Groups;
 use super::{Launcher, landlock, sys};
 use crate::outcome::{Infra, Outcome, Status};
-use crate::probe::{COMPARE, Failure, Mechanism, Memory, Probe, TASK_CLOCK};
+use crate::probe::{COMPARE, Failure, GROUP_CLOCK, Mechanism, Memory, Probe, TASK_CLOCK};
 use crate::spec::Spec;
 use crate::tier::Tier;
 
@@ -26,16 +26,25 @@ pub(crate) fn probe(launcher: &mut Launcher, want_cgroup: bool) -> Probe {
         Some(helper) if want_cgroup => Groups::find_or_ask(helper),
         _ => Groups::find(),
     };
-    let cgroup = found.as_ref().map(|_| ()).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO));
+    let cgroup = match &found {
+        Ok(groups) if groups.holds_memory() => Ok(()),
+        Ok(_) => Err(libc::ENOENT),
+        Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
+    };
+    let mut counts_time = false;
     let memory = match found {
         Ok(groups) if want_cgroup => {
-            let kind = groups.describe().to_owned();
-            launcher.groups = Some(groups);
-            Memory::Cgroup(kind)
+            let kind = groups.holds_memory().then(|| groups.describe().to_owned());
+            counts_time = kind.is_none();
+            launcher.count_with(groups);
+            kind.map_or(Memory::Watchdog, Memory::Cgroup)
         }
         _ => Memory::Watchdog,
     };
     let mut mechanisms = mechanisms(launcher);
+    if counts_time {
+        mechanisms.push(Mechanism { name: GROUP_CLOCK.into(), result: Ok(()) });
+    }
     mechanisms.push(Mechanism { name: "cgroup with memory".into(), result: cgroup });
     let uname = rustix::system::uname();
     Probe {

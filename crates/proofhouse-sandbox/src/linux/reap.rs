@@ -3,7 +3,7 @@
 
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::sys;
 use super::watch::Watch;
@@ -34,6 +34,19 @@ pub(crate) fn end_all(watch: &Watch, pid_namespace: bool, mut seen: impl FnMut(s
 /// Kills these processes. A number says who is meant only as long as nobody else can have it: each is pinned first, and who is not
 /// among ours after that is left alone.
 pub(crate) fn kill_all(pids: &[i32], ours_now: impl FnOnce() -> Vec<i32>) {
+    signal_all(pids, ours_now, Signal::KILL);
+}
+
+/// Stops everything below this process, or lets it go on.
+pub(crate) fn signal_tree(watch: &Watch, signal: Signal) {
+    if watch.whole() {
+        sys::kill(-1, signal.as_raw());
+    } else {
+        signal_all(&watch.pids(), || watch.pids(), signal);
+    }
+}
+
+fn signal_all(pids: &[i32], ours_now: impl FnOnce() -> Vec<i32>, signal: Signal) {
     let pin = |pid: &i32| {
         let pidfd = pidfd_open(Pid::from_raw(*pid)?, PidfdFlags::empty()).ok()?;
         Some((*pid, pidfd))
@@ -41,6 +54,6 @@ pub(crate) fn kill_all(pids: &[i32], ours_now: impl FnOnce() -> Vec<i32>) {
     let pinned: Vec<(i32, OwnedFd)> = pids.iter().filter_map(pin).collect();
     let ours = ours_now();
     for (_, pidfd) in pinned.iter().filter(|(pid, _)| ours.contains(pid)) {
-        sys::kill_by(pidfd);
+        let _ = pidfd_send_signal(pidfd, signal);
     }
 }

@@ -42,6 +42,11 @@ impl Watch {
         Watch { proc, whole, own, tick_us: 1_000_000 / ticks, page: rustix::param::page_size() as u64 }
     }
 
+    /// The unit of CPU time in `/proc`.
+    pub(crate) fn tick_us(&self) -> u64 {
+        self.tick_us
+    }
+
     /// Whether everything that this process sees is the box's.
     pub(crate) fn whole(&self) -> bool {
         self.whole

@@ -12,4 +12,5 @@ mod linked;
 mod orphans;
 mod portable;
 mod results;
+mod scope;
 mod suites;

@@ -7,10 +7,11 @@ use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::{Inputs, LanguageArg};
-use super::{Terminal, visible};
+use super::{Terminal, plural, visible};
 use crate::kinds;
 use crate::kinds::code::{
-    self, Bench, Budgets, Clippy, Judge, Language, LanguageName, ProblemFile, Python, Rust,
+    self, Bench, Budgets, Clippy, CodeFlags, Judge, Language, LanguageName, NoLanguage, ProblemFile, Python,
+    Rust,
 };
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
@@ -43,8 +44,12 @@ impl Check {
         let mut broken = Vec::new();
         for path in &self.files {
             if is_problem_file(path) {
-                let file = code::read_problem_file(path)
-                    .map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
+                self.fit_problems()?;
+                let mut file = super::code::problems(path)?;
+                file.problems =
+                    code::chosen_tasks(file.problems, &self.inputs.overrides()).map_err(|(what, hint)| {
+                        Failure::say(Exit::InvalidSuite, format!("{path}: {what}")).hint(hint)
+                    })?;
                 match self.crates {
                     true => say_crates(path, &file, terminal)?,
                     false => broken.extend(self.rehearse(path, file, terminal)?),
@@ -58,8 +63,9 @@ impl Check {
                     for warning in &loaded.warnings {
                         terminal.say(&format!("warning: {warning}"));
                     }
-                    let (cases, trials) = (loaded.case_count, loaded.trial_count);
-                    terminal.data(&format!("{path}: ok, {cases} cases, {trials} trials\n"))?;
+                    let cases = plural(loaded.case_count, "case", "cases");
+                    let trials = plural(loaded.trial_count, "trial", "trials");
+                    terminal.data(&format!("{path}: ok, {cases}, {trials}\n"))?;
                 }
                 Err(problems) => broken.push(problems.to_string().trim_end().to_owned()),
             }
@@ -68,6 +74,21 @@ impl Check {
             return Ok(Exit::Ok);
         }
         Err(Failure::say(Exit::InvalidSuite, broken.join("\n\n")))
+    }
+
+    /// Refuses what says nothing to a problem file, whose solutions are tried one by one.
+    fn fit_problems(&self) -> Result<(), Failure> {
+        self.inputs.fit(code::KIND)?;
+        let flags = self.inputs.own::<CodeFlags>();
+        let given = flags.map(|flags| [("--k", flags.k.is_some()), ("--measure", flags.measure)]);
+        match given.into_iter().flatten().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                let what =
+                    format!("`{flag}` says nothing to a problem file: nobody is scored against it yet");
+                Err(Failure::say(Exit::Usage, what).hint("`proofhouse code PROBLEMS SAMPLES` takes it"))
+            }
+        }
     }
 
     /// Tries the solutions of a problem file; gives what is broken.
@@ -84,8 +105,11 @@ impl Check {
         let language = match self.language {
             Some(language) => LanguageName::from(language),
             None => code::language_of(&problems).map_err(|why| {
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}"))
-                    .hint("say it: `--language rust` or `--language python`")
+                let hint = match why {
+                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
+                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
+                };
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
             })?,
         };
         let bench = Bench::new(self.sandbox.open()?, Budgets::default())?;
@@ -97,8 +121,8 @@ impl Check {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let remarks = code::rehearse(&judge, &problems, threads);
         let (broken, others): (Vec<_>, Vec<_>) = remarks.into_iter().partition(code::Remark::is_broken);
-        for remark in &others {
-            terminal.say(&format!("note: {path}: {}", visible(&remark.to_string())));
+        for note in notes(&others) {
+            terminal.say(&format!("note: {path}: {}", visible(&note)));
         }
         let tried = problems.len() - others.len();
         if broken.is_empty() {
@@ -108,14 +132,40 @@ impl Check {
                     format!("{path}: no solution could be tried"),
                 ));
             }
-            terminal
-                .data(&format!("{path}: ok, the solutions of {tried} of {} tasks hold\n", problems.len()))?;
+            let tasks = plural(problems.len() as u64, "task hold", "tasks hold");
+            terminal.data(&format!("{path}: ok, the solutions of {tried} of {tasks}\n"))?;
             return Ok(None);
         }
         let lines: Vec<String> =
             broken.iter().map(|remark| format!("{path}: {}", visible(&remark.to_string()))).collect();
         Ok(Some(lines.join("\n")))
     }
+}
+
+/// Tasks of which the same is to be said are told together.
+fn notes(remarks: &[code::Remark]) -> Vec<String> {
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    for remark in remarks {
+        let what = remark.what.to_string();
+        match told.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, tasks)) => tasks.push(&remark.task_id),
+            None => told.push((what, vec![&remark.task_id])),
+        }
+    }
+    told.into_iter()
+        .map(|(what, tasks)| {
+            let some: Vec<String> = tasks.iter().take(3).map(|task| format!("`{task}`")).collect();
+            let names = match tasks.len() - some.len() {
+                0 => some.join(", "),
+                more => format!("{} and {more} more", some.join(", ")),
+            };
+            if tasks.len() == 1 {
+                format!("{names}: {what}")
+            } else {
+                format!("{} tasks: {what}: {names}", tasks.len())
+            }
+        })
+        .collect()
 }
 
 pub(super) fn is_problem_file(path: &Utf8Path) -> bool {

@@ -11,8 +11,10 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
-use super::{Terminal, visible};
-use crate::kinds::code::{self, Clippy, CodeFlags, LanguageName, Problem, ProblemFile};
+use super::{Terminal, plural, visible};
+use crate::kinds::code::{
+    self, Clippy, CodeFlags, Content, LanguageName, NoLanguage, Problem, ProblemError, ProblemFile,
+};
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
 ///
@@ -42,19 +44,20 @@ pub(super) struct Code {
     #[arg(long, value_enum)]
     language: Option<LanguageArg>,
 
-    /// Whether completions are linted (Rust).
-    #[arg(long, value_enum, default_value_t = ClippyArg::Advisory)]
-    clippy: ClippyArg,
+    /// Whether completions are linted (Rust) [default: advisory].
+    #[arg(long, value_enum)]
+    clippy: Option<ClippyArg>,
 
-    /// A crate that the tasks may use, as NAME=VERSION; may be given several times [default: those that they need].
+    /// A crate that the tasks may use (Rust), as NAME=VERSION; may be given several times [default: those that they need].
     #[arg(long = "crate", value_name = "NAME=VERSION")]
     crates: Vec<String>,
 
-    /// Build no crates: tasks that need one are left out by name.
+    /// Build no crates (Rust): tasks that need one are left out by name.
     #[arg(long, conflicts_with = "crates")]
     no_crates: bool,
 
-    /// Write the suite to this file, and run it from there.
+    /// Write the suite to this file, which must not be there yet, and run it from there; problems and samples have to lie in
+    /// its folder or below.
     #[arg(long, value_name = "FILE")]
     write_suite: Option<Utf8PathBuf>,
 }
@@ -88,9 +91,10 @@ struct Found<'a> {
 impl Code {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let path = self.run.suite.clone();
-        let file =
-            code::read_problem_file(&path).map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
+        let file = problems(&path)?;
+        self.samples.iter().try_for_each(|samples| look_at(samples))?;
         let language = self.language(&path, &file.problems)?;
+        self.fit(language)?;
         let crates = self.crates(language, &file.problems)?;
         let slots = slots(&self.samples);
         self.say(terminal, &file, &Found { language, crates: &crates, slots: &slots });
@@ -107,7 +111,8 @@ impl Code {
             text.push_str(&format!("k: [{}]\n", k.join(", ")));
         }
         if language == LanguageName::Rust {
-            let clippy = serde_json::to_string(&Clippy::from(self.clippy)).unwrap_or_default();
+            let clippy = serde_json::to_string(&Clippy::from(self.clippy.unwrap_or(ClippyArg::Advisory)))
+                .unwrap_or_default();
             text.push_str(&format!("clippy: {clippy}\n"));
         }
         if !crates.is_empty() {
@@ -128,20 +133,43 @@ impl Code {
                 run.suite = suite;
             }
             None => {
-                let all: Vec<&str> = slots.iter().map(|(_, path)| path.as_str()).collect();
-                let command = format!("proofhouse code {path} {}", all.join(" "));
+                let command = again(std::env::args().skip(1));
                 run = run.of_text(Typed { text, base, command });
             }
         }
         run.run(terminal)
     }
 
+    /// Refuses what says nothing to this language.
+    fn fit(&self, language: LanguageName) -> Result<(), Failure> {
+        let given = [
+            ("--clippy", self.clippy.is_some()),
+            ("--crate", !self.crates.is_empty()),
+            ("--no-crates", self.no_crates),
+        ];
+        match given.iter().find(|(_, given)| *given && language != LanguageName::Rust) {
+            None => Ok(()),
+            Some((flag, _)) => {
+                let what =
+                    format!("`{flag}` is for Rust, and the problems are judged as {}", language.as_str());
+                let hint = match self.language {
+                    Some(_) => format!("leave `{flag}` out"),
+                    None => format!("leave `{flag}` out, or say `--language rust` if they are Rust"),
+                };
+                Err(Failure::say(Exit::Usage, what).hint(hint))
+            }
+        }
+    }
+
     fn language(&self, path: &Utf8Path, problems: &[Problem]) -> Result<LanguageName, Failure> {
         match self.language {
             Some(language) => Ok(language.into()),
             None => code::language_of(problems).map_err(|why| {
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}"))
-                    .hint("say it: `--language rust` or `--language python`")
+                let hint = match why {
+                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
+                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
+                };
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
             }),
         }
     }
@@ -172,8 +200,8 @@ impl Code {
         formats.dedup();
         let formats: Vec<&str> = formats.into_iter().map(code::Format::name).collect();
         terminal.say(&format!(
-            "problems: {} tasks in {} format, judged as {}{}",
-            file.problems.len(),
+            "problems: {} in {} format, judged as {}{}",
+            plural(file.problems.len() as u64, "task", "tasks"),
             formats.join(" and "),
             language.as_str(),
             if self.language.is_some() { "" } else { " (detected)" }
@@ -192,7 +220,8 @@ impl Code {
                 None if self.no_crates => "not built: they are left out by name".to_owned(),
                 None => format!("no version is known here: `--crate {name}=VERSION` adds it"),
             };
-            terminal.say(&visible(&format!("crates:   `{name}` is used by {} tasks; {how}", tasks.len())));
+            let tasks = plural(tasks.len() as u64, "task", "tasks");
+            terminal.say(&visible(&format!("crates:   `{name}` is used by {tasks}; {how}")));
         }
     }
 
@@ -216,6 +245,63 @@ impl Code {
         }
         Ok(base.unwrap_or_default())
     }
+}
+
+/// Reads a problem file that has problems.
+pub(super) fn problems(path: &Utf8Path) -> Result<ProblemFile, Failure> {
+    match code::read_problem_file(path) {
+        Ok(file) if file.problems.is_empty() => {
+            Err(Failure::say(Exit::InvalidSuite, format!("`{path}` is empty: it has no problems"))
+                .hint("a problem file has one JSON object per line, with `task_id`, `prompt` and `test`"))
+        }
+        Ok(file) => Ok(file),
+        Err(error @ ProblemError::Line { .. }) if code::content_of(path) == Content::Samples => {
+            let ProblemError::Line { what, .. } = error else { unreachable!("matched just above") };
+            Err(Failure::say(Exit::InvalidSuite, format!("`{path}` holds completions, not problems: {what}"))
+                .hint("the problem file comes first: `proofhouse code PROBLEMS SAMPLES`"))
+        }
+        Err(error) => Err(Failure::new(Exit::InvalidSuite, &error)),
+    }
+}
+
+/// Refuses a file of samples that has none, before anything is said of the run.
+fn look_at(path: &Utf8Path) -> Result<(), Failure> {
+    let mut samples = code::Samples::open(path)
+        .map_err(|error| Failure::say(Exit::InvalidSuite, format!("`{path}` cannot be read: {error}")))?;
+    if samples.next().is_none() {
+        return Err(Failure::say(Exit::InvalidSuite, format!("`{path}` is empty: it has no completions"))
+            .hint("a line is `{\"task_id\": …, \"completion\": …}`"));
+    }
+    match code::content_of(path) {
+        Content::Problems => {
+            Err(Failure::say(Exit::InvalidSuite, format!("`{path}` holds problems, not completions")).hint(
+                "the problem file comes first, then files of completions: `proofhouse code PROBLEMS SAMPLES`",
+            ))
+        }
+        Content::Samples | Content::Other => Ok(()),
+    }
+}
+
+/// The command that was typed, without what says where its run is and how it is taken up.
+fn again(typed: impl Iterator<Item = String>) -> String {
+    let mut command = "proofhouse".to_owned();
+    let mut skip = false;
+    for word in typed {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        skip = word == "--run-dir";
+        let left_out = ["--resume", "--overwrite", "--retry-errors"].contains(&word.as_str());
+        if skip || left_out || word.starts_with("--run-dir=") {
+            continue;
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@+%".contains(c);
+        match !word.is_empty() && word.chars().all(plain) {
+            true => command.push_str(&format!(" {word}")),
+            false => command.push_str(&format!(" '{}'", word.replace('\'', r"'\''"))),
+        }
+    }
+    command
 }
 
 fn canonical(path: &Utf8Path) -> Result<Utf8PathBuf, Failure> {
@@ -263,6 +349,14 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_said_again_with_everything_that_shapes_the_run() {
+        let typed =
+            ["code", "p.jsonl", "a b.jsonl", "--k", "1,5", "--run-dir", "r", "--limit=3", "--resume", "it's"];
+        let said = again(typed.iter().map(|word| (*word).to_owned()));
+        assert_eq!(said, r"proofhouse code p.jsonl 'a b.jsonl' --k 1,5 --limit=3 'it'\''s'");
+    }
 
     #[test]
     fn slots_are_named_after_files() {

@@ -10,7 +10,7 @@ pub enum Exit {
     Internal = 1,
     /// The command line is wrong.
     Usage = 2,
-    /// A suite or dataset is wrong; no trial was started.
+    /// A suite or dataset is wrong, or the crates that it names cannot be built; no trial was started.
     InvalidSuite = 3,
     /// The run is whole, but a target missed the suite's gate.
     GateFailed = 4,
@@ -22,7 +22,8 @@ pub enum Exit {
     VerificationFailed = 7,
     /// The run ended before every planned trial had its record.
     Incomplete = 8,
-    /// The run is whole, but no trial could be assessed: the targets or their transport failed, not their answers.
+    /// The run is whole, but no trial could be assessed: the targets, their transport or the toolchain failed, not their
+    /// answers. Or what could not be assessed would decide the gate.
     Infrastructure = 9,
     /// The sandbox that was asked for cannot be had.
     SandboxRefused = 10,
@@ -36,7 +37,10 @@ impl Exit {
         (Exit::Ok, "done; gates held, nothing found"),
         (Exit::Internal, "an error of proofhouse or of the machine"),
         (Exit::Usage, "the command line is wrong"),
-        (Exit::InvalidSuite, "a suite or dataset is wrong; no trial was started"),
+        (
+            Exit::InvalidSuite,
+            "a suite or dataset is wrong, or its crates cannot be built; no trial was started",
+        ),
         (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
         (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
         (Exit::RegressionsFound, "`diff --fail-on-regressions` found a regression or a removed trial"),
@@ -45,7 +49,10 @@ impl Exit {
             Exit::Incomplete,
             "the run ended before every planned trial had its record, or a run that is to be compared or verified did",
         ),
-        (Exit::Infrastructure, "the run is whole, but no trial could be assessed"),
+        (
+            Exit::Infrastructure,
+            "the run is whole, but no trial could be assessed, or what could not be assessed would decide the gate",
+        ),
         (Exit::SandboxRefused, "the sandbox that was asked for cannot be had"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),
     ];

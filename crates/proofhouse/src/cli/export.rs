@@ -1,6 +1,6 @@
 //! `export`: a run as files for other programs.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use proofhouse_ledger::RunPaths;
@@ -21,7 +21,7 @@ pub(super) struct Export {
     #[arg(long, value_parser = PossibleValuesParser::new(kinds::exports().map(|format| format.name)))]
     format: String,
 
-    /// Where to write [default: beside the run directory].
+    /// Where to write [default: `RUN_DIR.humaneval`, `RUN_DIR.tree`; receipts beside the run directory].
     #[arg(long, value_name = "DIR")]
     out: Option<Utf8PathBuf>,
 }
@@ -31,14 +31,16 @@ impl Export {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         if !paths.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
-                .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
+                .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
         let named = |format: &&'static Format| format.name == self.format;
         let format = kinds::exports().find(named).expect("the command line takes known formats only");
-        let beside = paths.dir.parent().filter(|parent| !parent.as_str().is_empty());
-        let out = self.out.as_deref().or(beside).unwrap_or(Utf8Path::new("."));
-        let written = export::export(&paths, format, out).map_err(|error| {
+        let out = self.out.clone().unwrap_or_else(|| format.place(&paths));
+        let written = export::export(&paths, format, &out).map_err(|error| {
             let exit = match &error {
+                ExportError::Taken(_) => {
+                    return Failure::new(Exit::Refused, &error).hint("`--out DIR` writes to another folder");
+                }
                 ExportError::Kind { .. } => Exit::Usage,
                 ExportError::Damaged { .. } | ExportError::Manifest(_) => Exit::VerificationFailed,
                 ExportError::File(_) => Exit::Internal,

@@ -94,10 +94,9 @@ impl From<OpenError> for Failure {
 impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
         let exit = match &error {
-            ExecuteError::Target(..) | ExecuteError::Judge(_) | ExecuteError::Means(_) => {
-                Exit::Infrastructure
-            }
-            ExecuteError::NoTargets => Exit::InvalidSuite,
+            ExecuteError::Target(..) | ExecuteError::Judge(_) => Exit::Infrastructure,
+            ExecuteError::Crates(_) | ExecuteError::NoTargets => Exit::InvalidSuite,
+            ExecuteError::Means(_) => Exit::Internal,
             ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
         };
         let whole = Failure::new(exit, &error);

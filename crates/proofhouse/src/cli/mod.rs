@@ -5,6 +5,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+pub(crate) use crate::text::numbers::plural;
 use clap::{Parser, Subcommand};
 
 mod check;

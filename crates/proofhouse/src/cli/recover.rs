@@ -5,9 +5,9 @@ use clap::Args;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::envelope::ExitStatus;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::{Terminal, plural};
 use crate::spine::run;
 
 /// Write the envelope that a killed run could not write.
@@ -30,13 +30,14 @@ impl Recover {
             terminal.say(&format!("cut a torn last line of {} bytes", recovered.torn_bytes));
         }
         if recovered.waiting > 0 {
-            terminal.say(&format!("{} finished trials wait in the journal", recovered.waiting));
+            let waiting = plural(recovered.waiting, "finished trial waits", "finished trials wait");
+            terminal.say(&format!("{waiting} in the journal"));
         }
         let (done, expected) = (envelope.total_cases_completed, envelope.total_cases_expected);
         terminal.data(&format!("{}: {done} of {expected} trials recorded\n", paths.envelope()))?;
         if envelope.exit_status != ExitStatus::Normal {
             terminal.say(&format!(
-                "hint: `proofhouse run SUITE --run-dir {} --resume` completes the run",
+                "hint: the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir {} --resume` completes the run",
                 paths.dir
             ));
         }

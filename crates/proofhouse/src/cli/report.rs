@@ -29,7 +29,7 @@ impl Report {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         if !paths.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
-                .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));
+                .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
         let broken = |error: &dyn std::error::Error| {
             Failure::new(Exit::Internal, error)

@@ -6,8 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
-use proofhouse_ledger::record::Status;
-use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::summary::{self, CodeSlot, Summary};
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -263,11 +262,11 @@ impl Run {
         let files =
             [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
         for (flag, path) in files {
-            if let Some(path) = path {
+            if let (Some(path), None) = (path, &self.typed) {
                 again.push_str(&format!(" {flag} {path}"));
             }
         }
-        if let Some(budget) = self.budget {
+        if let (Some(budget), None) = (self.budget, &self.typed) {
             again.push_str(&format!(" --budget {budget}"));
         }
         Failure::say(
@@ -371,10 +370,7 @@ pub(super) struct Done {
 
 /// The exit code of a whole run.
 fn verdict(summary: &Summary) -> Exit {
-    // In a code run only what had nothing to judge may lack a verdict without machine, toolchain or model being behind it.
-    let skipped = summary.counts.get(Status::Skipped.as_str()).copied().unwrap_or(0);
-    let infra = summary.code.is_some() && summary.trials - summary.assessed > skipped;
-    if summary.assessed == 0 || infra {
+    if summary.assessed == 0 || summary.code.as_ref().is_some_and(nothing_was_run) {
         return Exit::Infrastructure;
     }
     if let Some(exit) = summary.containment.as_ref().and_then(lanes::verdict) {
@@ -388,6 +384,14 @@ fn verdict(summary: &Summary) -> Exit {
         Some(None) => Exit::Infrastructure,
         Some(Some(true)) | None => Exit::Ok,
     }
+}
+
+/// Whether machine, toolchain or model kept every completion from being run: what cannot be read, or holds no code, is a
+/// failure on any machine, and says nothing of this one.
+fn nothing_was_run(code: &summary::Code) -> bool {
+    let without_code = |slot: &CodeSlot| slot.error_types.get("extraction_failed").copied().unwrap_or(0);
+    let run = |slot: &CodeSlot| slot.scored.saturating_sub(slot.unreadable + without_code(slot));
+    code.slots.iter().any(|slot| slot.infra > 0) && code.slots.iter().map(run).sum::<u64>() == 0
 }
 
 /// A thread that turns signals into a request to stop; a second signal ends the process at once.

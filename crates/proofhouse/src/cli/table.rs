@@ -8,7 +8,7 @@ use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::summary::{CodeSlot, Comparison, ContainmentSummary, Rate, Summary};
 
-use super::{lanes, visible};
+use super::{lanes, plural, visible};
 
 use crate::kinds::code::account::account;
 use crate::kinds::robustness::sections::findings;
@@ -23,7 +23,8 @@ pub(super) fn closing(
     skip_report: bool,
     executed: &Executed,
 ) -> String {
-    let mut text = format!("{} run {}: {} trials", summary.suite_id, summary.run_id, summary.trials);
+    let trials = plural(summary.trials, "trial", "trials");
+    let mut text = format!("{} run {}: {trials}", summary.suite_id, summary.run_id);
     if executed.reused > 0 {
         let _ = write!(text, " ({} executed now, {} kept)", executed.executed, executed.reused);
     }
@@ -54,6 +55,10 @@ pub(super) fn closing(
         }
     }
     text.push('\n');
+    if let Some(tier) = executed.provenance.sandbox_tier.as_deref() {
+        let open = if tier == "none" { ": what was run could do whatever you can" } else { "" };
+        let _ = writeln!(text, "sandbox: {tier}{open}");
+    }
     if skip_report {
         let _ = writeln!(text, "run:    {}", paths.dir);
         let _ = write!(text, "next:   proofhouse report {}", paths.dir);
@@ -68,6 +73,11 @@ pub(super) fn closing(
 }
 
 fn slots(summary: &Summary) -> String {
+    if let Some(code) = &summary.code {
+        let head = words::HEADLINE_COLUMNS.map(str::to_owned);
+        let rows = code.slots.iter().map(words::headline_row);
+        return align(&std::iter::once(head).chain(rows).collect::<Vec<_>>());
+    }
     let mut rows =
         vec![["target", "passed", "", "95 % interval", "not assessed", "flaky cases"].map(str::to_owned)];
     for slot in &summary.slots {
@@ -204,7 +214,8 @@ fn facts(summary: &Summary) -> Vec<String> {
     for slot in summary.code.iter().flat_map(|code| &code.slots) {
         facts.extend(most_frequent(slot));
         facts.extend(slot.missing_crates.iter().map(|(name, count)| {
-            format!("{}: {count} completions need crate `{name}`, which the suite does not have", slot.slot)
+            let completions = plural(*count, "completion needs", "completions need");
+            format!("{}: {completions} crate `{name}`, which the suite does not have", slot.slot)
         }));
     }
     if let Some(gate) = &summary.gate {
@@ -231,7 +242,8 @@ fn facts(summary: &Summary) -> Vec<String> {
         ));
     }
     let unassessed = summary.trials - spared - summary.assessed;
-    if unassessed > 0 {
+    // A code run tells its own below each headline, with names.
+    if unassessed > 0 && summary.code.is_none() {
         let why = reasons(summary, unassessed, spared);
         facts.push(format!("{unassessed} of {} trials could not be assessed: {why}", summary.trials));
     }
@@ -287,7 +299,7 @@ fn most_frequent(slot: &CodeSlot) -> Option<String> {
     let others: u64 = others.iter().map(|(_, count)| **count).sum();
     let mut types: Vec<String> = most.iter().map(|(name, count)| format!("{count} {name}")).collect();
     types.extend((others > 0).then(|| format!("{others} of other types")));
-    (!types.is_empty()).then(|| format!("{}: {}", slot.slot, types.join(", ")))
+    (!types.is_empty()).then(|| format!("{}, by error type: {}", slot.slot, types.join(", ")))
 }
 
 fn difference(comparison: &Comparison) -> Option<String> {

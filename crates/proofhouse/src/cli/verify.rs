@@ -8,7 +8,7 @@ use proofhouse_ledger::{Digest, Json, RunPaths, canonical, config, files, json, 
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, visible};
+use super::{Terminal, plural, visible};
 use crate::kinds;
 use crate::spine::tally::Tally;
 use crate::spine::{present, run};
@@ -82,8 +82,9 @@ fn tell(paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<Ex
         (0, None) => {
             let envelope = if verified.envelope.is_some() { "" } else { ", no envelope" };
             text.push_str(&format!(
-                "{dir}: sound, {} records, sha256 {}{envelope}\n",
-                totals.count, totals.records_sha256
+                "{dir}: sound, {}, sha256 {}{envelope}\n",
+                plural(totals.count, "record", "records"),
+                totals.records_sha256
             ));
             Exit::Ok
         }

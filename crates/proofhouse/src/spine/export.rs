@@ -21,6 +21,9 @@ pub struct Format {
     pub kind: Kind,
     /// Whether every run of that kind is written in it, beside its directory.
     pub beside: bool,
+    /// What ends the name of the folder that a run's files go to; without it they lie beside the run directory, under names
+    /// that no other run has.
+    pub folder: Option<&'static str>,
     /// Writes the files below a directory and gives their paths.
     pub write: fn(&Source<'_>, &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError>,
 }
@@ -50,6 +53,9 @@ pub enum ExportError {
     /// The manifest cannot be read.
     #[error("`manifest.json` cannot be understood")]
     Manifest(#[source] serde_json::Error),
+    /// Something else is there.
+    #[error("`{0}` is there already and has other content")]
+    Taken(Utf8PathBuf),
     /// The format is for another kind of run.
     #[error("`{format}` is for runs of kind `{wanted}`; this one is of kind `{found}`")]
     Kind {
@@ -60,6 +66,17 @@ pub enum ExportError {
         /// What the run is.
         found: &'static str,
     },
+}
+
+impl Format {
+    /// Where a run's files go if nobody says.
+    pub fn place(&self, paths: &RunPaths) -> Utf8PathBuf {
+        let beside = paths.dir.parent().filter(|parent| !parent.as_str().is_empty());
+        match self.folder {
+            Some(ending) => Utf8PathBuf::from(format!("{}.{ending}", paths.dir)),
+            None => beside.unwrap_or(Utf8Path::new(".")).to_owned(),
+        }
+    }
 }
 
 /// Writes a run in a format below `out`.
@@ -74,11 +91,11 @@ pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<U
     (format.write)(&Source { paths, manifest: &manifest }, out)
 }
 
-/// Writes what runs of a kind have beside them by default, in `D.NAME`; gives the name and where that is.
+/// Writes what runs of a kind have beside them by default, each in its place; gives the name and where that is.
 pub fn beside(paths: &RunPaths, formats: &[Format]) -> Result<Vec<(&'static str, Utf8PathBuf)>, ExportError> {
     let mut written = Vec::new();
     for format in formats.iter().filter(|format| format.beside) {
-        let out = Utf8PathBuf::from(format!("{}.{}", paths.dir, format.name));
+        let out = format.place(paths);
         export(paths, format, &out)?;
         written.push((format.name, out));
     }
@@ -114,24 +131,31 @@ impl Source<'_> {
     }
 }
 
-/// A file that is being written.
+/// A file that is being written, under another name until it is whole: what another run left there is not overwritten.
 pub(crate) struct Sink {
     pub(crate) path: Utf8PathBuf,
+    partial: Utf8PathBuf,
     file: BufWriter<File>,
 }
 
 impl Sink {
     pub(crate) fn create(path: Utf8PathBuf) -> Result<Self, FileError> {
-        let file = File::create(&path).map_err(FileError::new("create", &path))?;
-        Ok(Self { path, file: BufWriter::new(file) })
+        let partial = Utf8PathBuf::from(format!("{path}.partial"));
+        let file = File::create(&partial).map_err(FileError::new("create", &partial))?;
+        Ok(Self { path, partial, file: BufWriter::new(file) })
     }
 
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), FileError> {
-        self.file.write_all(bytes).map_err(FileError::new("write", &self.path))
+        self.file.write_all(bytes).map_err(FileError::new("write", &self.partial))
     }
 
-    pub(crate) fn finish(mut self) -> Result<Utf8PathBuf, FileError> {
-        self.file.flush().map_err(FileError::new("write", &self.path))?;
+    pub(crate) fn finish(mut self) -> Result<Utf8PathBuf, ExportError> {
+        self.file.flush().map_err(FileError::new("write", &self.partial))?;
+        if self.path.exists() && files::read(&self.path)? != files::read(&self.partial)? {
+            files::remove_if_there(&self.partial)?;
+            return Err(ExportError::Taken(self.path));
+        }
+        std::fs::rename(&self.partial, &self.path).map_err(FileError::new("write", &self.path))?;
         Ok(self.path)
     }
 }

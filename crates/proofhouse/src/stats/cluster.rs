@@ -115,25 +115,6 @@ impl ClusterMoments {
         Some(score_interval(rate, self.effective_size(rate, confidence), confidence.z()))
     }
 
-    /// The interval of a mean of estimates within 0..=1, one for each task, from their own spread; none without tasks.
-    ///
-    /// Wilson's interval at the effective sample size p(1 − p) ÷ SE², corrected for the number of tasks as Korn and
-    /// Graubard (1998) do: estimates of 0 and 1 give Wilson's interval over tasks, estimates in between a narrower one.
-    /// It is never based on more than `most` independent trials. Where the estimates do not differ, as at 0 and 1,
-    /// nothing is seen of their spread, and each task counts as one trial: wide rather than empty.
-    pub fn estimate_interval(&self, most: f64, confidence: Confidence) -> Option<Interval> {
-        let mean = self.mean()?.clamp(0.0, 1.0);
-        let tasks = self.clusters as f64;
-        let size = match self.standard_error() {
-            Some(error) if error > 0.0 && mean > 0.0 && mean < 1.0 => {
-                let correction = confidence.z() / confidence.t(self.clusters - 1);
-                (mean * (1.0 - mean) / (error * error) * correction * correction).min(most.max(tasks))
-            }
-            _ => tasks,
-        };
-        Some(score_interval(mean, size, confidence.z()))
-    }
-
     fn effective_size(&self, rate: f64, confidence: Confidence) -> f64 {
         if self.largest == 1 {
             return self.count as f64;

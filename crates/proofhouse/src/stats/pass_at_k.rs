@@ -57,7 +57,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::stats::{ClusterMoments, Confidence};
 
     fn check(completions: u64, passed: u64, k: u64, expected: f64) {
         let value = pass_at_k(completions, passed, k).unwrap();
@@ -96,67 +95,6 @@ mod tests {
             let number = |key: &str| vector[key].as_u64().unwrap();
             check(number("n"), number("c"), number("k"), vector["value"].as_f64().unwrap());
         }
-    }
-
-    /// Draws that are the same everywhere: xorshift.
-    struct Draws(u64);
-
-    impl Draws {
-        fn unit(&mut self) -> f64 {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            (self.0 >> 11) as f64 / (1u64 << 53) as f64
-        }
-    }
-
-    /// The chance to solve a task, from a number between 0 and 1 that is drawn evenly.
-    type Difficulty = fn(f64) -> f64;
-
-    /// How often the interval holds the true mean over tasks like these, and how wide it is on average.
-    fn coverage(tasks: u64, (n, k): (u64, u64), difficulty: Difficulty) -> (f64, f64) {
-        let mut draws = Draws(0x9e37_79b9_7f4a_7c15 ^ (tasks << 32 | n << 16 | k));
-        let chance = |p: f64| 1.0 - (1.0 - p).powi(k as i32);
-        let truth = (0..200_000).map(|at| chance(difficulty((f64::from(at) + 0.5) / 200_000.0))).sum::<f64>()
-            / 200_000.0;
-        let runs = 500;
-        let (mut held, mut width) = (0, 0.0);
-        for _ in 0..runs {
-            let mut moments = ClusterMoments::default();
-            for _ in 0..tasks {
-                let p = difficulty(draws.unit());
-                let passed = (0..n).filter(|_| draws.unit() < p).count() as u64;
-                moments.push(pass_at_k(n, passed, k).unwrap(), 1);
-            }
-            let interval = moments.estimate_interval((tasks * n / k) as f64, Confidence::P95).unwrap();
-            assert!(interval.high > interval.low, "never without a width");
-            held += i32::from(interval.contains(truth));
-            width += interval.high - interval.low;
-        }
-        (f64::from(held) / f64::from(runs), width / f64::from(runs))
-    }
-
-    /// By simulation: 95 % intervals of pass@k over tasks hold the truth in about 95 % of runs.
-    #[test]
-    fn intervals_cover_what_they_say() {
-        let difficulties: [(&str, Difficulty); 4] = [
-            ("any", |u| u),
-            ("solved or not", |u| if u < 0.4 { 0.02 } else { 0.97 }),
-            ("easy", |u| u.powf(0.2)),
-            ("all alike", |_| 0.6),
-        ];
-        for (name, difficulty) in difficulties {
-            for tasks in [10, 40, 160] {
-                for sampled in [(1, 1), (5, 1), (10, 1), (10, 5)] {
-                    let (held, _) = coverage(tasks, sampled, difficulty);
-                    assert!(held >= 0.915, "{name}, {tasks} tasks, n and k {sampled:?}: {held}");
-                }
-            }
-        }
-        // Tasks taken as 0 or 1 would give an interval of this width, whatever their own estimates say.
-        let (_, width) = coverage(160, (10, 1), |_| 0.6);
-        let as_one = crate::stats::wilson(96, 160, Confidence::P95).unwrap();
-        assert!(width < (as_one.high - as_one.low) / 2.0, "{width}");
     }
 
     fn choose(n: u64, k: u64) -> u128 {

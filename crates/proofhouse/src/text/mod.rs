@@ -1,3 +1,4 @@
 //! Text that people read, whatever it is about.
 
+pub(crate) mod numbers;
 pub mod page;

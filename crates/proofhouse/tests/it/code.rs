@@ -284,6 +284,7 @@ fn judged_together_is_judged_as_alone() {
         "    std::process::exit(0)\n}\n",
         "    if 1 == 1 { 1 } else { 2 }\n}\n",
         "    dbg!(1)\n}\n",
+        "struct Own;\nfn one() -> i32 { format!(\"{:?}\", std::marker::PhantomData::<Own>).len() as i32 }\n",
         "    let _ = std::panic::take_hook();\n    panic!()\n}\n",
         "#[track_caller]\nfn one() -> i32 { panic!() }\n",
         "trait Names { fn to_string(&self) -> i32; }\nimpl Names for str { fn to_string(&self) -> i32 { 1 } }\nfn one() -> i32 { Names::to_string(\"\") }\n",

@@ -34,7 +34,7 @@ fn close(fd: i32) -> i32; fn fcntl(fd: i32, what: i32, value: i32) -> i32; fn _e
 fn raw(fd: i32, bytes: &[u8]) { unsafe { write(fd, bytes.as_ptr(), bytes.len()); } }
 fn reply(status: u8, payload: &[u8]) -> Vec<u8> { let mut all = vec![status]; all.extend((payload.len() as u64).to_le_bytes()); all.extend(payload); all }";
 
-/// A task by its parts: `before`, `signature`, `wrong`, `right`, `test`.
+/// A task by its parts: `before`, `signature`, `wrong`, `right`, `solution` (its own, where it gives one), `test`.
 type Task<'a> = BTreeMap<&'a str, String>;
 
 /// One answer to one task.
@@ -61,7 +61,7 @@ fn sections<'a>(text: &'a str, mark: &str) -> Vec<(&'a str, String)> {
 
 fn tasks() -> BTreeMap<&'static str, Task<'static>> {
     let parts = |body: &str| -> Task<'static> {
-        let known = ["before", "signature", "wrong", "right", "test"];
+        let known = ["before", "signature", "wrong", "right", "solution", "test"];
         let named = |name: &str| *known.iter().find(|known| **known == name).expect("a part of a task");
         sections(body, "--- ").into_iter().map(|(name, text)| (named(name), text)).collect()
     };
@@ -114,9 +114,12 @@ fn wrongly_judged(args: &str) -> Vec<String> {
         .map(|(task, parts)| {
             let before = parts.get("before").cloned().unwrap_or_default();
             let prompt = format!("{before}\n/// The task `{task}`.\n{} {{\n", parts["signature"].trim());
-            json!({"task_id": task, "prompt": prompt, "entry_point": task, "test": format!("\n{}", parts["test"])})
-                .to_string()
-                + "\n"
+            let test = format!("\n{}", parts["test"]);
+            let mut row = json!({"task_id": task, "prompt": prompt, "entry_point": task, "test": test});
+            if let Some(solution) = parts.get("solution") {
+                row["canonical_solution"] = json!(solution);
+            }
+            row.to_string() + "\n"
         })
         .collect();
     let answers = all();

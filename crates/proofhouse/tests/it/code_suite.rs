@@ -279,7 +279,10 @@ fn a_task_may_use_the_crates_that_the_suite_names() {
     };
     named("\"evil.path\"");
     named("\"../x\"");
-    lab.tools("run wrong.yaml --no-cache --run-dir wrong").says("the suite's crates could not be built");
+    lab.tools("run wrong.yaml --no-cache --run-dir wrong")
+        .exits(3)
+        .says("the suite's crates could not be built")
+        .says("hint: `crates:` in the suite");
     assert!(!lab.path("wrong").exists(), "nothing is written before everything that could refuse is checked");
 }
 
@@ -292,7 +295,9 @@ fn a_model_is_asked_as_often_as_the_suite_says() {
          - {contains: clamp, chance: 0.5, reply: \"    value.clamp(low, high)\\n}}\\n\"}\n        \
          - {contains: vowels, fault: error, reply: broken}\n      otherwise: {reply: \"    0\\n}}\\n\"}\n",
     );
-    lab.tools("run model.yaml --no-cache --run-dir r").exits(9);
+    lab.tools("run model.yaml --no-cache --run-dir r")
+        .exits(0)
+        .says("4\u{a0}completions could not be assessed");
     let all = types(&lab, "r");
     assert_eq!(all.len(), 12);
     assert!(

@@ -30,31 +30,27 @@ fn compare(file: &str, mutants: u32, step: u32) {
     let problems = read_problems(path.to_str().unwrap().into()).unwrap();
     assert_eq!(language_of(&problems).unwrap().as_str(), "python");
     let judge = Judge::new(bench(), Box::new(Python::find("python3".as_ref())), problems);
-    let (mut differ, mut failed, mut uncarried) = (Vec::new(), 0, 0);
+    let (mut differ, mut failed) = (Vec::new(), 0);
     for verdict in &verdicts {
         let text = |key: &str| verdict[key].as_str().unwrap();
         let judged = judge.judge_completion(text("task_id"), text("solution")).unwrap();
         let passed = verdict["passed"].as_bool().unwrap();
         failed += u32::from(!passed);
-        // A match object is looked at for being there: a border that only carries values cannot say so.
-        if judged.error.as_deref().is_some_and(|error| error.ends_with("which is not plain")) {
-            uncarried += 1;
-        } else if judged.passed() != passed {
+        if judged.passed() != passed {
             differ.push(format!("{} {}: evalplus {passed}, {judged:?}", text("task_id"), text("kind")));
         }
     }
-    eprintln!("{file}: {} solutions, {failed} of them wrong, {uncarried} not carried", verdicts.len());
-    assert!(uncarried <= 4, "{uncarried}");
+    eprintln!("{file}: {} solutions, {failed} of them wrong", verdicts.len());
     assert!(verdicts.len() > 50 && failed > 10, "{} {failed}", verdicts.len());
     assert!(differ.is_empty(), "{} of {}:\n{}", differ.len(), verdicts.len(), differ.join("\n"));
 }
 
 #[test]
 fn conformance_humaneval_plus_is_judged_as_evalplus_judges_it() {
-    compare("humaneval_plus_dev.jsonl.gz", 1, 2);
+    compare("humaneval_plus_dev.jsonl.gz", 3, 1);
 }
 
 #[test]
 fn conformance_mbpp_plus_is_judged_as_evalplus_judges_it() {
-    compare("mbpp_plus_dev.jsonl.gz", 1, 4);
+    compare("mbpp_plus_dev.jsonl.gz", 2, 1);
 }

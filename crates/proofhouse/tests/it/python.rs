@@ -12,11 +12,15 @@ mod conformance;
 mod interpreters;
 
 fn bench_in(tier: Option<Tier>) -> Bench {
+    let mut budgets = Budgets::default();
+    budgets.test.cpu_ms = 2_000;
+    bench_with(tier, budgets)
+}
+
+fn bench_with(tier: Option<Tier>, budgets: Budgets) -> Bench {
     let mut options = Options::new(env!("CARGO_TARGET_TMPDIR"));
     options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
     options.request = tier.map_or(Request::AUTO, Request::exactly);
-    let mut budgets = Budgets::default();
-    budgets.test.cpu_ms = 2_000;
     Bench::new(Sandbox::open(options).expect("a sandbox"), budgets).expect("a bench")
 }
 
@@ -260,4 +264,21 @@ fn nothing_that_only_pretends_passes_in_python() {
         let judged = judge.judge_completion("one", completion).unwrap();
         assert!(!judged.passed(), "{completion}: {judged:#?}");
     }
+}
+
+#[test]
+fn answers_that_are_judged_together_run_in_warm_interpreters() {
+    let language = Python::find("python3".as_ref());
+    let judge = Judge::new(bench_in(Some(Tier::Strong)), Box::new(language.clone()), vec![one_in_python()]);
+    let bodies = ["    return values[0]\n", "    return 0\n", "    raise ValueError\n", "    return (\n"];
+    let samples: Vec<Sample> = bodies.iter().map(|body| sample("one", body)).collect();
+    let alone: Vec<Judged> = samples.iter().map(|sample| judge.judge(sample)).collect();
+    assert_eq!(language.warm_runs(), 0, "a single answer has a box of its own");
+    let together = judge.judge_many(&samples.iter().collect::<Vec<_>>());
+    assert_eq!((language.warm_runs(), &together), (4, &alone));
+    // What leaves a doubt is judged again in a box of its own.
+    let leaves = [sample("one", "    import os; os._exit(0)\n"), samples[0].clone()];
+    let judged = judge.judge_many(&leaves.iter().collect::<Vec<_>>());
+    assert_eq!((told(&judged[0]), told(&judged[1])), ("runtime_error", "passed"));
+    assert_eq!(language.warm_runs(), 5);
 }

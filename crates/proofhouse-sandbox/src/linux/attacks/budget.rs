@@ -113,7 +113,26 @@ fn children(target: &Target, prepare: fn(), each_ms: u64) -> i32 {
     0
 }
 
+/// A pipe that everybody inherits who is started from here on: its end is read when all of them are gone.
+struct Everybody([i32; 2]);
+
+impl Everybody {
+    fn from_here() -> Everybody {
+        let mut ends = [0; 2];
+        let _ = call3(libc::SYS_pipe2, ends.as_mut_ptr() as u64, 0, 0);
+        Everybody(ends)
+    }
+
+    /// Waits without waiting for any of them as their parent would, however long a busy machine takes.
+    fn are_gone(self) {
+        let _ = call3(libc::SYS_close, self.0[1] as u64, 0, 0);
+        let mut byte = [0u8; 1];
+        let _ = call3(libc::SYS_read, self.0[0] as u64, byte.as_mut_ptr() as u64, 1);
+    }
+}
+
 fn zombies(target: &Target) -> i32 {
+    let everybody = Everybody::from_here();
     for _ in 0..40 {
         if forked() == Some(true) {
             take_name(&target.tag);
@@ -121,11 +140,12 @@ fn zombies(target: &Target) -> i32 {
             leave();
         }
     }
-    sleep_ms(3_000);
+    everybody.are_gone();
     0
 }
 
 fn double_fork(target: &Target) -> i32 {
+    let everybody = Everybody::from_here();
     for _ in 0..40 {
         if forked() == Some(true) {
             if forked() == Some(true) {
@@ -137,7 +157,7 @@ fn double_fork(target: &Target) -> i32 {
         let _ = super::super::sys::reap(true);
         sleep_ms(10);
     }
-    sleep_ms(1_000);
+    everybody.are_gone();
     0
 }
 
@@ -159,6 +179,7 @@ fn thread_leader(_: &Target) -> i32 {
 
 fn siblings(target: &Target) -> i32 {
     let flags = (libc::CLONE_PARENT | libc::SIGCHLD) as u64;
+    let everybody = Everybody::from_here();
     for _ in 0..WANTED_MS / 20 {
         if call(libc::SYS_clone, [flags, 0, 0, 0, 0, 0]) == Ok(0) {
             take_name(&target.tag);
@@ -167,6 +188,7 @@ fn siblings(target: &Target) -> i32 {
         }
         sleep_ms(20);
     }
+    everybody.are_gone();
     0
 }
 
@@ -189,6 +211,7 @@ fn exec_chain(_: &Target) -> i32 {
 
 fn exec_children(target: &Target) -> i32 {
     ignore_children();
+    let everybody = Everybody::from_here();
     for _ in 0..WANTED_MS / 20 {
         if forked() == Some(true) {
             take_name(&target.tag);
@@ -198,7 +221,7 @@ fn exec_children(target: &Target) -> i32 {
         }
         sleep_ms(10);
     }
-    sleep_ms(500);
+    everybody.are_gone();
     0
 }
 

@@ -273,8 +273,7 @@ fn mappings(target: &Target) -> i32 {
                     let _ = call3(libc::SYS_mprotect, place + page * 4096, 4096, libc::PROT_READ as u64);
                 }
             }
-            // To count so many takes a busy machine its time, and so did making them.
-            sleep_ms(4_000);
+            sleep_ms(2_000);
             leave();
         }
     }

@@ -6,18 +6,18 @@ use super::bpf::When;
 use super::{ABSENT, NOT_SUPPORTED, Row, Rules};
 
 /// Open in every program's box.
-pub(super) const OPEN: &str = "read write close fstat lseek pread64 pwrite64 readv writev preadv pwritev \
-     open openat stat lstat newfstatat statx access faccessat faccessat2 getcwd chdir fchdir getdents64 \
+pub(super) const OPEN: &str = "read write close fstat lseek pread64 pwrite64 readv writev \
+     open openat stat lstat newfstatat statx access faccessat faccessat2 getcwd chdir getdents64 \
      rename renameat renameat2 mkdir mkdirat rmdir unlink unlinkat symlinkat ftruncate fsync fdatasync \
-     statfs fstatfs umask fadvise64 copy_file_range sendfile fchmod brk munmap mprotect mremap \
+     copy_file_range sendfile fchmod brk munmap mprotect mremap \
      poll ppoll select pselect6 epoll_create1 epoll_ctl epoll_wait epoll_pwait eventfd2 \
-     dup dup2 dup3 pipe pipe2 close_range sendto recvfrom sendmsg recvmsg shutdown getsockname getpeername getsockopt \
+     dup dup2 dup3 pipe pipe2 close_range sendto recvfrom sendmsg recvmsg shutdown getsockname getsockopt \
      rt_sigprocmask rt_sigreturn rt_sigtimedwait sigaltstack pause restart_syscall \
-     kill tgkill pidfd_open pidfd_send_signal fork exit exit_group wait4 waitid \
-     getpid gettid getppid getpgrp getpgid getsid setpgid setsid getuid geteuid getgid getegid getgroups \
+     kill tgkill fork exit exit_group wait4 waitid \
+     getpid gettid getppid setsid getuid geteuid getgid getegid \
      futex set_robust_list set_tid_address rseq arch_prctl sched_yield sched_getaffinity \
-     gettimeofday times clock_gettime clock_getres clock_nanosleep nanosleep setitimer alarm \
-     getrlimit setrlimit getrusage sysinfo uname getrandom";
+     gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep setitimer alarm \
+     getrusage sysinfo uname getrandom";
 
 /// Open when their arguments are harmless; [`conditional`] says which are.
 pub(super) const LOOKED_AT: &str =
@@ -95,10 +95,16 @@ pub(super) const CLOSED: &[(&str, &str)] = &[
     ),
     (
         "has a newer call in its place, or nothing that needs it",
-        "creat getdents symlink truncate fallocate preadv2 pwritev2 mincore msync membarrier pkey_alloc pkey_free pkey_mprotect \
+        "creat getdents symlink truncate fallocate preadv pwritev getrlimit setrlimit times fadvise64 fchdir umask getpeername preadv2 pwritev2 mincore msync membarrier pkey_alloc pkey_free pkey_mprotect \
          epoll_create epoll_pwait2 eventfd rt_sigpending rt_sigsuspend tkill getresuid getresgid get_robust_list getcpu time getitimer \
          getpriority sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min",
     ),
+    ("tells of the host's disks", "statfs fstatfs"),
+    (
+        "is about groups of processes or users, of which a program here has one",
+        "getpgrp getpgid getsid setpgid getgroups",
+    ),
+    ("names another process for good, which one's own children need not", "pidfd_open pidfd_send_signal"),
     (
         "is a clock or signal source that nothing here needs",
         "timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime timerfd_settime \

@@ -95,6 +95,47 @@ fn every_call_of_the_kernel_has_a_place_in_the_list_or_a_reason_to_be_closed() {
     }
 }
 
+/// Calls that are newer than the headers of most machines, and places where one table differs from the other. Numbers above 423 are
+/// the same on all architectures.
+#[test]
+fn calls_have_the_numbers_that_the_kernel_gave_them() {
+    const NEWER: &str = "cachestat fchmodat2 map_shadow_stack futex_wake futex_wait futex_requeue statmount listmount \
+         lsm_get_self_attr lsm_set_self_attr lsm_list_modules mseal setxattrat getxattrat listxattrat removexattrat open_tree_attr \
+         file_getattr file_setattr listns rseq_slice_yield";
+    let newer: Vec<(&str, u32)> = NEWER.split(' ').zip(451..).collect();
+    let x86 = [
+        ("execve", 59),
+        ("statx", 332),
+        ("rseq", 334),
+        ("uretprobe", 335),
+        ("uprobe", 336),
+        ("futex_waitv", 449),
+    ];
+    let common = [
+        ("io_setup", 0),
+        ("exit_group", 94),
+        ("clone", 220),
+        ("execve", 221),
+        ("wait4", 260),
+        ("name_to_handle_at", 264),
+        ("open_by_handle_at", 265),
+        ("clock_adjtime", 266),
+        ("kexec_file_load", 294),
+        ("futex_waitv", 449),
+    ];
+    for (table, own) in [(numbers::X86_64, &x86[..]), (numbers::COMMON, &common[..])] {
+        let calls: BTreeMap<&str, u32> = numbers::of(table).collect();
+        assert_eq!(calls.len(), numbers::of(table).count(), "a name stands twice");
+        for (name, number) in own.iter().chain(&newer) {
+            assert_eq!(calls.get(name), Some(number), "{name}");
+        }
+        assert_eq!(calls.values().max(), Some(&471));
+    }
+    // Where this crate and the C library know the same name, they know the same number.
+    let known = [("openat2", libc::SYS_openat2), ("mseal", libc::SYS_mseal), ("clone3", libc::SYS_clone3)];
+    known.into_iter().for_each(|(name, expected)| assert_eq!(i64::from(number(name)), expected));
+}
+
 #[test]
 fn a_program_has_few_calls_and_a_zygote_four_more() {
     let open = |rules: Rules| {
@@ -103,7 +144,7 @@ fn a_program_has_few_calls_and_a_zygote_four_more() {
     let program =
         Rules { namespaces: true, network: false, cgroup: false, program: true, exec: false, zygote: false };
     let count = open(program);
-    assert!((100..=140).contains(&count), "{count}");
+    assert!((90..=122).contains(&count), "{count}");
     assert_eq!(open(Rules { zygote: true, ..program }), count + 4);
     assert!(open(Rules { namespaces: false, ..program }) < count);
 }

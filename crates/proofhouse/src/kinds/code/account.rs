@@ -2,6 +2,7 @@
 //!
 //! Terminal, Markdown, HTML and exports print these very sentences.
 
+use proofhouse_ledger::record::NO_TASK;
 use proofhouse_ledger::summary::{CodeSlot, NothingPassed, PassAtK};
 
 use crate::spine::present::words::{count, percent, plural};
@@ -35,6 +36,9 @@ fn unanswered(slot: &CodeSlot) -> Option<String> {
         return Some(format!(
             "{tasks} of {of} {verb} no completion and {are} left out (`tasks: answered`): {names}"
         ));
+    }
+    if slot.pass_at_k.is_empty() {
+        return Some(format!("{tasks} of {of} {verb} no completion: {names}"));
     }
     let scored = points(&slot.scored_pass_at_k);
     let rest = match scored.is_empty() {
@@ -84,23 +88,37 @@ fn unreadable(slot: &CodeSlot) -> Option<String> {
     (slot.unreadable > 0).then(|| {
         let as_failures = if slot.unreadable == 1 { "counts as a failure" } else { "count as failures" };
         let answers = plural(slot.unreadable, "answer", "answers");
-        format!("{answers} cannot be read (null, too long, with a NUL or not UTF-8) and {as_failures}")
+        format!(
+            "{answers} cannot be read (no text, too long, cut off, with a NUL or not UTF-8) and {as_failures}"
+        )
     })
 }
 
-fn unknown(slot: &CodeSlot) -> Option<String> {
-    if slot.unknown == 0 {
-        return None;
+fn unknown(slot: &CodeSlot) -> Vec<String> {
+    let counts = |lines: u64| if lines == 1 { "counts" } else { "count" };
+    let nameless = slot.unknown_tasks.get(NO_TASK).copied().unwrap_or(0);
+    let mut said = Vec::new();
+    if nameless > 0 {
+        let lines = plural(nameless, "line names", "lines name");
+        said.push(format!("{lines} no task that can be read and {} for nothing", counts(nameless)));
     }
-    let lines = plural(slot.unknown, "line answers", "lines answer");
-    let counts = if slot.unknown == 1 { "counts" } else { "count" };
-    let each = slot.unknown_tasks.iter().map(|(name, count)| format!("`{name}` ({count})"));
-    Some(format!("{lines} no task of the problem file and {counts} for nothing: {}", names(each)))
+    let named = slot.unknown.saturating_sub(nameless);
+    if named > 0 {
+        let lines = plural(named, "line answers", "lines answer");
+        let named_tasks: Vec<_> = slot.unknown_tasks.iter().filter(|(name, _)| *name != NO_TASK).collect();
+        let each = named_tasks.into_iter().map(|(name, count)| format!("`{name}` ({count})"));
+        let counts = counts(named);
+        said.push(format!("{lines} no task of the problem file and {counts} for nothing: {}", names(each)));
+    }
+    said
 }
 
 fn nothing_passed(nothing: &NothingPassed) -> String {
     let each = nothing.failures.iter().map(|failure| {
-        let example = format!("`{}` #{}", failure.task_id, failure.completion_id);
+        let example = match failure.task_id.as_str() {
+            NO_TASK => "a line that names no task".to_owned(),
+            task => format!("`{task}` #{}", failure.completion_id),
+        };
         let message =
             if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
         format!("{} {}, for example {example}{message}", count(failure.count), failure.error_type)

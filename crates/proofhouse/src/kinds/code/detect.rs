@@ -2,10 +2,42 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use camino::Utf8Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::formats::{Row, understand};
+use super::lines::{Lines, Next};
 use super::problem::Problem;
+use super::sample::TEXT_KEYS;
+
+/// What a file of JSON lines holds, by its first line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Tasks with their tests.
+    Problems,
+    /// Answers to tasks.
+    Samples,
+    /// Neither, or nothing that can be read.
+    Other,
+}
+
+/// What the file holds. A line that is both, as where a harness adds its answers to the rows of the problem file, is an answer.
+pub fn content_of(path: &Utf8Path) -> Content {
+    let mut line = Vec::new();
+    let Ok(mut lines) = Lines::open(path) else { return Content::Other };
+    while matches!(lines.next(&mut line), Ok(Next::Line)) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        return match Row::read(&line) {
+            Ok(row) if TEXT_KEYS.iter().any(|key| row.has(key)) => Content::Samples,
+            Ok(row) if understand(&row).is_ok() => Content::Problems,
+            _ => Content::Other,
+        };
+    }
+    Content::Other
+}
 
 /// The language of the completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -109,9 +141,15 @@ fn sign(problem: &Problem) -> Sign {
     if let Some(language) = &problem.language {
         return named(language).map_or_else(|| Sign::Other(language.clone()), Sign::Is);
     }
-    // `Rust/3`, `Python/3`; `HumanEval/3` is everybody's.
-    if let Some(language) = problem.task_id.split_once('/').and_then(|(word, _)| named(word)) {
-        return Sign::Is(language);
+    // `Rust/3`, `Python/3`, `Go/3`; `HumanEval/3` is everybody's.
+    if let Some((word, _)) = problem.task_id.split_once('/') {
+        match named(word) {
+            Some(language) => return Sign::Is(language),
+            None if OTHERS.contains(&word.to_ascii_lowercase().as_str()) => {
+                return Sign::Other(word.to_owned());
+            }
+            None => {}
+        }
     }
     let marks = |marks: &[&str]| {
         let texts = [&problem.prompt, &problem.test];
@@ -125,6 +163,30 @@ fn sign(problem: &Problem) -> Sign {
         std::cmp::Ordering::Equal => Sign::None,
     }
 }
+
+/// Languages that data sets name in their task ids and that are not judged here.
+const OTHERS: [&str; 20] = [
+    "c",
+    "c#",
+    "c++",
+    "cpp",
+    "csharp",
+    "d",
+    "dart",
+    "go",
+    "haskell",
+    "java",
+    "javascript",
+    "js",
+    "julia",
+    "kotlin",
+    "lua",
+    "php",
+    "ruby",
+    "scala",
+    "swift",
+    "typescript",
+];
 
 fn named(word: &str) -> Option<LanguageName> {
     match word.to_ascii_lowercase().as_str() {
@@ -245,6 +307,10 @@ mod tests {
         let said = |word: &str| Problem { language: Some(word.to_owned()), ..problem("x", "def f", "") };
         assert_eq!(language_of(&[said("rs")]), Ok(LanguageName::Rust));
         assert_eq!(language_of(&[said("go")]), Err(NoLanguage::Other("go".to_owned())));
+        assert_eq!(
+            language_of(&[problem("Go/1", "func f(x int) int {", "")]),
+            Err(NoLanguage::Other("Go".to_owned()))
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `<samples>_results.jsonl`, one line per completion in the order of the samples, as readers of HumanEval results know it.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::record::{CODE, HEAD, Kind, Line, Name};
 use proofhouse_ledger::summary::Summary;
@@ -10,15 +12,18 @@ use crate::spine::present::words;
 
 pub(super) const FORMAT: Format = Format {
     name: "humaneval",
-    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields, and \
-            beside it `<samples>_headline.txt`: pass@k and what it counts; of the tasks as they stand where the suite has `vary`",
+    about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields for every \
+            completion that was scored, `<samples>_unscored.jsonl` with the others, if there are any, and \
+            `<samples>_headline.txt`: pass@k and what it counts; of the tasks as they stand where the suite has `vary`",
     kind: Kind::Code,
+    folder: Some("humaneval"),
     beside: false,
     write,
 };
 
-/// The fields of a line, sorted. `passed` is `true` or `false` there, because older readers know nothing else: what
-/// could not be scored is `false` and has its `error_type`.
+/// The fields of a line, sorted. Older readers know `passed` as `true` or `false` only, and count every line of
+/// `_results.jsonl`: what is no part of any rate (broken and unknown tasks, what machine or toolchain kept from being
+/// assessed) is in a file of its own, where `passed` is null.
 const FIELDS: [Name; 13] = [
     CODE.binary_size_bytes.name(),
     CODE.clippy_ok.name(),
@@ -35,46 +40,82 @@ const FIELDS: [Name; 13] = [
     CODE.test_ok.name(),
 ];
 
+const PASSED: &str = HEAD.passed.as_str();
+const RESULT: &str = CODE.result.as_str();
+
+/// The files of one slot.
+struct Files {
+    slot: String,
+    /// How their names begin.
+    stem: Utf8PathBuf,
+    results: Sink,
+    unscored: Option<Sink>,
+    /// Tasks that nobody is scored against.
+    broken: BTreeSet<String>,
+}
+
+impl Files {
+    fn put(&mut self, line: &Line<'_>) -> Result<(), ExportError> {
+        let task = line.get(HEAD.case_id).unwrap_or_default();
+        let scored =
+            line.raw(HEAD.passed).is_some_and(|passed| passed != b"null") && !self.broken.contains(&*task);
+        let mut text = Vec::new();
+        push(&mut text, line, scored);
+        let sink = match scored {
+            true => &mut self.results,
+            false => match &mut self.unscored {
+                Some(sink) => sink,
+                none => none.insert(Sink::create(named(&self.stem, "_unscored.jsonl"))?),
+            },
+        };
+        Ok(sink.put(&text)?)
+    }
+
+    fn finish(self, headline: Option<String>) -> Result<Vec<Utf8PathBuf>, ExportError> {
+        let mut written = vec![self.results.finish()?];
+        written.extend(self.unscored.map(Sink::finish).transpose()?);
+        if let Some(text) = headline {
+            let mut sink = Sink::create(named(&self.stem, "_headline.txt"))?;
+            sink.put(text.as_bytes())?;
+            written.push(sink.finish()?);
+        }
+        Ok(written)
+    }
+}
+
+fn named(stem: &Utf8Path, ending: &str) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{stem}{ending}"))
+}
+
 fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
-    let mut sinks = Vec::new();
+    let summary = source.summary()?;
+    let code = summary.as_ref().and_then(|summary| summary.code.as_ref());
+    let broken: BTreeSet<String> = code.iter().flat_map(|code| code.excluded()).map(str::to_owned).collect();
+    let mut all: Vec<Files> = Vec::new();
     // The first dataset is the problems, the others are the samples of the first slots.
     for (at, target) in source.manifest.targets.iter().enumerate() {
         let samples = source.manifest.datasets.get(at + 1).map(|dataset| Utf8Path::new(&dataset.path));
         let name = samples.and_then(Utf8Path::file_name).unwrap_or(&target.slot);
-        let taken =
-            |sinks: &[(String, Sink)], path: &Utf8Path| sinks.iter().any(|(_, sink)| sink.path == path);
-        let mut path = out.join(format!("{name}_results.jsonl"));
-        if taken(&sinks, &path) {
-            path = out.join(format!("{}-{name}_results.jsonl", target.slot));
+        let mut stem = out.join(name);
+        if all.iter().any(|files| files.stem == stem) {
+            stem = out.join(format!("{}-{name}", target.slot));
         }
-        sinks.push((target.slot.clone(), Sink::create(path)?));
+        let results = Sink::create(named(&stem, "_results.jsonl"))?;
+        let (slot, broken) = (target.slot.clone(), broken.clone());
+        all.push(Files { slot, stem, results, unscored: None, broken });
     }
-    let mut text = Vec::new();
     source.each(|line| {
         // Readers count every line of a task as one of its completions: other wordings would not be.
         if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
             return Ok(());
         }
-        text.clear();
-        push(&mut text, line);
         let slot = line.get(HEAD.slot).unwrap_or_default();
-        if let Some((_, sink)) = sinks.iter_mut().find(|(name, _)| *name == slot) {
-            sink.put(&text)?;
-        }
-        Ok(())
+        all.iter_mut().find(|files| files.slot == slot).map_or(Ok(()), |files| files.put(line))
     })?;
     let mut written = Vec::new();
-    for (slot, sink) in sinks {
-        let results = sink.finish()?;
-        let headline = source.summary()?.and_then(|summary| headline(&summary, &slot));
-        let name = results.file_name().unwrap_or_default().replace("_results.jsonl", "_headline.txt");
-        let path = out.join(name);
-        written.push(results);
-        if let Some(text) = headline {
-            let mut sink = Sink::create(path)?;
-            sink.put(text.as_bytes())?;
-            written.push(sink.finish()?);
-        }
+    for files in all {
+        let headline = summary.as_ref().and_then(|summary| headline(summary, &files.slot));
+        written.extend(files.finish(headline)?);
     }
     Ok(written)
 }
@@ -87,7 +128,7 @@ fn headline(summary: &Summary, slot: &str) -> Option<String> {
     Some(text)
 }
 
-fn push(out: &mut Vec<u8>, line: &Line<'_>) {
+fn push(out: &mut Vec<u8>, line: &Line<'_>, scored: bool) {
     out.push(b'{');
     for (at, field) in FIELDS.iter().enumerate() {
         if at > 0 {
@@ -97,7 +138,12 @@ fn push(out: &mut Vec<u8>, line: &Line<'_>) {
         out.extend_from_slice(field.as_bytes());
         out.extend_from_slice(b"\": ");
         let raw = line.raw(*field).unwrap_or(b"null");
-        out.extend_from_slice(if *field == HEAD.passed.name() && raw == b"null" { b"false" } else { raw });
+        out.extend_from_slice(match field.as_str() {
+            PASSED if !scored => b"null",
+            // A pass on a task that is broken is none, and what could not be assessed did not fail.
+            RESULT if !scored => b"\"not scored\"",
+            _ => raw,
+        });
     }
     out.extend_from_slice(b"}\n");
 }

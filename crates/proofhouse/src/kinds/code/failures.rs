@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::record::{CODE, Damage, HEAD, Line};
+use proofhouse_ledger::record::{CODE, Damage, HEAD, Line, NO_TASK};
 use proofhouse_ledger::summary::{FailureExample, NothingPassed};
 
 /// Types that are told with an example.
@@ -10,10 +10,9 @@ const MAX_TYPES: usize = 3;
 /// Completions that are looked at.
 const MAX_LOOKS: u64 = 200;
 
-/// The failures of one slot, as long as nothing has passed.
+/// The failures of one slot.
 #[derive(Default)]
 pub(super) struct Failures {
-    passed: bool,
     by_type: BTreeMap<String, FailureExample>,
     looks: u64,
     /// Completions that look like Rust, and like Python.
@@ -23,9 +22,8 @@ pub(super) struct Failures {
 
 impl Failures {
     /// Takes the next record.
-    pub(super) fn push(&mut self, line: &Line<'_>, task: &str, passed: Option<bool>) -> Result<(), Damage> {
-        self.passed |= passed == Some(true);
-        let Some(error_type) = line.get(HEAD.error_type)?.filter(|_| !self.passed) else { return Ok(()) };
+    pub(super) fn push(&mut self, line: &Line<'_>, task: &str) -> Result<(), Damage> {
+        let Some(error_type) = line.get(HEAD.error_type)? else { return Ok(()) };
         if let Some(example) = self.by_type.get_mut(&*error_type) {
             example.count += 1;
         } else {
@@ -70,7 +68,8 @@ impl Failures {
                 ));
             }
         }
-        if let (Some((name, _)), Some(task)) = (unknown.first_key_value(), planned.first()) {
+        let named = unknown.keys().find(|name| *name != NO_TASK);
+        if let (Some(name), Some(task)) = (named, planned.first()) {
             signs.push(format!(
                 "lines name tasks such as `{name}`, and the problem file has tasks such as `{task}`"
             ));
@@ -81,7 +80,7 @@ impl Failures {
         for (word, sign) in [
             (
                 "invalid_sample",
-                "most lines have no completion that can be read: the text belongs under `completion`",
+                "most lines have no completion that can be read: a line is `{\"task_id\": …, \"completion\": \"…\"}`",
             ),
             ("extraction_failed", "most answers hold no code: are these answers to other questions?"),
             ("infra_missing_module", "a module is not installed for the `python3` that judges"),

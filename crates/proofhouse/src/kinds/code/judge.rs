@@ -14,7 +14,7 @@ use super::sample::{Sample, Samples};
 use super::verdict::{ErrorType, Judged};
 
 /// The most completions that are judged together.
-pub const BATCH: usize = 80;
+pub const BATCH: usize = 160;
 
 /// Judges completions of a set of problems; used from any number of threads.
 pub struct Judge {
@@ -223,6 +223,8 @@ impl Judge {
             problem.declaration.as_deref().unwrap_or_default().as_bytes(),
             problem.entry_point.as_deref().unwrap_or_default().as_bytes(),
             problem.test.as_bytes(),
+            // It can decide how close to its tests an answer is judged.
+            problem.canonical_solution.as_deref().unwrap_or_default().as_bytes(),
             stops.as_bytes(),
             problem.judged(completion).as_bytes(),
         ])

@@ -39,7 +39,7 @@ mod work;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
-pub use detect::{LanguageName, NoLanguage, crates_of, language_of, usual_version};
+pub use detect::{Content, LanguageName, NoLanguage, content_of, crates_of, language_of, usual_version};
 pub use flags::CodeFlags;
 pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
@@ -53,11 +53,14 @@ pub use rust::{Clippy, Rust};
 pub(crate) use rust::{is_crate_name, is_crate_version};
 pub use sample::{Invalid, MAX_COMPLETION_BYTES, Sample, Samples, completion};
 pub use soundness::Soundness;
-pub use suite::{CodeBody, Edition, SampleSource};
+pub use suite::{CodeBody, Edition, SampleSource, chosen as chosen_tasks};
+
+/// Its name in suites and records.
+pub(crate) const KIND: Kind = Kind::Code;
 pub use verdict::{Border, Bounded, Diagnostics, ErrorType, Finding, Judged, TestOutcome};
 
 pub(super) const ROW: Row = Row {
-    kind: Kind::Code,
+    kind: KIND,
     about: "Does generated code compile, pass its tests, satisfy the linter?",
     read: |loading| suite::read(loading).map(erased),
     is_meant: |_| false,

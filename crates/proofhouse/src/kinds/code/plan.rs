@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use proofhouse_ledger::record::NO_TASK;
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::{CodeBody, Problem as Task, Sample, SampleSource, Samples};
 use crate::spine::plan::Trial;
 use crate::spine::suite::{Code, Place, Problem, Problems, Suite};
-
-/// What stands for the task of a line that names none.
-const NO_TASK: &str = "(no task)";
 
 /// The case of a line.
 fn case_id(sample: &Sample) -> &str {

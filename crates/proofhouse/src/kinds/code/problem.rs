@@ -133,7 +133,8 @@ pub fn read_problem_file(path: &Utf8Path) -> Result<ProblemFile, ProblemError> {
         problems.push(problem);
     }
     let all = problems.len();
-    let notes = notes.into_iter().map(|(note, rows)| format!("{rows} of {all} problems: {note}"));
+    let problems_word = if all == 1 { "problem" } else { "problems" };
+    let notes = notes.into_iter().map(|(note, rows)| format!("{rows} of {all} {problems_word}: {note}"));
     Ok(ProblemFile { notes: notes.collect(), problems })
 }
 

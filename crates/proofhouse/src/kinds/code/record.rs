@@ -80,6 +80,7 @@ impl Body {
             missing_crates: &self.missing_crates,
             tries: &self.tries,
             tags: &self.tags,
+            sandbox_does_not_hold: &[],
         }
     }
 }

@@ -47,8 +47,13 @@ impl Remark {
 
 impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: ", self.task_id)?;
-        match &self.what {
+        write!(f, "{}: {}", self.task_id, self.what)
+    }
+}
+
+impl std::fmt::Display for Flaw {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
             Flaw::CanonicalFails { error_type, why } => {
                 write!(f, "the canonical solution does not pass: {}", error_type.as_str())?;
                 if why.is_empty() { Ok(()) } else { write!(f, " ({why})") }
@@ -117,7 +122,7 @@ fn remarks(problem: &Problem, verdicts: &[(&Sample, Judged)]) -> Vec<Remark> {
 fn flaw(judged: &Judged) -> Option<Flaw> {
     let error_type = judged.error_type?;
     let why = judged.error.as_deref().unwrap_or_default();
-    let why = why.lines().next().unwrap_or_default().to_owned();
+    let why = why.lines().next().unwrap_or_default().trim_end_matches([':', ' ']).to_owned();
     Some(match error_type {
         ErrorType::InfraMissingCrate => Flaw::NeedsCrates(judged.diagnostics.missing_crates.clone()),
         _ if error_type.is_infra() => Flaw::Unknown(why),

@@ -12,6 +12,9 @@ use super::tally::at;
 use crate::spine::tally::heads::round;
 use crate::spine::tally::wordings::generator;
 
+/// A task as raw JSON, and its completions: how many, how many robustly right, how many right as it stands.
+type Task = (Vec<u8>, u64, u64, u64);
+
 /// The verdicts of one slot.
 #[derive(Default)]
 pub(super) struct RobustTally {
@@ -33,8 +36,7 @@ struct Wording {
 #[derive(Default, Clone)]
 struct Row {
     wordings: u64,
-    /// Of each task in the row: completions, how many of them are robustly right, and how many right as it stands.
-    tasks: Vec<(u64, u64, u64)>,
+    tasks: Vec<Task>,
     without_wording: u64,
     without_verdict: u64,
 }
@@ -52,7 +54,8 @@ impl RobustTally {
 
     fn take(&mut self, task: &[u8], variant: &[u8], passed: Option<bool>, missing: bool) {
         if task != self.task {
-            close(std::mem::take(&mut self.wordings), &mut self.generators, &mut self.all);
+            let wordings = std::mem::take(&mut self.wordings);
+            close((&self.task, wordings), &mut self.generators, &mut self.all);
             self.task = task.to_vec();
         }
         let wording = match self.wordings.get_mut(variant) {
@@ -63,10 +66,12 @@ impl RobustTally {
         wording.missing |= missing;
     }
 
-    /// A row for each generator, then one for all wordings; none without other wordings.
-    pub(super) fn finish(&self, ks: &[u64]) -> Vec<Robust> {
+    /// A row for each generator, then one for all wordings; none without other wordings. Nobody is scored against a task
+    /// that is excluded.
+    pub(super) fn finish(&self, ks: &[u64], excluded: impl Fn(&str) -> bool) -> Vec<Robust> {
         let (mut generators, mut all) = (self.generators.clone(), self.all.clone());
-        close(self.wordings.clone(), &mut generators, &mut all);
+        close((&self.task, self.wordings.clone()), &mut generators, &mut all);
+        generators.values_mut().chain([&mut all]).for_each(|row| row.leave_out(&excluded));
         if generators.is_empty() {
             return Vec::new();
         }
@@ -76,7 +81,11 @@ impl RobustTally {
 }
 
 /// All trials of a task have passed by.
-fn close(mut wordings: BTreeMap<Vec<u8>, Wording>, generators: &mut BTreeMap<String, Row>, all: &mut Row) {
+fn close(
+    (task, mut wordings): (&[u8], BTreeMap<Vec<u8>, Wording>),
+    generators: &mut BTreeMap<String, Row>,
+    all: &mut Row,
+) {
     let own = wordings.remove(b"null".as_slice()).unwrap_or_default();
     if wordings.is_empty() {
         return;
@@ -86,14 +95,14 @@ fn close(mut wordings: BTreeMap<Vec<u8>, Wording>, generators: &mut BTreeMap<Str
         by_generator.entry(generator(variant).unwrap_or_default()).or_default().push(wording);
     }
     for (name, of_it) in by_generator {
-        generators.entry(name.to_owned()).or_default().take(&own, &of_it);
+        generators.entry(name.to_owned()).or_default().take(task, &own, &of_it);
     }
     let together: Vec<&Wording> = std::iter::once(&own).chain(wordings.values()).collect();
-    all.take(&own, &together);
+    all.take(task, &own, &together);
 }
 
 impl Row {
-    fn take(&mut self, own: &Wording, wordings: &[&Wording]) {
+    fn take(&mut self, task: &[u8], own: &Wording, wordings: &[&Wording]) {
         self.wordings = wordings.len() as u64;
         if wordings.iter().any(|wording| wording.missing) {
             self.without_wording += 1;
@@ -110,17 +119,24 @@ impl Row {
         let passes = |wording: &Wording, nth: usize| wording.verdicts[nth] == Some(true);
         let robust = (0..samples).filter(|nth| wordings.iter().all(|wording| passes(wording, *nth))).count();
         let passed = (0..samples).filter(|nth| passes(own, *nth)).count();
-        self.tasks.push((samples as u64, robust as u64, passed as u64));
+        self.tasks.push((task.to_vec(), samples as u64, robust as u64, passed as u64));
+    }
+
+    fn leave_out(&mut self, excluded: impl Fn(&str) -> bool) {
+        let before = self.tasks.len();
+        self.tasks
+            .retain(|(task, ..)| !serde_json::from_slice::<String>(task).is_ok_and(|task| excluded(&task)));
+        self.without_verdict += (before - self.tasks.len()) as u64;
     }
 
     fn finish(&self, generator: Option<String>, ks: &[u64]) -> Robust {
-        let fewest = self.tasks.iter().map(|(samples, ..)| *samples).min();
+        let fewest = self.tasks.iter().map(|(_, samples, ..)| *samples).min();
         let (mut at_k, mut omitted_k) = (Vec::new(), Vec::new());
         for k in ks.iter().copied() {
             let reason = match fewest {
                 None => "no task has a verdict on every completion in every wording".to_owned(),
                 Some(fewest) if fewest < k => {
-                    let few = self.tasks.iter().filter(|(samples, ..)| *samples < k).count();
+                    let few = self.tasks.iter().filter(|(_, samples, ..)| *samples < k).count();
                     format!(
                         "{few} of {} tasks have fewer than {k} completions in each wording",
                         self.tasks.len()
@@ -145,8 +161,8 @@ impl Row {
     }
 
     fn at(&self, k: u64) -> Option<RobustAtK> {
-        let robust = at(k, self.tasks.iter().map(|(samples, robust, _)| (*samples, *robust)), 0)?;
-        let own = at(k, self.tasks.iter().map(|(samples, _, passed)| (*samples, *passed)), 0)?;
+        let robust = at(k, self.tasks.iter().map(|(_, samples, robust, _)| (*samples, *robust)), 0)?;
+        let own = at(k, self.tasks.iter().map(|(_, samples, _, passed)| (*samples, *passed)), 0)?;
         Some(RobustAtK {
             k,
             value: robust.value,
@@ -181,7 +197,7 @@ mod tests {
                 }
             }
         }
-        tally.finish(ks)
+        tally.finish(ks, |_| false)
     }
 
     /// Three tasks with four completions each, worked out by hand.
@@ -288,7 +304,7 @@ mod tests {
                     verdicts.iter().for_each(|passed| tally.take(&[nth as u8], variant.as_bytes(), Some(*passed), false));
                 }
             }
-            let rows = tally.finish(&[k as u64]);
+            let rows = tally.finish(&[k as u64], |_| false);
             let mean = |of: std::ops::Range<usize>| {
                 tasks.iter().map(|task| by_drawing(&task[of.clone()], k)).sum::<f64>() / tasks.len() as f64
             };

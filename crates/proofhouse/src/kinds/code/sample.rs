@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Strictness, parse};
 
-use super::formats::name_of;
+use super::formats::{name_of, texts_of};
 use super::lines::{Lines, Next};
 
 /// The longest completion that is given to a compiler.
@@ -16,8 +16,11 @@ pub const MAX_COMPLETION_BYTES: usize = 1 << 20;
 /// The longest name of a task.
 const MAX_TASK_BYTES: usize = 500;
 
+/// The names under which people have the task.
+const TASK_KEYS: [&str; 3] = ["task_id", "name", "problem_id"];
+
 /// The names under which people have the text.
-const TEXT_KEYS: [&str; 3] = ["completion", "solution", "generation"];
+pub(super) const TEXT_KEYS: [&str; 3] = ["completion", "solution", "generation"];
 
 /// One line of a samples file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +122,9 @@ impl Iterator for Samples {
             match self.lines.next(&mut self.line) {
                 Err(error) => return Some(Err(error)),
                 Ok(Next::End) => return None,
-                Ok(Next::TooLong(bytes)) => self.held = Some((None, Err(Invalid::TooLarge(bytes)))),
+                Ok(Next::TooLong(bytes)) => {
+                    self.held = Some((task_of(&self.line), Err(Invalid::TooLarge(bytes))));
+                }
                 Ok(Next::Line) if self.line.iter().all(u8::is_ascii_whitespace) => self.blank += 1,
                 Ok(Next::Line) => self.held = Some(read_line(&self.line)),
             }
@@ -134,11 +139,13 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
     });
     let row = match parsed {
         Ok(Json::Object(row)) => row,
-        Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", other.type_name())))),
-        Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => return (None, Err(Invalid::NotUtf8)),
-        Err(error) => return (None, Err(Invalid::NotAnObject(error.to_string()))),
+        Ok(other) => return (None, Err(Invalid::NotAnObject(format!("it is {}", a_type(&other))))),
+        Err(_) if matches!(text, std::borrow::Cow::Owned(_)) => {
+            return (task_of(line), Err(Invalid::NotUtf8));
+        }
+        Err(error) => return (task_of(line), Err(Invalid::NotAnObject(error.to_string()))),
     };
-    let task_id = ["task_id", "name"].iter().find_map(|key| row.get(key)).and_then(name_of);
+    let task_id = TASK_KEYS.iter().find_map(|key| row.get(key)).and_then(name_of);
     if task_id.as_ref().is_some_and(|task_id| task_id.len() > MAX_TASK_BYTES) {
         return (None, Err(Invalid::TaskTooLong));
     }
@@ -150,10 +157,18 @@ fn read_line(line: &[u8]) -> (Option<String>, Result<String, Invalid>) {
         match TEXT_KEYS.into_iter().find_map(|key| row.get(key).map(|value| (key, value))) {
             None => Err(Invalid::NoCompletion),
             Some((_, Json::String(text))) => check_text(text),
-            Some((key, other)) => Err(Invalid::NotText { key, found: other.type_name() }),
+            Some((key, other)) => Err(Invalid::NotText { key, found: a_type(other) }),
         }
     };
     (task_id, completion)
+}
+
+/// The task that a line names which is cut off or otherwise not JSON: whole fields before the fault can be read.
+fn task_of(line: &[u8]) -> Option<String> {
+    let fields = texts_of(line);
+    let named = TASK_KEYS.iter().find_map(|key| fields.iter().find(|(name, _)| *name == key.as_bytes()));
+    let value = parse(named?.1, Strictness::Lenient).ok()?;
+    name_of(&value).filter(|task_id| task_id.len() <= MAX_TASK_BYTES)
 }
 
 /// The line with `null` in place of `NaN` and infinities, which Python's own writer puts where JSON has no number: what stands in a
@@ -182,7 +197,19 @@ pub fn completion(output: Option<&Json>) -> Result<String, Invalid> {
     match output {
         None | Some(Json::Null) => Err(Invalid::NoCompletion),
         Some(Json::String(text)) => check_text(text),
-        Some(other) => Err(Invalid::NotText { key: "completion", found: other.type_name() }),
+        Some(other) => Err(Invalid::NotText { key: "completion", found: a_type(other) }),
+    }
+}
+
+/// What a value is, as a sentence has it.
+fn a_type(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a truth value",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
     }
 }
 
@@ -245,7 +272,7 @@ mod tests {
         assert_eq!(told[1], ("a", 1, Err(&Invalid::NotText { key: "completion", found: "null" })));
         assert_eq!(told[2], ("a", 2, Ok("2")));
         assert_eq!(told[3], ("b", 0, Ok("3")));
-        assert_eq!(told[4], ("a", 3, Err(&Invalid::NotText { key: "completion", found: "array" })));
+        assert_eq!(told[4], ("a", 3, Err(&Invalid::NotText { key: "completion", found: "a list" })));
         assert_eq!(told[5], ("a", 4, Ok("4")));
         assert!(matches!(told[6], ("-", 0, Err(Invalid::NotAnObject(_)))));
         assert_eq!(told[7], ("-", 1, Err(&Invalid::Blank)));
@@ -257,6 +284,22 @@ mod tests {
         assert_eq!(told[13], ("b", 4, Err(&Invalid::Nul)));
         assert_eq!(told[14], ("-", 4, Err(&Invalid::NoTask)));
         assert_eq!(told[15], ("a", 5, Ok("1")), "a duplicate is one more answer");
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_answers_the_task_that_it_names() {
+        let items = read(
+            b"{\"task_id\":\"a\",\"completion\":\"    return\n{\"task_id\":\"a\",\"completion\":\"1\"}\n\
+              {\"completion\":\"1\",\"name\":7,\"x\":\n{\"task_id\":\"HumanEv\n{\"completion\":\"\\\"task_id\\\":\\\"b\\\"\n",
+        );
+        let told: Vec<_> = items.iter().map(|item| (item.task_id.as_deref(), item.completion_id)).collect();
+        assert_eq!(told, [(Some("a"), 0), (Some("a"), 1), (Some("7"), 0), (None, 0), (None, 1)]);
+        assert!(matches!(items[0].completion, Err(Invalid::NotAnObject(_))));
+        let mut long = b"{\"task_id\":\"a\",\"completion\":\"".to_vec();
+        long.resize(super::super::lines::MAX_LINE_BYTES + 1, b'x');
+        let items = read(&long);
+        assert_eq!(items[0].task_id.as_deref(), Some("a"));
+        assert!(matches!(items[0].completion, Err(Invalid::TooLarge(_))));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `code` suites: problems, and completions from files or from models, compiled, linted and tested.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,7 +10,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use crate::family::target::Template;
 use crate::kinds::code::{
-    Budgets, Clippy, CodeFlags, LanguageName, Problem as Task, ProblemError, ProblemFile, Sample, Samples,
+    Budgets, Clippy, CodeFlags, LanguageName, Problem as Task, ProblemError, ProblemFile, Sample,
     is_crate_name, is_crate_version, read_problem_file,
 };
 use crate::spine::suite::check::{Checker, Common};
@@ -20,17 +20,21 @@ use crate::spine::suite::identity::json;
 use crate::spine::suite::kind::{Loading, Read};
 use crate::spine::suite::load::{DatasetFacts, in_order};
 use crate::spine::suite::model::Slot;
-use crate::spine::suite::problem::{Code, Place, Problem, Problems, did_you_mean, quoted};
+use crate::spine::suite::problem::{Code, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
 
 mod asking;
 mod file;
 mod language;
+mod samples;
+mod tasks;
 
 pub(crate) use file::CodeFile;
 pub use file::Edition;
 use file::{LimitsFile, TasksFile};
+use samples::Found;
+pub use tasks::chosen;
 
 /// What a `code` suite adds.
 #[derive(Debug, Clone)]
@@ -161,7 +165,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<CodeBody>, Problems> {
     let problems = problems(&mut checker, loading, &file.problems, &mut datasets);
     let chosen = problems.map(|problems| {
         warnings.extend(problems.notes.iter().map(|note| format!("{}: {note}", file.problems.path)));
-        choose(&mut checker, loading, &file, problems.problems)
+        tasks::choose(&mut checker, loading, &file, problems.problems)
     });
     let language =
         chosen.as_ref().and_then(|(problems, _)| language::of(&mut checker, &file, problems, &mut warnings));
@@ -192,8 +196,12 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<CodeBody>, Problems> {
     asking::check_prompt(&mut checker, &code);
     for (slot, reference) in &file.samples.0 {
         let steps = [Step::Key("samples"), Step::Key(slot)];
-        let source = samples(&mut checker, loading, (reference, &steps), &code, &mut datasets);
-        code.samples.extend(source);
+        let found = samples::read(&mut checker, loading, (reference, &steps), &code);
+        if let Some(Found { source, facts, warning }) = found {
+            code.samples.push(source);
+            datasets.push(facts);
+            warnings.extend(warning);
+        }
     }
     if !checker.problems.is_empty() {
         return Err(in_order(checker.problems));
@@ -276,7 +284,9 @@ fn problems(
     refuse_keys(checker, loading, &name, &path)?;
     match read_problem_file(&path) {
         Ok(file) if file.problems.is_empty() => {
-            checker.complain(Code::Empty, &steps, format!("{} has no problems", quoted(&reference.path)));
+            checker.complain(Code::Empty, &steps, format!("{} has no problems", quoted(&name))).hint = Some(
+                "a problem file has one JSON object per line, with `task_id`, `prompt` and `test`".to_owned(),
+            );
             None
         }
         Ok(file) => {
@@ -313,63 +323,6 @@ fn facts(reference: &FileRef, sha256: Digest, rows: u64) -> DatasetFacts {
     }
 }
 
-/// The tasks that are planned, and whether that is all of them.
-fn choose(
-    checker: &mut Checker<'_>,
-    loading: &Loading<'_>,
-    file: &CodeFile,
-    mut problems: Vec<Task>,
-) -> (Vec<Task>, bool) {
-    let all = problems.len();
-    let overrides = flags(loading);
-    let named = match &file.tasks {
-        TasksFile::Named(tasks) => Some(tasks),
-        TasksFile::All | TasksFile::Answered => None,
-    };
-    if let Some(tasks) = overrides.tasks.as_ref().or(named) {
-        let known: Vec<&str> = problems.iter().map(|problem| problem.task_id.as_str()).collect();
-        for task in tasks {
-            if !known.contains(&task.as_str()) {
-                let what = format!("no problem has the task id {}", quoted(task));
-                let hint = did_you_mean(task, &known, "tasks");
-                let problem = match overrides.tasks {
-                    Some(_) => {
-                        checker.problems.push(Problem::new(
-                            Code::BadValue,
-                            Place::whole("command line"),
-                            what,
-                        ));
-                        checker.problems.last_mut().expect("pushed just above")
-                    }
-                    None => checker.complain(Code::BadValue, &[Step::Key("tasks")], what),
-                };
-                problem.hint = Some(hint);
-            }
-        }
-        problems.retain(|problem| tasks.contains(&problem.task_id));
-    }
-    if let Some(count) = overrides.sample.or(file.sample.map(|sample| sample.0)) {
-        let seed = loading.overrides.seed.unwrap_or(file.seed.0);
-        draw(&mut problems, usize::try_from(count).unwrap_or(usize::MAX), seed);
-    }
-    if let Some(limit) = loading.overrides.limit {
-        problems.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    }
-    let all_tasks = problems.len() == all;
-    (problems, all_tasks)
-}
-
-/// Keeps `count` tasks by the digest of seed and task id: the same ones wherever they stand in the file.
-fn draw(problems: &mut Vec<Task>, count: usize, seed: u64) {
-    let lot =
-        |problem: &Task| Digest::of_parts(&[b"task", &seed.to_le_bytes(), problem.task_id.as_bytes()]).0;
-    let mut lots: Vec<[u8; 32]> = problems.iter().map(lot).collect();
-    lots.sort_unstable();
-    lots.truncate(count);
-    let lots: BTreeSet<[u8; 32]> = lots.into_iter().collect();
-    problems.retain(|problem| lots.contains(&lot(problem)));
-}
-
 fn ks(checker: &mut Checker<'_>, loading: &Loading<'_>, file: &CodeFile) -> Vec<u64> {
     let written = file.k.as_ref().map(|k| k.iter().map(|k| k.0).collect::<Vec<_>>());
     let mut k = flags(loading).k.or(written).unwrap_or_else(|| vec![1, 5, 10]);
@@ -394,45 +347,4 @@ fn budgets(file: &LimitsFile) -> Budgets {
         limits.memory_bytes = written.memory_mib.map_or(limits.memory_bytes, |mib| mib.0 << 20);
     }
     budgets
-}
-
-fn samples(
-    checker: &mut Checker<'_>,
-    loading: &Loading<'_>,
-    (reference, steps): (&FileRef, &[Step<'_>]),
-    code: &CodeBody,
-    datasets: &mut Vec<DatasetFacts>,
-) -> Option<SampleSource> {
-    let (name, path, sha256) = loading.locate(checker, reference, steps)?;
-    refuse_keys(checker, loading, &name, &path)?;
-    match count(&path, code) {
-        Ok((0, _)) => {
-            checker.complain(Code::Empty, steps, format!("{} has no lines", quoted(&reference.path)));
-            None
-        }
-        Ok((_, 0)) => {
-            let what = format!("no line of {} answers one of the chosen tasks", quoted(&reference.path));
-            checker.complain(Code::Empty, steps, what);
-            None
-        }
-        Ok((lines, planned)) => {
-            datasets.push(facts(reference, sha256, lines));
-            Some(SampleSource { name, path, sha256, planned })
-        }
-        Err(error) => {
-            let what = format!("{} cannot be read: {error}", quoted(&reference.path));
-            checker.complain(Code::Unreadable, steps, what);
-            None
-        }
-    }
-}
-
-/// Lines in all, and lines that are planned.
-fn count(path: &Utf8Path, code: &CodeBody) -> std::io::Result<(u64, u64)> {
-    let (mut lines, mut planned) = (0, 0);
-    for sample in Samples::open(path)? {
-        lines += 1;
-        planned += u64::from(code.plans(&sample?));
-    }
-    Ok((lines, planned))
 }

@@ -11,7 +11,7 @@ use super::failures::Failures;
 use super::robust::RobustTally;
 use crate::spine::tally::heads::{rate, round};
 use crate::spine::tally::{GateTerms, OwnTally};
-use crate::stats::{ClusterMoments, Confidence, pass_at_k};
+use crate::stats::{BoundedSample, ClusterMoments, Confidence, pass_at_k};
 
 /// What says of a record that its task is broken.
 const BROKEN: [&str; 3] = ["broken_task", "no_tests", "infra_missing_crate"];
@@ -37,9 +37,13 @@ impl OwnTally for CodeTally {
         false
     }
 
+    fn excludes(&self, case: &str) -> bool {
+        self.broken.contains_key(case)
+    }
+
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
         summary.code = Some(CodeTally::finish(&self, &summary.slots));
-        GateTerms { rates: self.rates_with_unanswered(), ..GateTerms::default() }
+        GateTerms { bounds: self.gate_bounds(), ..GateTerms::default() }
     }
 }
 
@@ -60,11 +64,24 @@ struct CodeTally {
 }
 
 /// What became of one task's completions.
-#[derive(Default, Clone, Copy)]
+#[derive(Default)]
 struct TaskCounts {
     scored: u64,
     passed: u64,
     unassessed: u64,
+    measures: Measures,
+}
+
+/// How far completions got, and what was measured of them.
+#[derive(Default)]
+struct Measures {
+    /// Yes and asked.
+    compiled: (u64, u64),
+    clean: (u64, u64),
+    main_free: (u64, u64),
+    compile_time: Sum,
+    size: Sum,
+    size_over_baseline: Sum,
 }
 
 #[derive(Default)]
@@ -76,18 +93,13 @@ struct SlotCounts {
     /// Task → what became of its completions.
     tasks: BTreeMap<String, TaskCounts>,
     failures: Failures,
-    /// Yes and asked.
-    compiled: (u64, u64),
-    clean: (u64, u64),
-    main_free: (u64, u64),
-    compile_time: Sum,
-    size: Sum,
-    size_over_baseline: Sum,
     error_types: BTreeMap<String, u64>,
     compile_error_codes: BTreeMap<String, u64>,
     lint_names: BTreeMap<String, u64>,
     missing_crates: BTreeMap<String, u64>,
     robust: RobustTally,
+    /// Whether tasks were asked in other words too.
+    has_wordings: bool,
 }
 
 #[derive(Default)]
@@ -104,8 +116,47 @@ impl Sum {
         }
     }
 
+    fn add(&mut self, other: &Sum) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+
     fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| round(self.sum / self.count as f64))
+    }
+}
+
+impl Measures {
+    fn push(&mut self, line: &Line<'_>) -> Result<(), Damage> {
+        for (counts, field) in [
+            (&mut self.compiled, CODE.compile_ok),
+            (&mut self.clean, CODE.clippy_ok),
+            (&mut self.main_free, CODE.main_free),
+        ] {
+            if let Some(yes) = line.get(field)? {
+                counts.0 += u64::from(yes);
+                counts.1 += 1;
+            }
+        }
+        let number = |field: Field<Option<u64>>| Ok(line.get(field)?.map(|number| number as f64));
+        let (size, baseline) = (number(CODE.binary_size_bytes)?, number(CODE.baseline_size_bytes)?);
+        self.compile_time.push(number(CODE.compile_time_ms)?);
+        self.size.push(size);
+        self.size_over_baseline.push(size.zip(baseline).map(|(size, baseline)| size - baseline));
+        Ok(())
+    }
+
+    fn add(&mut self, other: &Measures) {
+        for (own, theirs) in [
+            (&mut self.compiled, other.compiled),
+            (&mut self.clean, other.clean),
+            (&mut self.main_free, other.main_free),
+        ] {
+            *own = (own.0 + theirs.0, own.1 + theirs.1);
+        }
+        self.compile_time.add(&other.compile_time);
+        self.size.add(&other.size);
+        self.size_over_baseline.add(&other.size_over_baseline);
     }
 }
 
@@ -150,17 +201,17 @@ impl CodeTally {
         self.slots[slot].push(line, &task, known, passed)
     }
 
-    /// By slot: pass@1 where there are tasks that nobody answered and that count as failures.
-    fn rates_with_unanswered(&self) -> Vec<Option<f64>> {
+    /// By slot, what a gate looks at: pass@1 if everything unassessed had failed, and if it had passed. None where the suite
+    /// has other wordings, which a gate counts too.
+    fn gate_bounds(&self) -> Vec<Option<[f64; 2]>> {
         let of = |slot: &SlotCounts| {
-            let sound = |task: &&String| !self.broken.contains_key(*task);
-            let planned = self.planned.as_deref().unwrap_or_default();
-            let missed = planned.iter().filter(sound).filter(|task| !slot.tasks.contains_key(*task)).count();
-            let known = slot.tasks.iter().filter(|(task, counts)| sound(task) && counts.scored > 0);
-            let pairs = known.map(|(_, counts)| (counts.scored, counts.passed));
-            (missed > 0 && !self.answered_only).then(|| at(1, pairs, missed as u64)).flatten()
+            let counted = slot.counted(self);
+            let missed = if self.answered_only { 0 } else { slot.unanswered(self).len() as u64 };
+            let bounds = [false, true].map(|lucky| if_unassessed(lucky, 1, &counted, missed));
+            let [Some(worst), Some(best)] = bounds else { return None };
+            (!slot.has_wordings).then_some([worst, best])
         };
-        self.slots.iter().map(|slot| of(slot).map(|point| point.value)).collect()
+        self.slots.iter().map(of).collect()
     }
 
     /// What it comes to; `slots` are those of the common tally, in the same order.
@@ -174,6 +225,7 @@ impl SlotCounts {
     fn push(&mut self, line: &Line<'_>, task: &str, known: bool, passed: Option<bool>) -> Result<(), Damage> {
         self.robust.push(line, passed)?;
         if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
+            self.has_wordings = true;
             return Ok(());
         }
         self.total += 1;
@@ -191,25 +243,11 @@ impl SlotCounts {
                     counts.passed += u64::from(passed);
                 }
             }
+            counts.measures.push(line)?;
             self.unreadable +=
                 u64::from(passed.is_some() && line.raw(HEAD.error_type) == Some(b"\"invalid_sample\""));
         }
-        self.failures.push(line, task, passed)?;
-        for (counts, field) in [
-            (&mut self.compiled, CODE.compile_ok),
-            (&mut self.clean, CODE.clippy_ok),
-            (&mut self.main_free, CODE.main_free),
-        ] {
-            if let Some(yes) = line.get(field)? {
-                counts.0 += u64::from(yes);
-                counts.1 += 1;
-            }
-        }
-        let number = |field: Field<Option<u64>>| Ok(line.get(field)?.map(|number| number as f64));
-        let (size, baseline) = (number(CODE.binary_size_bytes)?, number(CODE.baseline_size_bytes)?);
-        self.compile_time.push(number(CODE.compile_time_ms)?);
-        self.size.push(size);
-        self.size_over_baseline.push(size.zip(baseline).map(|(size, baseline)| size - baseline));
+        self.failures.push(line, task)?;
         if let Some(error_type) = line.get(HEAD.error_type)? {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
@@ -221,26 +259,37 @@ impl SlotCounts {
         Ok(())
     }
 
+    /// The tasks that somebody answered and that are not broken.
+    fn counted<'a>(&'a self, run: &CodeTally) -> Vec<(&'a String, &'a TaskCounts)> {
+        self.tasks.iter().filter(|(task, _)| !run.excludes(task)).collect()
+    }
+
+    /// The tasks that nobody answered and that are not broken.
+    fn unanswered(&self, run: &CodeTally) -> Vec<String> {
+        let planned = run.planned.iter().flatten();
+        planned.filter(|task| !self.tasks.contains_key(*task) && !run.excludes(task)).cloned().collect()
+    }
+
     fn finish(&self, slot: &str, run: &CodeTally) -> CodeSlot {
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let share = |(yes, asked): (u64, u64), field: Field<Option<bool>>| {
             let field = field.as_str();
-            rate(yes, asked, of_slot(&format!("{field} = true of {field} is not null")))
+            rate(
+                yes,
+                asked,
+                of_slot(&format!("{field} = true of {field} is not null, of tasks that are not broken")),
+            )
         };
-        let is_broken = |task: &str| run.broken.contains_key(task);
-        let counted: Vec<(&String, &TaskCounts)> =
-            self.tasks.iter().filter(|(task, _)| !is_broken(task)).collect();
+        let counted = self.counted(run);
+        let mut measures = Measures::default();
+        counted.iter().for_each(|(_, counts)| measures.add(&counts.measures));
         let sum = |of: fn(&TaskCounts) -> u64| counted.iter().map(|(_, counts)| of(counts)).sum::<u64>();
         let (scored, passed, infra) =
             (sum(|counts| counts.scored), sum(|counts| counts.passed), sum(|counts| counts.unassessed));
         let with_verdict = counted.iter().filter(|(_, counts)| counts.scored > 0).count() as u64;
         let solved = counted.iter().filter(|(_, counts)| counts.passed > 0).count() as u64;
         let planned = run.planned.as_deref().unwrap_or_default();
-        let unanswered: Vec<String> = planned
-            .iter()
-            .filter(|task| !self.tasks.contains_key(*task) && !is_broken(task))
-            .cloned()
-            .collect();
+        let unanswered = self.unanswered(run);
         let missed = if run.answered_only { 0 } else { unanswered.len() as u64 };
         let (pass_at_k, omitted_k) = pass_at_ks(&run.ks, &counted, missed);
         let (scored_pass_at_k, _) = pass_at_ks(&run.ks, &counted, 0);
@@ -280,15 +329,15 @@ impl SlotCounts {
             pass_at_k,
             scored_pass_at_k,
             omitted_k,
-            robust: self.robust.finish(&run.ks),
+            robust: self.robust.finish(&run.ks, |task| run.excludes(task)),
             worst: rate(passed, scored + infra, of_slot(&format!("passed = true of {of_both}"))),
             best: rate(passed + infra, scored + infra, of_slot(&format!("passed is not false of {of_both}"))),
-            compile_rate: share(self.compiled, CODE.compile_ok),
-            clippy_rate: share(self.clean, CODE.clippy_ok),
-            main_free_rate: share(self.main_free, CODE.main_free),
-            mean_compile_time_ms: self.compile_time.mean(),
-            mean_binary_size_bytes: self.size.mean(),
-            mean_binary_size_over_baseline_bytes: self.size_over_baseline.mean(),
+            compile_rate: share(measures.compiled, CODE.compile_ok),
+            clippy_rate: share(measures.clean, CODE.clippy_ok),
+            main_free_rate: share(measures.main_free, CODE.main_free),
+            mean_compile_time_ms: measures.compile_time.mean(),
+            mean_binary_size_bytes: measures.size.mean(),
+            mean_binary_size_over_baseline_bytes: measures.size_over_baseline.mean(),
             error_types: self.error_types.clone(),
             compile_error_codes: self.compile_error_codes.clone(),
             lint_names: self.lint_names.clone(),
@@ -309,7 +358,11 @@ fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec
                 let few = known.iter().filter(|(_, counts)| counts.scored < k).count();
                 let all = known.len();
                 let scored = counts.scored;
-                format!("{few} of {all} tasks have fewer than {k} scored completions; `{task}` has {scored}")
+                let tasks = if all == 1 { "task" } else { "tasks" };
+                let have = if few == 1 { "has" } else { "have" };
+                format!(
+                    "{few} of {all} {tasks} {have} fewer than {k} scored completions; `{task}` has {scored}"
+                )
             }
             Some(_) => {
                 let pairs = known.iter().map(|(_, counts)| (counts.scored, counts.passed));
@@ -324,34 +377,35 @@ fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec
 
 /// The same with what it would be if everything unassessed had failed, and if it had passed.
 fn bounded(point: PassAtK, tasks: &[(&String, &TaskCounts)], missed: u64) -> PassAtK {
-    let mean = |lucky: bool| {
-        let estimate = |counts: &TaskCounts| {
-            let answers = counts.scored + counts.unassessed;
-            let passed = counts.passed + if lucky { counts.unassessed } else { 0 };
-            // A task with fewer answers than k is all unassessed: any of them decides.
-            pass_at_k(answers, passed, point.k.min(answers)).unwrap_or(0.0)
-        };
-        let sum: f64 = tasks.iter().map(|(_, counts)| estimate(counts)).sum();
-        let all = tasks.len() as u64 + missed;
-        (all > 0).then(|| round(sum / all as f64))
+    let [worst, best] = [false, true].map(|lucky| if_unassessed(lucky, point.k, tasks, missed).map(round));
+    PassAtK { worst, best, ..point }
+}
+
+/// pass@k over all of these tasks and so many that nobody answered, with everything unassessed as passed or as failed.
+fn if_unassessed(lucky: bool, k: u64, tasks: &[(&String, &TaskCounts)], missed: u64) -> Option<f64> {
+    let estimate = |counts: &TaskCounts| {
+        let answers = counts.scored + counts.unassessed;
+        let passed = counts.passed + if lucky { counts.unassessed } else { 0 };
+        // A task with fewer answers than k is all unassessed: any of them decides.
+        pass_at_k(answers, passed, k.min(answers)).unwrap_or(0.0)
     };
-    PassAtK { worst: mean(false), best: mean(true), ..point }
+    let sum: f64 = tasks.iter().map(|(_, counts)| estimate(counts)).sum();
+    let all = tasks.len() as u64 + missed;
+    (all > 0).then(|| sum / all as f64)
 }
 
 /// pass@k over tasks, given as scored and passed, and so many more that nobody answered; none where an answered task has
 /// fewer than k.
 pub(super) fn at(k: u64, tasks: impl Iterator<Item = (u64, u64)>, missed: u64) -> Option<PassAtK> {
-    let mut moments = ClusterMoments::default();
-    let mut completions = 0;
+    let (mut moments, mut estimates) = (ClusterMoments::default(), BoundedSample::default());
     for (scored, passed) in tasks {
-        moments.push(pass_at_k(scored, passed, k)?, 1);
-        completions += scored;
+        let estimate = pass_at_k(scored, passed, k)?;
+        moments.push(estimate, 1);
+        estimates.push(estimate, 1);
     }
-    for _ in 0..missed {
-        moments.push(0.0, 1);
-        completions += k;
-    }
-    let interval = moments.estimate_interval(completions as f64 / k as f64, Confidence::P95)?;
+    (0..missed).for_each(|_| moments.push(0.0, 1));
+    estimates.push(0.0, missed);
+    let interval = estimates.interval(Confidence::P95)?;
     Some(PassAtK {
         k,
         tasks: moments.clusters(),

@@ -34,6 +34,8 @@ pub(super) struct Judging {
     together: usize,
     tier: String,
     sandbox_gaps: Vec<String>,
+    /// What each record says of it.
+    not_held: Vec<String>,
 }
 
 /// One trial on its way: what there is to judge, or what kept it from being judged.
@@ -57,6 +59,7 @@ impl Judging {
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
+        let not_held = work::not_held(&sandbox);
         let bench = Bench::new(sandbox, code.budgets)
             .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
         let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
@@ -67,7 +70,7 @@ impl Judging {
         let trials = usize::try_from(scribe.loaded.trial_count).unwrap_or(usize::MAX);
         let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
         let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
-        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps })
+        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps, not_held })
     }
 
     /// What a model says now.
@@ -143,7 +146,8 @@ impl Judging {
         let (status, error_type, error) = unanswered.unwrap_or((
             status,
             judged.error_type.map(code::ErrorType::as_str),
-            judged.error.as_deref(),
+            // An exception without a message ends in the colon that would stand before it.
+            judged.error.as_deref().map(|error| error.trim_end_matches([':', ' '])),
         ));
         let passed = passed.filter(|_| unanswered.is_none());
         let completion = sample.completion.as_deref().ok();
@@ -164,6 +168,9 @@ impl Judging {
         let mut fields = body.fields(sample, judged);
         if !self.scribe.is_deterministic() {
             fields.cached = Some(judged.from_cache);
+        }
+        if unanswered.is_none() {
+            fields.sandbox_does_not_hold = &self.not_held;
         }
         let mut sheet = Sheet::default();
         fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
@@ -200,7 +207,7 @@ fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, Execute
                 .edition(code.edition.as_str())
                 .allowing_unsafe(code.allows_unsafe);
             let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
-            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Means)?)
+            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Crates)?)
         }
         LanguageName::Python => Box::new(Python::find("python3".as_ref())),
     })

@@ -9,6 +9,7 @@ pub(super) const FORMAT: Format = Format {
     name: "receipts",
     about: "`<run_id>__<instance>.jsonl` beside the envelope: every field of the original's receipts, SHA-256 as `receipt_sha256`",
     kind: Kind::Containment,
+    folder: None,
     beside: false,
     write,
 };

@@ -60,6 +60,14 @@ impl Jury {
         Ok(Jury { seats, timeout: opening.timeout })
     }
 
+    /// The sandbox that programs among them run in.
+    pub(super) fn sandbox(&self) -> Option<&Sandbox> {
+        self.seats.values().find_map(|helper| match helper {
+            Helper::Command(sandbox, _) => Some(sandbox.as_ref()),
+            _ => None,
+        })
+    }
+
     /// Whether somebody has to be asked about a case with these judges.
     pub(super) fn is_needed(&self, only: Option<&[usize]>) -> bool {
         self.seats.keys().any(|at| only.is_none_or(|only| only.contains(at)))

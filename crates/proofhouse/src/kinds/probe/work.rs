@@ -16,7 +16,7 @@ use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
 use crate::spine::run::stored::Stored;
-use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Sheet, Step, Work};
+use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
 use crate::spine::suite::Case;
 
 /// Puts questions to targets and judges what they say.
@@ -166,5 +166,15 @@ impl Work<Item> for Asking {
                 desk.hand_over(&trial, sheet, noted);
             }
         })
+    }
+
+    fn provenance(&self) -> Provenance {
+        let Some(sandbox) = self.jury.sandbox() else { return Provenance::default() };
+        Provenance {
+            sandbox: Json::Object(Object::from_iter([("network", Json::from("none"))])),
+            sandbox_tier: Some(sandbox.tier().to_string()),
+            sandbox_gaps: sandbox.gap_texts(),
+            ..Provenance::default()
+        }
     }
 }

@@ -13,6 +13,7 @@ pub(super) const FORMAT: Format = Format {
     name: "tree",
     about: "one folder per run of a tool: summary.json, instruction.txt, debug_ref.txt, aggregate.json",
     kind: Kind::Robustness,
+    folder: Some("tree"),
     beside: true,
     write,
 };

@@ -19,7 +19,7 @@ use crate::kinds::robustness::{Base, modal};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Said, Scribe, Timer, Timing};
-use crate::spine::run::work::{Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
 
 /// The score of a robustness trial.
 const SUCCESS: &str = "success";
@@ -34,6 +34,8 @@ pub(super) struct Trying {
     jobs: usize,
     tier: String,
     sandbox_gaps: Vec<String>,
+    /// What each record says of it.
+    not_held: Vec<String>,
     /// What a tool may have been given and may not be kept of what it says.
     keys: Keys,
 }
@@ -49,6 +51,7 @@ impl Trying {
         let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
+        let not_held = work::not_held(&sandbox);
         let mut tools = Vec::new();
         let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
         let keys = Keys::live(&means.opening.environment, &passed.join(" "));
@@ -70,7 +73,7 @@ impl Trying {
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
-        Ok(Self { scribe, body, tools, places, jobs, tier, sandbox_gaps, keys })
+        Ok(Self { scribe, body, tools, places, jobs, tier, sandbox_gaps, not_held, keys })
     }
 
     /// Runs one instruction on one tool until the policy stops, and gives what was seen.
@@ -177,6 +180,7 @@ impl Trying {
             stdout_bytes: Some(ran.stdout.bytes),
             stderr: Some(&stderr),
             stderr_bytes: Some(ran.stderr.bytes),
+            sandbox_does_not_hold: &self.not_held,
             ..self.blank(order, &names)
         };
         let mut sheet = Sheet::default();
@@ -253,6 +257,7 @@ impl Trying {
             stdout_bytes: None,
             stderr: None,
             stderr_bytes: None,
+            sandbox_does_not_hold: &[],
         }
     }
 }

@@ -133,7 +133,11 @@ fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>) -> Result<(),
     push_integer(out, line.get(HEAD.repetition)?.into());
     out.push(b',');
     push_integer(out, status_place(line.status()?) as u64);
-    out.extend_from_slice(match line.get(HEAD.passed)? {
+    let code =
+        facts.summary.code.as_ref().filter(|code| code.slots.iter().any(|slot| !slot.broken.is_empty()));
+    let case = line.get(HEAD.case_id).ok();
+    let excluded = code.zip(case).is_some_and(|(code, case)| code.excluded().contains(&*case));
+    out.extend_from_slice(match line.get(HEAD.passed)?.filter(|_| !excluded) {
         Some(true) => b",1,",
         Some(false) => b",0,",
         None => b",2,",

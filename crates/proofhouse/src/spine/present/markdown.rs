@@ -95,6 +95,16 @@ fn slots(out: &mut String, summary: &Summary) {
     if summary.slots.is_empty() {
         return;
     }
+    if let Some(code) = &summary.code {
+        line(out, format_args!("| {} |", words::HEADLINE_COLUMNS.join(" | ")));
+        line(out, format_args!("|---|--:|--:|--:|--:|--:|"));
+        for slot in &code.slots {
+            let cells = words::headline_row(slot).map(|cell| escape(&cell));
+            line(out, format_args!("| {} |", cells.join(" | ")));
+        }
+        out.push('\n');
+        return;
+    }
     line(
         out,
         format_args!("| target | passed | 95 % interval | passed of assessed | not assessed | flaky cases |"),

@@ -69,7 +69,12 @@ fn body(facts: &Facts<'_>, own: &'static [Section]) -> Html {
     if spared > 0 {
         html.put(", {} not needed", &[&words::count(spared)]);
     }
-    let unassessed = (summary.trials - spared).saturating_sub(summary.assessed);
+    // In a code run, lines that count for nothing are no trials that anybody misses.
+    let left_out: u64 = summary.code.iter().flat_map(|code| &code.slots).map(|slot| slot.invalid).sum();
+    if left_out > 0 {
+        html.put(", {} left out", &[&words::count(left_out)]);
+    }
+    let unassessed = (summary.trials - spared).saturating_sub(summary.assessed + left_out);
     if unassessed > 0 {
         html.put(", <strong>{} not assessed</strong>", &[&words::count(unassessed)]);
     }

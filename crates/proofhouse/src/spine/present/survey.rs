@@ -2,13 +2,14 @@
 //!
 //! It remembers where the chosen lines are, so that the second reading touches only those.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
+use proofhouse_ledger::Json;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status};
-use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::summary::{Code, Summary};
 
 use super::ReportError;
 use super::embed::{self, CLIP_BYTES, MAX_DATA_BYTES};
@@ -173,11 +174,13 @@ pub(crate) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, Repor
         .slots
         .iter()
         .enumerate()
-        .map(|(at, slot)| (proofhouse_ledger::Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
+        .map(|(at, slot)| (Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
         .collect();
     let mut reading =
         Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
     reading.containment = summary.containment.is_some();
+    let excluded = summary.code.iter().flat_map(Code::excluded);
+    reading.excluded = excluded.map(|task| Json::from(task).to_string().into_bytes()).collect();
     let mut reader = LineReader::open(path)?;
     let mut spans = Spans::default();
     let mut place = Place { offset: 0, length: 0, line: 0 };
@@ -207,6 +210,8 @@ struct Reading {
     passed: Candidates,
     containment: bool,
     receipts: Receipts,
+    /// Raw cases that nobody is scored against.
+    excluded: BTreeSet<Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -220,8 +225,9 @@ impl Default for HeatSoFar {
 
 impl Reading {
     fn add(&mut self, line: &Line<'_>, place: Place) -> Result<(), Damage> {
-        let status = line.status()?;
-        let passed = line.get(HEAD.passed)?;
+        let excluded = line.raw(HEAD.case_id).is_some_and(|case| self.excluded.contains(case));
+        let status = if excluded { Status::Skipped } else { line.status()? };
+        let passed = line.get(HEAD.passed)?.filter(|_| !excluded);
         let slot = self.slots.get(line.require(HEAD.slot)?).ok_or(HEAD.slot.damage())?;
         self.outcomes[*slot].add(status, passed);
         if let Some(heat) = self.heat.0.take() {

@@ -145,9 +145,12 @@ pub(crate) fn asked(summary: &Summary) -> &'static str {
 
 /// Why a gate could not be judged.
 pub(crate) fn undecided(summary: &Summary) -> &'static str {
-    match summary.containment.as_ref().is_some_and(|found| found.is_pointless()) {
-        true => "no attack does anything without a gate either",
-        false => "a target has no assessed trial",
+    if summary.containment.as_ref().is_some_and(|found| found.is_pointless()) {
+        "no attack does anything without a gate either"
+    } else if summary.code.is_some() && summary.slots.iter().all(|slot| slot.pass_rate.value.is_some()) {
+        "what could not be assessed would decide it"
+    } else {
+        "a target has no assessed trial"
     }
 }
 
@@ -160,6 +163,47 @@ pub(crate) fn pass_at_k(slot: &CodeSlot) -> String {
     });
     said.chain(left_out(&slot.omitted_k)).collect::<Vec<_>>().join("; ")
 }
+
+/// The headline of a code run's slot, the smallest k that there is, as a rate.
+pub(super) fn headline_rate(slot: &CodeSlot) -> Rate {
+    let point = slot.pass_at_k.first();
+    Rate {
+        numerator: slot.tasks_solved.numerator,
+        denominator: point.map_or(0, |point| point.tasks),
+        value: point.map(|point| point.value),
+        low: point.map(|point| point.low),
+        high: point.map(|point| point.high),
+        records: String::new(),
+    }
+}
+
+/// `2 of 3`: tasks that at least one completion solved, of those that count.
+pub(crate) fn tasks_solved(slot: &CodeSlot) -> String {
+    let all = slot.pass_at_k.first().map_or(slot.tasks, |point| point.tasks);
+    format!("{} of {}", count(slot.tasks_solved.numerator), count(all))
+}
+
+/// The headline row of a code run's slot: target, pass@k, interval, tasks solved, completions passed, not assessed.
+pub(crate) fn headline_row(slot: &CodeSlot) -> [String; 6] {
+    let rate = headline_rate(slot);
+    let value = slot.pass_at_k.first().map_or_else(
+        || "not assessed".to_owned(),
+        |point| format!("pass@{} {}", point.k, percent(point.value)),
+    );
+    let none = || "–".to_owned();
+    [
+        slot.slot.clone(),
+        value,
+        interval(rate.low, rate.high).unwrap_or_else(none),
+        tasks_solved(slot),
+        format!("{} of {}", count(slot.worst.numerator), count(slot.scored)),
+        count(slot.infra),
+    ]
+}
+
+/// What the columns of [`headline_row`] are.
+pub(crate) const HEADLINE_COLUMNS: [&str; 6] =
+    ["target", "pass@k", "95 % interval", "tasks solved", "completions passed", "not assessed"];
 
 fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<String> {
     let omitted: Vec<&OmittedK> = omitted.into_iter().collect();

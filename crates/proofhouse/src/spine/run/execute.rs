@@ -180,6 +180,12 @@ pub enum ExecuteError {
     /// An older record could not be read.
     #[error(transparent)]
     File(FileError),
+    /// Crates of a code suite cannot be built.
+    #[error(
+        "{0}\n\nhint: `crates:` in the suite, or `--crate NAME=VERSION`, says which are built; without them (`code --no-crates`) \
+         tasks that need one are left out by name"
+    )]
+    Crates(String),
     /// What the kind needs is not there.
     #[error("{0}")]
     Means(String),

@@ -11,6 +11,7 @@ use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
 
 pub mod clock;
+mod difference;
 pub(crate) mod execute;
 pub mod host;
 pub(crate) mod job;

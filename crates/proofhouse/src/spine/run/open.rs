@@ -14,7 +14,7 @@ use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 use super::host::Git;
 use super::job::Job;
 use super::reuse::Reuse;
-use super::{Options, clock, host};
+use super::{Options, clock, difference, host};
 use crate::spine::plan::Trial;
 use crate::spine::suite::{self, Loaded, Problems};
 
@@ -282,7 +282,7 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
         )));
     }
     match files::read(&work.config()) {
-        Ok(bytes) if bytes != config => return Err(mismatch(first_difference(&bytes, config))),
+        Ok(bytes) if bytes != config => return Err(mismatch(difference::first(&bytes, config))),
         _ => {}
     }
     let mut planned = job.trials();
@@ -320,15 +320,6 @@ fn same_trial(planned: Option<Result<Trial, Problems>>, facts: &Facts) -> Result
         Some(Ok(_)) => Ok(()),
         Some(Err(problems)) => Err(problems.to_string()),
         None => Err("the plan is shorter now".to_owned()),
-    }
-}
-
-fn first_difference(theirs: &[u8], ours: &[u8]) -> String {
-    let (theirs, ours) = (String::from_utf8_lossy(theirs), String::from_utf8_lossy(ours));
-    let changed = theirs.lines().zip(ours.lines()).find(|(a, b)| a != b);
-    match changed {
-        Some((old, new)) => format!("its settings differ: `{}` then, `{}` now", old.trim(), new.trim()),
-        None => "its settings differ".to_owned(),
     }
 }
 

@@ -69,12 +69,9 @@ pub fn write_manifest(
         summary_sha256: Digest::of(summary),
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
         toolchains: executed.provenance.toolchains.clone(),
-        // Where results must not depend on the host, only the envelope tells what it did not hold.
-        sandbox: if deterministic {
-            executed.provenance.sandbox.clone()
-        } else {
-            executed.provenance.sandbox_here()
-        },
+        // A verdict rests on what its sandbox held, so that this is said even where results must not depend on the host: the same
+        // suite under the same sandbox has the same bytes.
+        sandbox: executed.provenance.with_gaps(executed.provenance.sandbox.clone()),
         started_at: match &open.envelope.run_start_ts_utc {
             Some(started) if !deterministic => started.clone(),
             _ => spine.run_start().to_string(),

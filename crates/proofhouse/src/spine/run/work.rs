@@ -9,6 +9,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::manifest::SANDBOX_GAPS;
 use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -132,11 +133,6 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// The policy with what this host's sandbox does not hold.
-    pub fn sandbox_here(&self) -> Json {
-        self.with_gaps(self.sandbox.clone())
-    }
-
     /// Facts with what this host's sandbox does not hold; unchanged where it holds everything.
     pub fn with_gaps(&self, facts: Json) -> Json {
         if self.sandbox_gaps.is_empty() {
@@ -147,9 +143,14 @@ impl Provenance {
             _ => Object::default(),
         };
         let gaps = self.sandbox_gaps.iter().map(|gap| Json::from(gap.as_str())).collect();
-        object.set("sandbox_does_not_hold", Json::Array(gaps));
+        object.set(SANDBOX_GAPS, Json::Array(gaps));
         Json::Object(object)
     }
+}
+
+/// What records say that their sandbox does not hold; nothing where it lets nothing through.
+pub(crate) fn not_held(sandbox: &Sandbox) -> Vec<String> {
+    sandbox.open_gap_texts().iter().map(|gap| gap.as_str().to_owned()).collect()
 }
 
 /// A record that is finished.

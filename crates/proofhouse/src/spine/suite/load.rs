@@ -114,8 +114,9 @@ pub(crate) fn load_text<K: Kinds>(
 ) -> Result<(Loaded, K::Body), Problems> {
     let bytes = text.as_bytes().to_vec();
     let keys = Arc::new(keys_in_use(&bytes, overrides));
-    read(Utf8Path::new("the suite of this command"), overrides, (bytes, &keys), kinds)
-        .map_err(|problems| problems.without(&keys))
+    let name = "the suite of this command";
+    read(Utf8Path::new(name), overrides, (bytes, &keys), kinds)
+        .map_err(|problems| problems.without(&keys).without_place_in(name))
 }
 
 /// The keys that no text of the suite may hold, among them those that it names itself.

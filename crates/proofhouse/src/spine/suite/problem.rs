@@ -325,6 +325,15 @@ impl Problems {
         Problems { list: self.list.into_iter().map(|problem| problem.without(keys)).collect(), ..self }
     }
 
+    /// The same without lines and carets of a text that its user never saw.
+    pub(crate) fn without_place_in(mut self, file: &str) -> Self {
+        for problem in self.list.iter_mut().filter(|problem| problem.place.file == file) {
+            *problem.place = Place::whole("command line");
+            problem.path.clear();
+        }
+        self
+    }
+
     /// The class of the first problem.
     pub fn first_code(&self) -> Code {
         self.list[0].code

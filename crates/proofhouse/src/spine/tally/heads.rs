@@ -67,6 +67,12 @@ pub trait OwnTally {
         true
     }
 
+    /// Whether nobody is scored against this case; known when all records have been taken.
+    fn excludes(&self, case: &str) -> bool {
+        let _ = case;
+        false
+    }
+
     /// Whether a trial that was not run is one that nobody needed.
     fn spares(&self) -> bool {
         false
@@ -84,8 +90,8 @@ pub trait OwnTally {
 /// What a kind says about its gate.
 #[derive(Debug, Default)]
 pub struct GateTerms {
-    /// By slot, the rate that it looks at in place of the pass rate.
-    pub rates: Vec<Option<f64>>,
+    /// By slot, what it looks at in place of the pass rate: the worst and the best that the unassessed could make of it.
+    pub bounds: Vec<Option<[f64; 2]>>,
     /// Slots that it holds to nothing.
     pub exempt: Vec<String>,
     /// Whether nothing tried it, so that it has neither held nor failed.
@@ -183,7 +189,20 @@ impl Tally {
         for (raw, number) in std::mem::take(&mut self.variants) {
             names[number as usize] = raw;
         }
-        for verdicts in std::mem::take(&mut self.scattered).into_values() {
+        let excluded = |case: &[u8]| {
+            let name = serde_json::from_slice::<String>(case);
+            self.own.as_ref().zip(name.ok()).is_some_and(|(own, name)| own.excludes(&name))
+        };
+        let (left_out, counted): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.scattered).into_iter().partition(|(case, _)| excluded(case));
+        // Which tasks are broken is known in the end only: what was counted of them is taken back.
+        for Scattered { slot, passed, .. } in left_out.into_iter().flat_map(|(_, verdicts)| verdicts) {
+            let slot = &mut self.slots[slot as usize];
+            slot.passed -= u64::from(passed);
+            slot.assessed -= 1;
+            self.assessed -= 1;
+        }
+        for (_, verdicts) in counted {
             for Scattered { slot, variant, repetition, passed } in verdicts {
                 let slot = &mut self.slots[slot as usize];
                 slot.wordings.push(&names[variant as usize], passed);
@@ -370,16 +389,18 @@ pub(crate) fn round(value: f64) -> f64 {
 }
 
 fn judge_gate(pass_rate: f64, slots: &[Slot], terms: &GateTerms) -> Gate {
-    let held_to_it = |slot: &&Slot| !terms.exempt.contains(&slot.slot);
-    let value = |at: usize, slot: &Slot| terms.rates.get(at).copied().flatten().or(slot.pass_rate.value);
-    let failed_slots: Vec<String> = slots
-        .iter()
-        .enumerate()
-        .filter(|(at, slot)| held_to_it(slot) && value(*at, slot).is_some_and(|value| value < pass_rate))
-        .map(|(_, slot)| slot.slot.clone())
-        .collect();
-    let unassessed = slots.iter().filter(held_to_it).any(|slot| slot.pass_rate.value.is_none());
-    let held = match (failed_slots.is_empty(), unassessed) {
+    let held = |at: usize, slot: &Slot| match terms.bounds.get(at).copied().flatten() {
+        Some([worst, _]) if worst >= pass_rate => Some(true),
+        Some([_, best]) if best < pass_rate => Some(false),
+        Some(_) => None,
+        None => slot.pass_rate.value.map(|value| value >= pass_rate),
+    };
+    let asked = slots.iter().enumerate().filter(|(_, slot)| !terms.exempt.contains(&slot.slot));
+    let outcomes: Vec<(&Slot, Option<bool>)> = asked.map(|(at, slot)| (slot, held(at, slot))).collect();
+    let failed = outcomes.iter().filter(|(_, held)| *held == Some(false));
+    let failed_slots: Vec<String> = failed.map(|(slot, _)| slot.slot.clone()).collect();
+    let undecided = outcomes.iter().any(|(_, held)| held.is_none());
+    let held = match (failed_slots.is_empty(), undecided) {
         (false, _) => Some(false),
         (true, true) => None,
         (true, false) => Some(true),

@@ -87,6 +87,34 @@ fn every_honest_shape_passes(tier: Tier) {
     assert!(shared.iter().all(|name| wanted.iter().any(|wanted| name.ends_with(wanted))), "{shared:?}");
 }
 
+fn shapes_are_judged_as_plain_python_judges_them(tier: Tier) {
+    let judged = judged(tier, include_str!("cases/shapes.txt"));
+    let (wrong, right): (Vec<_>, Vec<_>) = judged.iter().partition(|(name, _)| name.contains(": wrong: "));
+    assert!(right.len() >= 90 && wrong.len() >= 80, "{} {}", right.len(), wrong.len());
+    let failed: Vec<_> =
+        right.iter().filter(|(_, both)| !both.iter().all(|judged| judged.passed())).collect();
+    assert!(failed.is_empty(), "{} of {}: {failed:#?}", failed.len(), right.len());
+    for (name, both) in &wrong {
+        let theirs = [Some(ErrorType::AssertionFailure), Some(ErrorType::RuntimeError)];
+        assert!(both.iter().all(|judged| theirs.contains(&judged.error_type)), "{name}: {both:#?}");
+    }
+    // Slots of a class, a list that an object keeps, and subclasses in the tests are all that no border carries here.
+    let shared = right.iter().filter(|(_, both)| both[0].border == Some(Border::Shared));
+    let shared: Vec<&str> = shared.map(|(name, _)| name.as_str()).collect();
+    let wanted = ["Slim", "managed", "keeper"];
+    assert!(shared.iter().all(|name| wanted.iter().any(|wanted| name.contains(wanted))), "{shared:?}");
+}
+
+#[test]
+fn shapes_are_judged_as_plain_python_judges_them_in_a_strong_box() {
+    shapes_are_judged_as_plain_python_judges_them(Tier::Strong);
+}
+
+#[test]
+fn shapes_are_judged_as_plain_python_judges_them_in_a_confined_box() {
+    shapes_are_judged_as_plain_python_judges_them(Tier::Confined);
+}
+
 #[test]
 fn every_honest_shape_passes_in_a_strong_box() {
     every_honest_shape_passes(Tier::Strong);

@@ -118,6 +118,24 @@ fn conformance_python_solutions_and_mutants_are_judged_as_plain_python_judges_th
     assert!(samples.len() > 300, "{}", samples.len());
 }
 
+#[test]
+fn conformance_published_solutions_of_mbpp_pass_across_the_border() {
+    let Some(path) = data("probe/mbpp_dev.jsonl") else { return };
+    let problems = read_problems(&camino::Utf8PathBuf::from_path_buf(path).unwrap()).unwrap();
+    let samples: Vec<Sample> = problems
+        .iter()
+        .map(|problem| sample(&problem.task_id, problem.canonical_solution.as_deref().unwrap()))
+        .collect();
+    // One of them computes for more than three seconds.
+    let budgets = Budgets::default();
+    let judge = Judge::new(bench_with(None, budgets), Box::new(Python::find("python3".as_ref())), problems);
+    let judged: Vec<Judged> =
+        samples.chunks(40).flat_map(|chunk| judge.judge_many(&chunk.iter().collect::<Vec<_>>())).collect();
+    let failed = names(&samples, &judged, false);
+    assert!(failed.is_empty() && judged.len() > 100, "{} of {}: {failed:#?}", failed.len(), judged.len());
+    assert!(judged.iter().all(|judged| judged.border == Some(Border::Separate)));
+}
+
 /// What plain CPython says of prompt, answer and tests in one program.
 fn plain_verdicts(problems: &[Problem], samples: &[Sample]) -> Vec<bool> {
     const PLAIN: &str = "import json, os, signal, sys
@@ -127,7 +145,8 @@ for line in sys.stdin:
     if child == 0:
         null = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2): os.dup2(null, number)
-        signal.alarm(3)
+        signal.setitimer(signal.ITIMER_PROF, 3)
+        signal.alarm(120)
         try: exec(program, {'__name__': 'plain'})
         except BaseException: os._exit(1)
         os._exit(0)

@@ -42,13 +42,14 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
             return Err(("`atol` is not a number".to_owned(), "`atol` is the absolute tolerance, or 0"));
         }
     };
+    let line_end = if prompt.ends_with('\n') { "" } else { "\n" };
     let dataset = if number.is_some() { "mbpp" } else { "humaneval" };
     let mut test = format!(
         "_DATASET, _ENTRY, _TASK, _ATOL = {}, {}, {}, {atol:?}\n_SOLUTION = {}\n_BASE = {}\n_PLUS = {}\n\n\n",
         literal(dataset),
         literal(&entry),
         number.map_or("None".to_owned(), |number| number.to_string()),
-        literal(&format!("{prompt}{solution}")),
+        literal(&format!("{prompt}{line_end}{solution}")),
         literal(row.data("base_input").unwrap_or("[]")),
         literal(row.data("plus_input").unwrap_or("[]")),
     );

@@ -1,6 +1,7 @@
 //! HumanEval and its relatives: HumanEval-X, HumanEvalPack, McEval (`prompt` and `test`), MultiPL-E (`tests`), and the
 //! releases of EvalPlus in their original format, whose tests ask for numpy only to compare floats.
 
+use super::python::is_name;
 use super::{Format, Misread, Row, Understood};
 use crate::kinds::code::problem::Problem;
 
@@ -17,17 +18,23 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
     let no_name =
         || ("the problem has no `task_id`".to_owned(), "give it a `task_id` (or `name`, as MultiPL-E does)");
     let test = required(&["test", "tests"], "`test` (or `tests`) is the code that checks a completion")?;
+    let prompt = required(&["prompt"], "`prompt` is the text that the model continued")?;
     let problem = Problem {
         task_id: row.task_id(&["task_id", "name"]).ok_or_else(no_name)?,
-        prompt: required(&["prompt"], "`prompt` is the text that the model continued")?,
         test: without_numpy(test),
         declaration: row.text(&["declaration"]),
-        entry_point: row.text(&["entry_point"]),
+        entry_point: row.text(&["entry_point"]).or_else(|| last_function(&prompt)),
+        prompt,
         stop_tokens: row.texts("stop_tokens"),
         canonical_solution: row.text(&["canonical_solution"]),
         buggy_solution: row.text(&["buggy_solution"]),
         language: row.text(&["language", "lang"]),
-        format: if row.has("test") { Format::HumanEval } else { Format::MultiPlE },
+        format: match () {
+            () if !row.has("test") => Format::MultiPlE,
+            () if row.has("buggy_solution") => Format::HumanEvalPack,
+            () if row.has("instruction") && row.has("level") => Format::McEval,
+            () => Format::HumanEval,
+        },
     };
     let unused = UNUSED.iter().filter(|name| row.has(name));
     let notes = unused.map(|name| {
@@ -36,6 +43,16 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
         )
     });
     Ok(Understood { problem, notes: notes.collect() })
+}
+
+/// The Python function that a prompt ends with, which is the one to be written: MultiPL-E does not name it.
+fn last_function(prompt: &str) -> Option<String> {
+    let header = prompt
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("def ").or(line.strip_prefix("async def ")))?;
+    let name = header.split('(').next()?.trim();
+    is_name(name).then(|| name.to_owned())
 }
 
 /// The tests of HumanEval+ and MBPP+ in their original format import numpy for one comparison: it is made without.

@@ -10,7 +10,7 @@ mod python;
 mod row;
 mod stdio;
 
-pub(super) use row::{Row, name_of};
+pub(super) use row::{Row, name_of, texts_of};
 pub(super) use stdio::program as whole_program;
 
 use super::problem::Problem;
@@ -18,9 +18,13 @@ use super::problem::Problem;
 /// How the rows of a problem file are read; the words are said to users.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// `prompt` and `test`: HumanEval, HumanEval-X, HumanEvalPack, McEval.
+    /// `prompt` and `test`: HumanEval, HumanEval-X.
     #[default]
     HumanEval,
+    /// The same with a `buggy_solution`.
+    HumanEvalPack,
+    /// The same with an `instruction` and a `level`.
+    McEval,
     /// `prompt` and `tests`, with `stop_tokens`.
     MultiPlE,
     /// HumanEval+ with `base_input` and `plus_input`.
@@ -38,6 +42,8 @@ impl Format {
     pub fn name(self) -> &'static str {
         match self {
             Format::HumanEval => "HumanEval",
+            Format::HumanEvalPack => "HumanEvalPack",
+            Format::McEval => "McEval",
             Format::MultiPlE => "MultiPL-E",
             Format::HumanEvalPlus => "HumanEval+",
             Format::MbppPlus => "MBPP+",

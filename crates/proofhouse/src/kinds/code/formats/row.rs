@@ -63,7 +63,7 @@ impl Row {
     }
 
     /// Whether there is such a field.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::kinds::code) fn has(&self, name: &str) -> bool {
         self.fields.get(name).is_some()
     }
 
@@ -104,6 +104,11 @@ pub(in crate::kinds::code) fn name_of(value: &Json) -> Option<String> {
         Json::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => Some(format!("{number:.0}")),
         _ => None,
     }
+}
+
+/// The keys and values of an object as they stand, up to where it ceases to be one.
+pub(in crate::kinds::code) fn texts_of(line: &[u8]) -> Vec<(&[u8], &[u8])> {
+    top_level(line).into_iter().map(|(key, value)| (&line[key], &line[value])).collect()
 }
 
 /// Where the keys and values of an object are. What is not JSON ends the list early: the parser will say why.

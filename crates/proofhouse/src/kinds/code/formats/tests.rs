@@ -28,6 +28,36 @@ fn plus_rows_are_tested_by_their_plus_inputs() {
 }
 
 #[test]
+fn a_reference_solution_begins_on_a_line_of_its_own() {
+    let line = r#"{"task_id":"HumanEval/2","prompt":"def f(x):","entry_point":"f","canonical_solution":"    return x\n","base_input":[[1]],"plus_input":[[2]]}"#;
+    assert!(read(line).problem.test.contains("_SOLUTION = 'def f(x):\\n    return x\\n'"));
+}
+
+#[test]
+fn a_python_prompt_names_the_function_where_its_row_does_not() {
+    let row = |prompt: &str| format!(r#"{{"name":"a","prompt":"{prompt}","tests":"t"}}"#);
+    let entry = |prompt: &str| read(&row(prompt)).problem.entry_point;
+    assert_eq!(
+        entry(r"import re\ndef help(x):\n    pass\n\ndef f (x: int) -> int:\n    pass\n").as_deref(),
+        Some("f")
+    );
+    assert_eq!(entry(r"fn f(x: i32) -> i32 {\n"), None);
+}
+
+#[test]
+fn relatives_of_humaneval_are_told_apart() {
+    let row = |more: &str| format!(r#"{{"task_id":"a","prompt":"p",{more}}}"#);
+    for (more, format) in [
+        (r#""test":"t""#, Format::HumanEval),
+        (r#""test":"t","buggy_solution":"b""#, Format::HumanEvalPack),
+        (r#""test":"t","instruction":"i","level":"easy""#, Format::McEval),
+        (r#""tests":"t","stop_tokens":[]"#, Format::MultiPlE),
+    ] {
+        assert_eq!(read(&row(more)).problem.format, format);
+    }
+}
+
+#[test]
 fn plus_inputs_in_an_unknown_shape_are_named() {
     let line = r#"{"task_id":"a","prompt":"p","entry_point":"f","canonical_solution":"c","test":"t","plus_input":{"in":[1]}}"#;
     let Understood { problem, notes } = read(line);

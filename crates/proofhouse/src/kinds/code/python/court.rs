@@ -1,6 +1,5 @@
 //! Who judges one answer: a tests' box that stays, and for each answer a candidate, warm or in a box of its own.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -10,6 +9,7 @@ use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
 use super::boxes::{Running, frame};
+use super::known::{Known, Profile, Solution};
 use super::programs;
 use super::said::{self, Said};
 use crate::kinds::code::bench::Bench;
@@ -28,43 +28,6 @@ const WARM_WALL_S: u64 = 6;
 /// No run takes longer.
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
 
-/// What is known of a task from its own solution, once.
-#[derive(Debug, Default)]
-pub(super) struct Known {
-    solution: OnceLock<Solution>,
-}
-
-#[derive(Debug, Clone)]
-struct Solution {
-    /// Where the tests need an operator of the answer's objects.
-    sites: BTreeSet<(u64, String)>,
-    /// It passes in one process and not across a border.
-    needs_one_process: bool,
-}
-
-/// Which operators of an answer's objects are taken.
-enum Profile<'a> {
-    /// There is no solution to learn from.
-    None,
-    /// Say when it is needed.
-    Ask,
-    /// Write down all.
-    Record,
-    /// Exactly these.
-    Only(&'a BTreeSet<(u64, String)>),
-}
-
-impl Profile<'_> {
-    fn json(&self) -> Value {
-        match self {
-            Profile::None => Value::Null,
-            Profile::Ask => json!("ask"),
-            Profile::Record => json!("record"),
-            Profile::Only(sites) => json!(sites),
-        }
-    }
-}
-
 /// A tests' box, and the means to run candidates. Its boxes stay from one batch to the next.
 pub(super) struct Court {
     sandbox: Arc<Sandbox>,
@@ -76,6 +39,8 @@ pub(super) struct Court {
     zygotes: usize,
     /// How many candidates there were.
     judged: u32,
+    /// How many of them were warm and left no doubt.
+    warm_runs: u64,
 }
 
 /// After so many candidates its boxes are made anew, so that nothing piles up in them.
@@ -92,6 +57,7 @@ impl Court {
             zygote: None,
             zygotes: 0,
             judged: 0,
+            warm_runs: 0,
         }
     }
 
@@ -109,6 +75,11 @@ impl Court {
         }
     }
 
+    /// How many warm runs there were since this was last asked.
+    pub(super) fn take_warm_runs(&mut self) -> u64 {
+        std::mem::take(&mut self.warm_runs)
+    }
+
     /// Judges one answer.
     pub(super) fn judge(&mut self, problem: &Problem, known: &Known, completion: &str) -> Judged {
         let learns = problem.canonical_solution.is_some();
@@ -122,13 +93,31 @@ impl Court {
             let solution = self.learn(problem, known).clone();
             (said, status) = self.run(problem, completion, &Profile::Only(&solution.sites));
         }
+        if said.passed() && said.mutates && learns && !self.learn(problem, known).mutates {
+            // What it made of its arguments must not be what makes the tests pass.
+            let sites = self.learn(problem, known).sites.clone();
+            (said, status) = self.run(problem, completion, &Profile::Frozen(&sites));
+        }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
-            let (said, status) = self.run_shared(problem, completion);
-            return said::decide(&said, status.as_ref(), Border::Shared, completion);
+            let decoys = known.solution.get().map(|solution| solution.decoys.clone());
+            return self.judge_shared(problem, decoys, completion);
         }
         said::decide(&said, status.as_ref(), Border::Separate, completion)
+    }
+
+    /// Judges an answer in one process with its tests. There it could make them pass: so it has to fail wrong ones.
+    fn judge_shared(&mut self, problem: &Problem, decoys: Option<Vec<u64>>, completion: &str) -> Judged {
+        let (mut said, status) = self.run_shared(problem, completion, 0);
+        if said.passed() {
+            let decoys = decoys.unwrap_or_else(|| spread(said.checks));
+            let passes = |decoy: u64| self.run_shared(problem, completion, decoy).0.passed();
+            if decoys.into_iter().any(passes) {
+                said = Said::unmoved();
+            }
+        }
+        said::decide(&said, status.as_ref(), Border::Shared, completion)
     }
 
     /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.
@@ -138,8 +127,17 @@ impl Court {
         }
         let text = problem.canonical_solution.clone().unwrap_or_default();
         let (said, _) = self.run(problem, &text, &Profile::Record);
-        let needs_one_process = !said.passed() && self.run_shared(problem, &text).0.passed();
-        known.solution.get_or_init(|| Solution { sites: said.sites, needs_one_process })
+        let (mut needs_one_process, mut decoys) = (false, Vec::new());
+        if !said.passed() {
+            let (alone, _) = self.run_shared(problem, &text, 0);
+            needs_one_process = alone.passed();
+            if needs_one_process {
+                decoys = spread(alone.checks);
+                decoys.retain(|decoy| !self.run_shared(problem, &text, *decoy).0.passed());
+            }
+        }
+        let mutates = said.mutates;
+        known.solution.get_or_init(|| Solution { sites: said.sites, mutates, needs_one_process, decoys })
     }
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
@@ -147,7 +145,10 @@ impl Court {
         self.judged += 1;
         if self.zygotes > 0 || self.zygote.is_some() {
             match self.run_warm(problem, completion, profile) {
-                Some(said) if said.is_plain() => return (said, None),
+                Some(said) if said.is_plain() => {
+                    self.warm_runs += 1;
+                    return (said, None);
+                }
                 _ => {}
             }
         }
@@ -209,7 +210,8 @@ impl Court {
         (said, outcome.map(|outcome| outcome.status))
     }
 
-    fn run_shared(&mut self, problem: &Problem, completion: &str) -> (Said, Option<Status>) {
+    /// Runs an answer in one process with its tests, of whose expectations one is wrong, counted from 1, or none.
+    fn run_shared(&mut self, problem: &Problem, completion: &str, decoy: u64) -> (Said, Option<Status>) {
         let spec = self.spec(programs::SHARED, self.limits);
         let mut running = match Running::start(&self.sandbox, spec) {
             Ok(running) => running,
@@ -217,6 +219,7 @@ impl Court {
         };
         let mut task = task(problem);
         task["completion"] = completion.into();
+        task["decoy"] = decoy.into();
         let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
         let said = said.unwrap_or_else(|| Said::word("gone"));
@@ -231,6 +234,8 @@ impl Court {
         }
         let mut task = task(problem);
         task["profile"] = profile.json();
+        task["frozen"] = matches!(profile, Profile::Frozen(_)).into();
+        task["canonical"] = problem.canonical_solution.as_deref().into();
         task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {
             return Said::broken("a box for the tests could not be started");
@@ -278,6 +283,13 @@ impl Court {
     }
 }
 
+/// Some of so many, first and last among them.
+fn spread(count: u64) -> Vec<u64> {
+    const MOST: u64 = 8;
+    let some = count.min(MOST);
+    (0..some).map(|at| if some == 1 { 1 } else { 1 + at * (count - 1) / (some - 1) }).collect()
+}
+
 /// What it means that the tests' box said nothing: it is stuck, or it ended.
 fn nothing_from(outcome: Option<&Outcome>) -> Said {
     match outcome {
@@ -307,6 +319,7 @@ fn task(problem: &Problem) -> Value {
         "entry": problem.entry_point,
         "test": problem.test,
         "output": mentions(&problem.test, &["stdout", "stderr", "print", "capsys", "capfd"]),
+        "warnings": mentions(&problem.test, &["warn"]),
         "files": mentions(&problem.test, &["open(", "tempfile", "pathlib", "os.", "shutil"]),
     })
 }

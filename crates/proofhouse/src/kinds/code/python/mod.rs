@@ -7,18 +7,21 @@
 mod boxes;
 mod court;
 pub(super) mod docstring;
+mod known;
 mod modules;
 mod programs;
 mod said;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use proofhouse_ledger::Digest;
 use proofhouse_sandbox::{Status, Tier, recipes};
 
-use self::court::{Court, Known};
+use self::court::Court;
+use self::known::Known;
 use super::bench::Bench;
 use super::language::{Language, Task};
 use super::problem::Problem;
@@ -33,6 +36,7 @@ pub struct Python {
     tasks: Arc<Mutex<BTreeMap<Digest, Arc<Known>>>>,
     /// Courts that wait for their next batch.
     courts: Arc<Mutex<Vec<Court>>>,
+    warm: Arc<AtomicU64>,
 }
 
 /// An interpreter that judged a right answer as right and a wrong one as wrong, inside a box.
@@ -46,7 +50,18 @@ impl Python {
     /// Finds the installation that a Python of the host belongs to. If there is none, every verdict says so.
     pub fn find(python: &OsStr) -> Python {
         let found = recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
-        Python { found, tried: Arc::default(), tasks: Arc::default(), courts: Arc::default() }
+        Python {
+            found,
+            tried: Arc::default(),
+            tasks: Arc::default(),
+            courts: Arc::default(),
+            warm: Arc::default(),
+        }
+    }
+
+    /// How many answers ran in an interpreter that was warm already, and needed no box of their own.
+    pub fn warm_runs(&self) -> u64 {
+        self.warm.load(Ordering::Relaxed)
     }
 
     /// The interpreter, tried once; otherwise why no answer can be judged.
@@ -95,6 +110,7 @@ impl Python {
             };
             tell(at, judged);
         }
+        self.warm.fetch_add(court.take_warm_runs(), Ordering::Relaxed);
         if court.is_fresh() {
             waiting().push(court);
         }

@@ -24,11 +24,16 @@ pub(super) const CANDIDATE: &str = both!(
 pub(super) const ZYGOTE: &str = both!(include_str!("zygote.py.txt"));
 
 /// Forks one process of tests for each link that is handed over.
-pub(super) const CHECKER: &str =
-    both!(include_str!("tests.py.txt"), include_str!("checker.py.txt"), include_str!("judge.py.txt"));
+pub(super) const CHECKER: &str = both!(
+    include_str!("tests.py.txt"),
+    include_str!("rules.py.txt"),
+    include_str!("checker.py.txt"),
+    include_str!("judge.py.txt")
+);
 
 /// Tests and answer in one process.
 pub(super) const SHARED: &str = both!(
     include_str!("tests.py.txt"),
+    include_str!("shared.py.txt"),
     "\nnumber = link_from_standard_input()\nenter_folder()\nin_one_process(number)\n"
 );

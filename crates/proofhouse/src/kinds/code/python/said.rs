@@ -36,6 +36,10 @@ pub(super) struct Said {
     pure: bool,
     /// Why the tests may need more than a border carries.
     reasons: Vec<String>,
+    /// Whether the answer changed what it was given.
+    pub(super) mutates: bool,
+    /// How many expectations of the tests were looked at in one process.
+    pub(super) checks: u64,
     /// The signal that ended the tests themselves.
     signal: i32,
 }
@@ -54,6 +58,13 @@ impl Said {
     /// The machine failed, not the answer.
     pub(super) fn broken(why: &str) -> Said {
         Said { message: why.to_owned(), ..Said::word("broken") }
+    }
+
+    /// It passes whatever is expected.
+    pub(super) fn unmoved() -> Said {
+        let message = "the answer passes as well where the tests expect something else".to_owned();
+        let tests = vec![("check".to_owned(), false)];
+        Said { file: "tests.py".to_owned(), message, tests, ..Said::word("failed") }
     }
 
     /// Whether every test ran and was ok.

@@ -61,6 +61,7 @@ pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
     let (rust, other): (Vec<&str>, Vec<&str>) = (texts(true).collect(), texts(false).collect());
     let mut assembled = whole(frame, completion)
         .or_else(|| body(frame, completion, "", frame.closes).filter(|found| !found.has_twice(frame)))
+        .or_else(|| body(frame, within_type(frame, completion)?, "", frame.closes))
         .or_else(|| whole_of_blocks(frame, &rust))
         .or_else(|| before_stray_fence(completion).and_then(|text| body(frame, text, "", frame.closes)))
         .or_else(|| body_of_blocks(frame, &rust))
@@ -71,6 +72,11 @@ pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
         .or_else(|| as_is(frame, completion, &rust))?;
     assembled.repeated = repeated(frame, &assembled);
     Some(assembled)
+}
+
+/// A body without the last brace, which is that of the type around its function.
+fn within_type<'a>(frame: &Frame, completion: &'a str) -> Option<&'a str> {
+    frame.owner.as_ref().and_then(|_| completion.trim_end().strip_suffix('}'))
 }
 
 /// Elements in which models think before they answer.
@@ -281,7 +287,7 @@ fn before_prose(frame: &Frame, text: &str) -> Option<Assembled> {
         at += line.len();
         let behind = text[at..].trim_start();
         let is_prose = behind.starts_with(char::is_alphabetic) && !behind.contains(['{', '}', ';', '#']);
-        if line.trim_end() == "}" && is_prose {
+        if line.trim_end() == "}" && is_prose && !opens_comment(behind) {
             return body(frame, &text[..at], "", false);
         }
     }
@@ -374,9 +380,14 @@ fn between_prose(frame: &Frame, text: &str) -> Option<Assembled> {
     }
     let mut tried = starts.iter().take(MAX_TRIED).flat_map(|from| {
         let behind = ends.iter().rev().filter(move |to| *to > from).take(MAX_TRIED);
-        behind.map(move |to| &text[*from..*to])
+        behind.filter(|to| !opens_comment(&text[**to..])).map(move |to| &text[*from..*to])
     });
     tried.find_map(|piece| whole(frame, piece))
+}
+
+/// Whether a text opens a comment that it does not close: then it is code that does not compile, and no prose.
+fn opens_comment(text: &str) -> bool {
+    text.rfind("/*").is_some_and(|at| !text[at..].contains("*/"))
 }
 
 fn begins_item(line: &str) -> bool {

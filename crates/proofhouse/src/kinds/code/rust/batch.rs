@@ -14,7 +14,7 @@ use super::diagnostics::{self, Told};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
-use super::{Clippy, Rust, judge as alone, program, tested};
+use super::{Clippy, Rust, judge as alone, program, rescue, tested};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
@@ -22,6 +22,10 @@ use crate::kinds::code::verdict::{ErrorType, Judged};
 
 /// How often a crate is compiled again without the members that an error named.
 const MAX_ROUNDS: usize = 4;
+/// Fewer members than this are not divided further: each is judged alone.
+const MIN_DIVIDED: usize = 8;
+/// Members of each part of a crate that took more than a compiler may use: halving it would pay that price too often.
+const SMALL: usize = 16;
 
 /// One member of a crate.
 struct Member {
@@ -49,13 +53,63 @@ pub(super) fn judge(
         .iter()
         .enumerate()
         .filter_map(|(at, (problem, completion))| eligible(at, rust.prepared(problem), completion));
-    let mut members: Vec<Member> = eligible.collect();
+    // What is behind in the list comes first.
+    let mut parts: Vec<Vec<Member>> = vec![eligible.collect()];
+    while let Some(part) = parts.pop() {
+        let doubtful = judge_part(&compiler, part, tell);
+        parts.extend(doubtful.divided().into_iter().rev());
+    }
+}
+
+/// Members of which nothing is known, because of one that no error names.
+enum Doubtful {
+    None,
+    /// The compiler could not say whose fault it is.
+    Unclear(Vec<Member>),
+    /// It was stopped: it had used what it may use.
+    Stopped(Vec<Member>),
+}
+
+impl Doubtful {
+    /// The parts that are tried next, in their order.
+    fn divided(self) -> Vec<Vec<Member>> {
+        let (mut members, size) = match self {
+            Doubtful::None => return Vec::new(),
+            Doubtful::Unclear(members) => {
+                let half = members.len().div_ceil(2);
+                (members, half)
+            }
+            Doubtful::Stopped(members) => (members, SMALL),
+        };
+        if members.len() <= size || members.len() < MIN_DIVIDED {
+            return Vec::new();
+        }
+        let mut parts = Vec::new();
+        while members.len() > size {
+            let rest = members.split_off(size);
+            parts.push(std::mem::replace(&mut members, rest));
+        }
+        parts.push(members);
+        parts
+    }
+}
+
+/// Judges members of one crate; who is neither told of nor given back is judged alone.
+fn judge_part(
+    compiler: &Compiler<'_>,
+    mut members: Vec<Member>,
+    tell: &mut dyn FnMut(usize, Judged),
+) -> Doubtful {
     for _ in 0..MAX_ROUNDS {
         if members.len() < 2 {
-            return;
+            return Doubtful::None;
         }
-        match compile(&compiler, &members) {
-            Compiled::Program(program, told) => return test(&compiler, &members, &program, &told, tell),
+        match compile(compiler, &members) {
+            Compiled::Program(program, told) => {
+                let failed = test(compiler, &members, &program, &told, tell);
+                settle(compiler, failed, tell);
+                return Doubtful::None;
+            }
             Compiled::Named(named) if !named.is_empty() => {
                 let mut number = 0;
                 members.retain(|member| {
@@ -67,14 +121,20 @@ pub(super) fn judge(
                     told.is_none()
                 });
             }
-            Compiled::Named(_) | Compiled::Unclear => return,
+            Compiled::Named(_) | Compiled::Unclear => return Doubtful::Unclear(members),
+            Compiled::Stopped => return Doubtful::Stopped(members),
         }
     }
+    Doubtful::Unclear(members)
 }
 
 /// A completion that cannot reach or notice its neighbours.
 fn eligible(at: usize, task: Arc<Prepared>, completion: &str) -> Option<Member> {
     let assembled = assemble(&task.frame, completion)?;
+    member(at, task, assembled)
+}
+
+fn member(at: usize, task: Arc<Prepared>, assembled: Assembled) -> Option<Member> {
     let screened = screen(&task.frame, &assembled);
     let plain = !screened.unreadable
         && !screened.at_root
@@ -94,6 +154,8 @@ enum Compiled {
     /// These members, by their numbers, have errors of their own; who has no neighbour's part in them is told what they are.
     Named(BTreeMap<usize, Option<Told>>),
     Unclear,
+    /// The compiler had used all that it may use.
+    Stopped,
 }
 
 fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
@@ -116,6 +178,7 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
             }
             _ => Compiled::Unclear,
         },
+        (Status::CpuLimit | Status::WallLimit | Status::MemoryLimit, _) => Compiled::Stopped,
         _ => Compiled::Unclear,
     }
 }
@@ -133,13 +196,14 @@ fn rejected(member: &Member, told: Told) -> Judged {
 /// One member that is ready to be tested: its number in the crate, and that of its tests in the checker.
 type Ready<'a> = (usize, &'a Member, usize);
 
-fn test(
+/// Tests members; who failed in a way that the border could be behind is given back.
+fn test<'a>(
     compiler: &Compiler<'_>,
-    members: &[Member],
+    members: &'a [Member],
     program: &Program,
     told: &[Told],
     tell: &mut dyn FnMut(usize, Judged),
-) {
+) -> Vec<(&'a Member, Judged)> {
     let lints = compiler.rust.clippy != Clippy::Off && compiler.toolchain.has_clippy();
     let begun = |member: &Member, told: &Told| {
         let mut judged = Judged {
@@ -169,6 +233,7 @@ fn test(
                 .push((number, member, at));
         }
     }
+    let mut failed = Vec::new();
     for (tests, ready) in groups.into_values() {
         let mut work = |checking: &mut Checking<'_>| {
             for (number, member, at) in &ready {
@@ -177,12 +242,46 @@ fn test(
                 };
                 let names = &member.task.frame.checks.names;
                 let judged = tested::judge(begun(member, &told[*number]), names, report, &candidate, None);
-                if is_certain(&judged) {
-                    tell(member.at, judged);
+                match is_certain(&judged) {
+                    true if rescue::concerns(&judged) => failed.push((*member, judged)),
+                    true => tell(member.at, judged),
+                    false => {}
                 }
             }
         };
         let _ = checking(compiler.bench, &tests, ready.len(), &mut work);
+    }
+    failed
+}
+
+/// Tells of members that failed, once their tasks' own solutions have passed in the same way. Who is not told of is judged alone,
+/// where the rest is found out.
+fn settle(compiler: &Compiler<'_>, failed: Vec<(&Member, Judged)>, tell: &mut dyn FnMut(usize, Judged)) {
+    let mut tasks: BTreeMap<&str, &Arc<Prepared>> = BTreeMap::new();
+    for (member, _) in &failed {
+        if member.task.known_beside_only().is_none() {
+            tasks.insert(&member.task.id, &member.task);
+        }
+    }
+    let tasks: Vec<&Arc<Prepared>> = tasks.into_values().collect();
+    let solution =
+        |(at, task): (usize, &&Arc<Prepared>)| member(at, Arc::clone(task), task.solution.clone()?);
+    let solutions: Vec<Member> = tasks.iter().enumerate().filter_map(solution).collect();
+    let rust = rescue::without_linter(compiler.rust);
+    let compiler = Compiler { rust: &rust, ..*compiler };
+    if !solutions.is_empty()
+        && let Compiled::Program(program, told) = compile(&compiler, &solutions)
+    {
+        test(&compiler, &solutions, &program, &told, &mut |at, judged| {
+            if judged.passed() {
+                let _ = tasks[at].beside_only.set(false);
+            }
+        });
+    }
+    for (member, judged) in failed {
+        if member.task.known_beside_only() == Some(false) {
+            tell(member.at, judged);
+        }
     }
 }
 

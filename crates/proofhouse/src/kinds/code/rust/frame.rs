@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::checks::Checks;
 use super::imports::{self, Leaf};
 use super::items::{Item, Kind};
+use super::owner::{self, Freed};
 use super::tokens::Lexed;
 use crate::kinds::code::problem::Problem;
 
@@ -23,11 +24,25 @@ pub(super) struct Frame {
     pub(super) checks: Checks,
     /// Crates that the prompt imports and that are not there, with the names that came from them.
     pub(super) missing: Vec<Leaf>,
+    /// The type that the function is asked for as a function of.
+    pub(super) owner: Option<String>,
 }
 
 impl Frame {
     /// Reads a task. `crates` are the crates that are there beside the standard library.
     pub(super) fn of(problem: &Problem, crates: &BTreeSet<String>) -> Frame {
+        let declared = problem.declaration.iter().chain([&problem.prompt]);
+        let mut freed =
+            declared.filter_map(|text| owner::freed(text, problem.entry_point.as_deref(), &problem.test));
+        if let Some(Freed { prompt, owner, entry }) = freed.next() {
+            let entry_point = Some(entry);
+            let problem = Problem { prompt, entry_point, declaration: None, ..problem.clone() };
+            return Frame { owner: Some(owner), ..Frame::of_function(&problem, crates) };
+        }
+        Frame::of_function(problem, crates)
+    }
+
+    fn of_function(problem: &Problem, crates: &BTreeSet<String>) -> Frame {
         let texts = [Some(&problem.prompt), problem.declaration.as_ref()];
         let find = |entry: Option<&str>| {
             texts.into_iter().flatten().find_map(|text| {
@@ -53,7 +68,7 @@ impl Frame {
             None => (problem.test.as_str(), false),
         };
         let closes = test_closes || problem.stop_tokens.iter().any(|token| token.trim() == "}");
-        Frame { head, entry, entry_from, closes, checks: Checks::of(test), missing }
+        Frame { head, entry, entry_from, closes, checks: Checks::of(test), missing, owner: None }
     }
 }
 

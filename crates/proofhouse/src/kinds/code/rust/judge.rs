@@ -6,7 +6,7 @@ use proofhouse_sandbox::recipes::Toolchain;
 use proofhouse_sandbox::{Infra, Outcome, Program, Status};
 
 use super::assemble::{Assembled, Reading, assemble};
-use super::checker::{Checker, checking, under_harness};
+use super::checker::{Checker, Checking, checking, under_harness};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
 use super::frame::Frame;
@@ -14,7 +14,7 @@ use super::prepared::{Prepared, Way};
 use super::program::{self, File};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
-use super::{Clippy, Rust, one_process, tested};
+use super::{Clippy, Rust, one_process, rescue, tested};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::verdict::{ErrorType, Judged};
@@ -69,7 +69,11 @@ pub(super) fn lint_failure(judged: Judged) -> Judged {
     ended(judged, ErrorType::LintFailure, error)
 }
 
-fn before_compiling(rust: &Rust, frame: &Frame, screened: &Screened) -> Option<(ErrorType, String)> {
+pub(super) fn before_compiling(
+    rust: &Rust,
+    frame: &Frame,
+    screened: &Screened,
+) -> Option<(ErrorType, String)> {
     if frame.checks.is_empty() {
         return Some((ErrorType::NoTests, "the task has no test that does anything".to_owned()));
     }
@@ -98,7 +102,16 @@ pub(super) struct Alone<'a> {
 }
 
 impl Alone<'_> {
-    fn over_the_border(&self, mut judged: Judged, signature: &Signature) -> Judged {
+    fn over_the_border(&self, new: Judged, signature: &Signature) -> Judged {
+        let judged = self.across(new.clone(), signature);
+        if rescue::concerns(&judged) && rescue::needs_one_process(&self.compiler, self.task) {
+            return one_process::judge(self, new);
+        }
+        judged
+    }
+
+    /// Judges it over the border, whatever its task is.
+    pub(super) fn across(&self, mut judged: Judged, signature: &Signature) -> Judged {
         let rust = self.compiler.rust;
         let files = program::single(self.assembled, signature, self.screened.at_root);
         let program = match self.compile(&mut judged, &files, Emit::Program) {
@@ -106,28 +119,16 @@ impl Alone<'_> {
             Compiled::Stopped(error_type, error) => return ended(judged, error_type, error),
             Compiled::Misfit => return self.as_rustc_says(judged),
         };
-        if self.screened.unreadable {
-            let error = "the compiler reads what the harness cannot: the answer is not judged";
-            return ended(judged, ErrorType::Unsupported, error.to_owned());
-        }
         judged.binary_size_bytes = Some(program.length());
         if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
             return lint_failure(judged);
         }
         match rust.checkers.of(&self.compiler, &[(self.task, signature)]).pop() {
-            Some(Checker::Ready(checker, number)) => {
-                let work = |checking: &mut super::checker::Checking<'_>| {
-                    checking.test(number, tested::call(&program, None))
-                };
-                match checking(self.compiler.bench, &checker, 1, work) {
-                    Ok((Ok((told, candidate)), checker)) => {
-                        tested::judge(judged, &self.task.frame.checks.names, told, &candidate, Some(&checker))
-                    }
-                    Ok((Err(error), _)) | Err(error) => {
-                        ended(judged, ErrorType::InfraSandbox, error.to_string())
-                    }
-                }
+            Some(Checker::Ready(checker, number)) => self.test(judged, &program, &checker, number),
+            Some(Checker::Lent(checker)) if self.plainly().status == Status::Ok => {
+                self.test(judged, &program, &checker, 0)
             }
+            Some(Checker::Lent(_)) => self.as_rustc_says(judged),
             Some(Checker::Harness(_, names)) if names.is_empty() => {
                 ended(judged, ErrorType::NoTests, "the task has no test that is run".to_owned())
             }
@@ -149,16 +150,40 @@ impl Alone<'_> {
         }
     }
 
+    fn test(&self, judged: Judged, program: &Program, checker: &Program, number: usize) -> Judged {
+        let work = |checking: &mut Checking<'_>| checking.test(number, tested::call(program, None));
+        match checking(self.compiler.bench, checker, 1, work) {
+            Ok((Ok((told, candidate)), checker)) => {
+                tested::judge(judged, &self.task.frame.checks.names, told, &candidate, Some(&checker))
+            }
+            Ok((Err(error), _)) | Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
+        }
+    }
+
+    /// What the compiler says of completion and tests together.
+    fn plainly(&self) -> Outcome {
+        let files = program::plain(self.task, self.assembled, self.screened.at_root);
+        self.compiler.run(&files, false, Emit::Nothing)
+    }
+
     /// The function's own types keep it from being called over the border. Whether its tests would compile with it at all is
     /// asked of the compiler; they are not run.
-    pub(super) fn as_rustc_says(&self, mut judged: Judged) -> Judged {
-        let files = program::plain(self.task, self.assembled, self.screened.at_root);
-        let outcome = self.compiler.run(&files, false, Emit::Nothing);
+    pub(super) fn as_rustc_says(&self, judged: Judged) -> Judged {
+        self.as_said_plainly(judged, self.task.leaves_its_function_open())
+    }
+
+    /// The function is what the task declares, and the tests do not compile beside it all the same: they take something else of
+    /// the answer's, by which it could say what they are to find.
+    pub(super) fn as_rustc_says_of_tests(&self, judged: Judged) -> Judged {
+        self.as_said_plainly(judged, true)
+    }
+
+    fn as_said_plainly(&self, mut judged: Judged, blameless: bool) -> Judged {
+        let outcome = self.plainly();
         let told = diagnostics::read(&outcome.stderr.head, &|at| self.assembled.is_own(at));
         judged.compile_time_ms = Some(outcome.usage.cpu_ms);
         if outcome.status == Status::Ok {
-            let error = "the function's own types cannot be carried to the tests, and beside them it could say what they are to find";
-            return ended(judged, ErrorType::Unsupported, error.to_owned());
+            return of_another_type(judged, blameless);
         }
         judged.clippy_ok = None;
         judged.diagnostics.lints.clear();
@@ -256,6 +281,20 @@ impl Alone<'_> {
             other => doubtful(format!("the compiler ended with `{}`", other.word())),
         }
     }
+}
+
+/// It compiles with its tests, but not as what the task declares. Where the task leaves open what its function is, that is
+/// nobody's fault; where it does not, the answer is not one to it: else any answer could have itself left out of the score.
+fn of_another_type(mut judged: Judged, blameless: bool) -> Judged {
+    if blameless {
+        let error = "the function's own types cannot be carried to the tests, and beside them it could say what they are to find";
+        return ended(judged, ErrorType::Unsupported, error.to_owned());
+    }
+    judged.compile_ok = Some(false);
+    judged.clippy_ok = None;
+    judged.diagnostics.lints.clear();
+    let error = "the function is not of the type that the task declares, and its own type cannot be carried to the tests";
+    ended(judged, ErrorType::CompileError, error.to_owned())
 }
 
 /// Compiles and tests a program that is known to be good: its size, or what is wrong.

@@ -28,7 +28,7 @@ pub(super) const PRELUDE: [(&str, &str); 23] = [
 ];
 
 /// What else crosses, by its path below `std`.
-pub(super) const LIBRARY: [(&str, &str); 31] = [
+pub(super) const LIBRARY: [(&str, &str); 37] = [
     ("string::String", "::std::string::String"),
     ("vec::Vec", "::std::vec::Vec"),
     ("option::Option", "::std::option::Option"),
@@ -58,6 +58,12 @@ pub(super) const LIBRARY: [(&str, &str); 31] = [
     ("ops::RangeInclusive", "::std::ops::RangeInclusive"),
     ("num::ParseIntError", "::std::num::ParseIntError"),
     ("num::ParseFloatError", "::std::num::ParseFloatError"),
+    ("num::TryFromIntError", "::std::num::TryFromIntError"),
+    ("str::ParseBoolError", "::std::str::ParseBoolError"),
+    ("char::ParseCharError", "::std::char::ParseCharError"),
+    ("io::Error", "::std::io::Error"),
+    ("io::Result", "::std::io::Result"),
     ("fmt::Error", "::std::fmt::Error"),
+    ("fmt::Result", "::std::fmt::Result"),
     ("primitive::str", "::core::primitive::str"),
 ];

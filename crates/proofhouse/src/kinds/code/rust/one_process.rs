@@ -14,7 +14,7 @@ use super::items::{Item, Kind};
 use super::judge::{Alone, Compiled, ended, lint_failure};
 use super::program::{self, BORDER_NAME};
 use super::public::public;
-use super::signature::{colon, parameter_list};
+use super::signature::{colon, parameter_list, plain_result};
 use super::tested;
 use super::tokens::Lexed;
 use super::types::parts;
@@ -42,7 +42,7 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
     if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
         return lint_failure(judged);
     }
-    if alone.screened.reaches_below && !rust.allows_unsafe {
+    if (alone.screened.reaches_below || alone.screened.unreadable) && !rust.allows_unsafe {
         let error = "the task's types cannot be carried between two processes, and code that reaches below the language \
                      could read what the tests expect in one (`unsafe: allow` judges it all the same)";
         return ended(judged, ErrorType::Unsupported, error.to_owned());
@@ -53,10 +53,11 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
         return ended(judged, ErrorType::Unsupported, error.to_owned());
     }
     if let Some(name) = redefined(alone) {
-        let error = format!(
-            "`{name}` is the task's, and the completion gives it another meaning that tests beside it would take"
-        );
-        return ended(judged, ErrorType::Unsupported, error);
+        judged.compile_ok = Some(false);
+        judged.clippy_ok = None;
+        judged.diagnostics.lints.clear();
+        let error = format!("`{name}` is not what the task defines by that name");
+        return ended(judged, ErrorType::CompileError, error);
     }
     let scope = Scope::of(alone);
     let library = alone.compiler.library(&scope.library(), LIBRARY);
@@ -69,8 +70,9 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
             let program = alone.compiler.bench.sandbox().program(found);
             run(alone, judged, &program)
         }
+        // The function is of the task's type: what its tests miss is the task's own affair.
         (Status::Exit(1), _) if !diagnostics::read(&outcome.stderr.head, &|_| false).errors.is_empty() => {
-            alone.as_rustc_says(judged)
+            alone.as_rustc_says_of_tests(judged)
         }
         (status, _) => {
             let error = format!("compiling the tests ended with `{}`", status.word());
@@ -79,17 +81,22 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
     }
 }
 
-/// A type or trait of the prompt that the completion defines otherwise.
+/// What the compiler derives says nothing but what it says of every type.
+const DERIVED: [&str; 9] =
+    ["Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"];
+
+/// A type or trait of the prompt that the completion defines otherwise: more derived traits are not otherwise.
 fn redefined(alone: &Alone<'_>) -> Option<String> {
     let tokens = |lexed: &Lexed<'_>, item: &Item| {
         let of_item = |token: &&super::tokens::Token| {
             token.from >= lexed.tokens[item.keyword].from && token.to <= item.to
         };
         let derives = item.attributes.clone().filter(|at| lexed.word(*at) != "doc").map(|at| lexed.word(at));
-        let derives: Vec<&str> = derives.filter(|word| word.starts_with(char::is_uppercase)).collect();
+        let derives = derives.filter(|word| word.starts_with(char::is_uppercase)).map(str::to_owned);
+        let derives: Vec<String> = derives.collect();
         let text: String =
             lexed.tokens.iter().filter(of_item).map(|token| &lexed.text[token.from..token.to]).collect();
-        (derives.join(" "), text)
+        (derives, text)
     };
     let prompt = Lexed::of(alone.task.preamble())?;
     let answer = Lexed::of(&alone.assembled.source)?;
@@ -98,7 +105,13 @@ fn redefined(alone: &Alone<'_>) -> Option<String> {
     let own = items.iter().filter(|item| item.kind == Kind::Type && alone.assembled.own.contains(&item.from));
     let changed = |item: &&Item| {
         let known = defined.iter().find(|known| known.kind == Kind::Type && known.name == item.name);
-        known.is_some_and(|known| tokens(&prompt, known) != tokens(&answer, item))
+        known.is_some_and(|known| {
+            let ((wanted, text), (derives, own)) = (tokens(&prompt, known), tokens(&answer, item));
+            let kept = wanted.iter().all(|name| derives.contains(name));
+            text != own
+                || !kept
+                || !derives.iter().all(|name| wanted.contains(name) || DERIVED.contains(&name.as_str()))
+        })
     };
     own.into_iter().find(changed).map(|item| item.name.clone())
 }
@@ -188,7 +201,10 @@ impl Scope {
         names.sort_unstable();
         names.dedup();
         names.retain(|name| Some(name.as_str()) != frame.entry.as_deref());
-        let pinned = frame.entry.as_deref().and_then(|entry| pinned(&frame.head, entry)).map(|function| {
+        // Plain types of the standard library compare as they always do: a completion may give others than the prompt says.
+        let result = frame.entry.as_deref().and_then(|entry| plain_result(&alone.assembled.source, entry));
+        let pinned = frame.entry.as_deref().and_then(|entry| pinned(&frame.head, entry, result.as_deref()));
+        let pinned = pinned.map(|function| {
             let own: String = names.iter().map(|name| format!("use super::{name}; ")).collect();
             format!("#![allow(warnings, clippy::all)]\n{imports}{own}\n{function}\n")
         });
@@ -218,6 +234,11 @@ impl Scope {
         if let Some(entry) = &alone.task.frame.entry {
             let module = if self.pinned.is_empty() { "" } else { "__proofhouse_pinned::" };
             task.push_str(&format!("use ::{LIBRARY}::{module}{entry}; "));
+            let function = pinned(&alone.task.frame.head, entry, None);
+            if let (Some(owner), Some(function)) = (&alone.task.frame.owner, function) {
+                let function = function.replace(&format!("super::{entry}("), &format!("{entry}("));
+                task.push_str(&format!("pub struct {owner}; impl {owner} {{ {function} }} "));
+            }
         }
         task.push_str("\n#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n");
         vec![
@@ -228,8 +249,9 @@ impl Scope {
     }
 }
 
-/// A function of the signature that the prompt declares, which calls the completion's; `None` where it declares none.
-fn pinned(head: &str, entry: &str) -> Option<String> {
+/// A function of the signature that the prompt declares, which calls the completion's; `None` where it declares none. `result`
+/// stands in place of the result that the prompt has.
+fn pinned(head: &str, entry: &str, result: Option<&str>) -> Option<String> {
     [format!("{head}\n}}"), format!("{head}\n{{}}"), head.to_owned()].iter().find_map(|closed| {
         let lexed = Lexed::of(closed)?;
         let items = Item::all(&lexed)?;
@@ -255,10 +277,15 @@ fn pinned(head: &str, entry: &str) -> Option<String> {
         }
         let qualifiers: String = words
             .iter()
-            .filter(|word| matches!(**word, "async" | "unsafe"))
+            .filter(|word| matches!(**word, "async" | "unsafe" | "const"))
             .map(|word| format!("{word} "))
             .collect();
-        let (generics, result) = (text(item.keyword + 2, list), text(close + 1, open));
+        let clause = (close..open).find(|at| lexed.word(*at) == "where").unwrap_or(open);
+        let (generics, clause) = (text(item.keyword + 2, list), text(clause, open));
+        let result = match result {
+            Some(result) => format!("-> {result} {clause}"),
+            None => text(close + 1, open).to_owned(),
+        };
         Some(format!("pub {qualifiers}fn {entry}{generics}({}) {result} {{ {call} }}", parameters.join(", ")))
     })
 }
@@ -281,8 +308,10 @@ mod tests {
             ),
         ];
         for (head, expected) in table {
-            assert_eq!(pinned(head, "f").as_deref(), Some(expected));
+            assert_eq!(pinned(head, "f", None).as_deref(), Some(expected));
         }
-        assert_eq!(pinned("struct F;\n", "F"), None);
+        assert_eq!(pinned("struct F;\n", "F", None), None);
+        let other = pinned("const fn f<T>(x: T) -> u8 where T: Ord {\n", "f", Some("u16"));
+        assert_eq!(other.as_deref(), Some("pub const fn f<T>(a0: T) -> u16 where T: Ord { super::f(a0) }"));
     }
 }

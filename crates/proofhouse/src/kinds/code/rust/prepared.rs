@@ -8,6 +8,7 @@ use super::assemble::{Assembled, assemble};
 use super::frame::Frame;
 use super::imports;
 use super::items::{Item, Kind};
+use super::lent;
 use super::library::PRELUDE;
 use super::signature::{Declared, Signature};
 use super::tokens::Lexed;
@@ -18,8 +19,14 @@ use crate::kinds::code::problem::Problem;
 pub(super) struct Prepared {
     pub(super) frame: Frame,
     declared: Declared,
-    /// Whether the task's own solution has values that cannot cross, where only that can tell.
-    solution_is_closed: bool,
+    /// The task's own solution, where it has one.
+    pub(super) solution: Option<Assembled>,
+    /// What is known of its function, where there is such a solution.
+    solved: Option<Declared>,
+    /// What the tests may need of it.
+    pub(super) lent: String,
+    /// Whether that passes only beside the tests, once it was asked.
+    pub(super) beside_only: OnceLock<bool>,
     /// What tells its tests from those of other tasks.
     pub(super) id: String,
     /// Set when the tests cannot stand apart from the completion: why.
@@ -47,13 +54,21 @@ impl Prepared {
             let found = closings.iter().map(|text| Declared::of(text, entry));
             found.into_iter().find(|found| *found != Declared::Nowhere).unwrap_or(Declared::Nowhere)
         });
-        let id = Digest::of_parts(&[head.as_bytes(), b"\0", frame.checks.source.as_bytes()]).to_string();
         let solution = problem.canonical_solution.as_deref().filter(|text| !text.trim().is_empty());
         let solution = solution.and_then(|text| assemble(&frame, text));
-        let solution_is_closed = solution.zip(frame.entry.as_deref()).is_some_and(|(solution, entry)| {
-            !matches!(Declared::of(&solution.source, entry), Declared::Open(_))
-        });
-        Prepared { frame, declared, solution_is_closed, id, inseparable: OnceLock::new() }
+        let solved = solution.as_ref().zip(frame.entry.as_deref());
+        let solved = solved.map(|(solution, entry)| Declared::of(&solution.source, entry));
+        let preamble = preamble(&frame);
+        let lent = solution.as_ref().map_or_else(String::new, |own| lent::lent(&frame, preamble, own));
+        let parts = [frame.head.as_bytes(), b"\0", frame.checks.source.as_bytes(), b"\0", lent.as_bytes()];
+        let id = Digest::of_parts(&parts).to_string();
+        let (beside_only, inseparable) = (OnceLock::new(), OnceLock::new());
+        Prepared { frame, declared, solution, solved, lent, beside_only, id, inseparable }
+    }
+
+    /// Whether its tests can only be passed beside them; `None` as long as nobody has asked.
+    pub(super) fn known_beside_only(&self) -> Option<bool> {
+        if self.solution.is_none() { Some(false) } else { self.beside_only.get().copied() }
     }
 
     /// How this completion meets the tests. The need for one process is told by the task alone: a completion cannot choose it.
@@ -70,20 +85,38 @@ impl Prepared {
             // A type that only the completion defines: its fields cross, if it has some.
             Declared::Closed => match own() {
                 Declared::Open(own) if self.leaves_open(&own) => Way::Border(own),
-                _ if self.names_what_nobody_defines() && !self.solution_is_closed => Way::Refused,
+                _ if self.names_what_nobody_defines() && !self.solution_is_closed() => Way::Refused,
                 _ => Way::Shared("values of these types cannot cross".to_owned()),
             },
             Declared::Nowhere => match own() {
                 Declared::Open(own) => Way::Border(own),
-                _ if self.solution_is_closed || self.defines(entry) => {
+                _ if self.solution_is_closed() || self.defines(entry) => {
                     Way::Shared("the task does not declare its function".to_owned())
                 }
-                _ => Way::Refused,
+                // A function that takes many types takes those of the task's own solution too.
+                _ => match &self.solved {
+                    Some(Declared::Open(solved)) => Way::Border(solved.clone()),
+                    _ => Way::Refused,
+                },
             },
             Declared::Open(task) => match own() {
                 Declared::Open(own) if !own.answers_for(task) && !task.hides_its_result() => Way::Border(own),
                 _ => Way::Border(task.clone()),
             },
+        }
+    }
+
+    /// Whether the task's own solution has values that cannot cross, where only that can tell.
+    fn solution_is_closed(&self) -> bool {
+        self.solved.as_ref().is_some_and(|solved| !matches!(solved, Declared::Open(_)))
+    }
+
+    /// Whether the prompt does not say what its function takes and gives.
+    pub(super) fn leaves_its_function_open(&self) -> bool {
+        match &self.declared {
+            Declared::Nowhere => true,
+            Declared::Closed => self.names_what_nobody_defines(),
+            Declared::Generic | Declared::Open(_) => false,
         }
     }
 
@@ -104,7 +137,7 @@ impl Prepared {
 
     /// Whether the declaration has a type that neither the prompt nor the standard library defines.
     fn names_what_nobody_defines(&self) -> bool {
-        const TRAITS: [&str; 25] = [
+        const TRAITS: [&str; 31] = [
             "Self",
             "Fn",
             "FnMut",
@@ -130,6 +163,12 @@ impl Prepared {
             "PartialOrd",
             "Ord",
             "Extend",
+            "Debug",
+            "Display",
+            "Hash",
+            "FromStr",
+            "FromIterator",
+            "Any",
         ];
         let head = &self.frame.head;
         let lexed = [format!("{head}\n}}"), format!("{head}\n{{}}"), head.clone()];
@@ -159,9 +198,7 @@ impl Prepared {
 
     /// What the prompt has before the function, where that is code.
     pub(super) fn preamble(&self) -> &str {
-        let text = &self.frame.head[..self.frame.entry_from];
-        let is_code = Lexed::of(text).is_some_and(|lexed| Item::all(&lexed).is_some());
-        if is_code { text } else { "" }
+        preamble(&self.frame)
     }
 
     /// Whether the prompt defines a type of this name.
@@ -171,4 +208,11 @@ impl Prepared {
             items.iter().any(|item| item.kind == Kind::Type && item.name == name)
         })
     }
+}
+
+/// What the prompt has before the function, where that is code.
+fn preamble(frame: &Frame) -> &str {
+    let text = &frame.head[..frame.entry_from];
+    let is_code = Lexed::of(text).is_some_and(|lexed| Item::all(&lexed).is_some());
+    if is_code { text } else { "" }
 }

@@ -103,8 +103,8 @@ impl Glues {
     }
 }
 
-/// The tests of these tasks, each with a stub of its function in place of a completion.
-pub(super) fn checker(tasks: &[(&Prepared, &Signature)]) -> Vec<File> {
+/// The tests of these tasks, each with a stub of its function in place of a completion, and with what their solutions lend them.
+pub(super) fn checker(tasks: &[(&Prepared, &Signature)], lent: bool) -> Vec<File> {
     let mut root = format!("#![allow(warnings)]\nextern crate {BORDER_NAME} as __proofhouse_runner;\n");
     let (mut list, mut files) = (String::new(), Vec::new());
     for (number, (task, signature)) in tasks.iter().enumerate() {
@@ -114,11 +114,13 @@ pub(super) fn checker(tasks: &[(&Prepared, &Signature)]) -> Vec<File> {
             list.push_str(&format!("m{number}::__proofhouse_tests::{LIST}, "));
         }
         let text = format!(
-            "{}\n{}{}{}#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n",
+            "{}\n{}{}{}{}{}#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n",
             task.preamble(),
+            if lent { task.lent.as_str() } else { "" },
             signature.copies(&|name| task.defines(name)),
             signature.carriers("self::"),
             signature.stub(),
+            task.frame.owner.as_ref().map(|owner| signature.under(owner)).unwrap_or_default(),
         );
         files.push((format!("m{number}/task.rs"), text));
         files.push((format!("m{number}/tests.rs"), tests(task)));

@@ -76,6 +76,21 @@ pub(super) fn parameter_list(lexed: &Lexed<'_>, item: &Item) -> Option<(usize, u
     None
 }
 
+/// What a function of a text gives, by absolute paths, where that is of the standard library alone and nothing in it is borrowed.
+pub(super) fn plain_result(source: &str, name: &str) -> Option<String> {
+    let lexed = Lexed::of(source)?;
+    let items = Item::all(&lexed)?;
+    let item = items.iter().find(|item| item.is_function(name))?;
+    let (open, _) = item.body?;
+    let (_, close) = parameter_list(&lexed, item)?;
+    let end = (close..open).find(|at| lexed.word(*at) == "where").unwrap_or(open);
+    let scope = Scope::of(&lexed, &items);
+    let result = if close + 1 == end { None } else { scope.read(close + 3, end) }?;
+    let mut own = Vec::new();
+    collect_own(&result, &scope, &mut own)?;
+    (own.is_empty() && is_value(&result) && !has_reference(&result)).then(|| text(&result, "", ""))
+}
+
 impl Signature {
     fn read(lexed: &Lexed<'_>, item: &Item, scope: &Scope<'_>) -> Option<Signature> {
         let (open, _) = item.body?;
@@ -199,6 +214,24 @@ impl Signature {
             result_text(&self.result, own),
         );
         out
+    }
+
+    /// A type whose function calls the stub.
+    pub(super) fn under(&self, owner: &str) -> String {
+        let types = self.parameters.iter().enumerate();
+        let named: Vec<String> =
+            types.map(|(at, each)| format!("a{at}: {}", text(each, "self::", ""))).collect();
+        let names: Vec<String> = (0..named.len()).map(|at| format!("a{at}")).collect();
+        let (qualifier, call) = match self.is_unsafe {
+            true => ("unsafe ", format!("unsafe {{ {}({}) }}", self.name, names.join(", "))),
+            false => ("", format!("{}({})", self.name, names.join(", "))),
+        };
+        format!(
+            "#[allow(warnings)] pub(crate) struct {owner}; #[allow(warnings)] impl {owner} {{ pub(crate) {qualifier}fn {}({}) -> {} {{ {call} }} }}\n",
+            self.name,
+            named.join(", "),
+            result_text(&self.result, "self::"),
+        )
     }
 
     /// The code that takes a call apart, calls the completion's function and puts its answer together. It is the same for all

@@ -82,7 +82,7 @@ impl<'a> Scope<'a> {
 
     /// Reads the type between two tokens; `None` if its values cannot cross.
     pub(super) fn read(&self, from: usize, to: usize) -> Option<Type> {
-        let mut reader = Reader { scope: self, at: from, to, depth: 0, aliases: 0 };
+        let mut reader = Reader { scope: self, at: from, to, depth: 0, aliases: 0, bound: Vec::new() };
         let found = reader.one()?;
         (reader.at == to).then_some(found)
     }
@@ -216,12 +216,31 @@ pub(super) fn parts(lexed: &Lexed<'_>, from: usize, to: usize) -> Vec<(usize, us
     parts
 }
 
+/// The type parameters between an alias's name and its `=`; `None` where they are more than names.
+fn alias_parameters(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<Vec<String>> {
+    if from == to {
+        return Some(Vec::new());
+    }
+    let last = to.checked_sub(1).filter(|last| lexed.is_mark(from, '<') && lexed.is_mark(*last, '>'))?;
+    let mut names = Vec::new();
+    for (from, to) in parts(lexed, from + 1, last) {
+        match to - from {
+            1 if !lexed.word(from).is_empty() => names.push(lexed.word(from).to_owned()),
+            2 if lexed.is_mark(from, '\'') => {}
+            _ => return None,
+        }
+    }
+    Some(names)
+}
+
 struct Reader<'s, 'a> {
     scope: &'s Scope<'a>,
     at: usize,
     to: usize,
     depth: usize,
     aliases: usize,
+    /// What the parameters of the alias that is read stand for.
+    bound: Vec<(String, Type)>,
 }
 
 impl Reader<'_, '_> {
@@ -246,8 +265,8 @@ impl Reader<'_, '_> {
     }
 
     fn inner(&self, from: usize, to: usize) -> Option<Type> {
-        let mut reader =
-            Reader { scope: self.scope, at: from, to, depth: self.depth + 1, aliases: self.aliases };
+        let (scope, aliases, bound) = (self.scope, self.aliases, self.bound.clone());
+        let mut reader = Reader { scope, at: from, to, depth: self.depth + 1, aliases, bound };
         let found = reader.one()?;
         (reader.at == to).then_some(found)
     }
@@ -359,16 +378,27 @@ impl Reader<'_, '_> {
         let segments = self.segments()?;
         if let [name] = segments.as_slice()
             && !absolute
-            && let Some(item) = self.scope.item(name)
         {
-            return self.own(name, item);
+            if let Some((_, bound)) = self.bound.iter().find(|(parameter, _)| parameter == name) {
+                return Some(bound.clone());
+            }
+            if let Some(item) = self.scope.item(name) {
+                return self.own(name, item);
+            }
         }
         let path = self.resolve(&segments, absolute)?;
         if path == "::std::boxed::Box" {
             return self.boxed();
         }
-        let arguments = self.arguments()?;
+        let mut arguments = self.arguments()?;
+        let result =
+            |value, error| Type::Std("::std::result::Result", vec![value, Type::Std(error, Vec::new())]);
         Some(match path {
+            "::std::io::Result" if arguments.len() == 1 => result(arguments.remove(0), "::std::io::Error"),
+            "::std::fmt::Result" if arguments.is_empty() => {
+                result(Type::Tuple(Vec::new()), "::std::fmt::Error")
+            }
+            "::std::io::Result" | "::std::fmt::Result" => return None,
             "::core::primitive::str" => Type::Str,
             "::std::borrow::Cow" if arguments == [Type::Str] => Type::Std(path, arguments),
             "::std::borrow::Cow" => return None,
@@ -381,13 +411,16 @@ impl Reader<'_, '_> {
         if lexed.word(item.keyword) != "type" {
             return (!self.is_mark('<')).then(|| Type::Own(name.to_owned()));
         }
-        let (from, to) =
-            (item.keyword + 3, (item.keyword..lexed.tokens.len()).find(|at| lexed.is_mark(*at, ';'))?);
-        if self.aliases >= MAX_ALIASES || !lexed.is_mark(item.keyword + 2, '=') || self.is_mark('<') {
+        let to = (item.keyword..lexed.tokens.len()).find(|at| lexed.is_mark(*at, ';'))?;
+        let equals = (item.keyword + 2..to).find(|at| lexed.is_mark(*at, '='))?;
+        let names = alias_parameters(lexed, item.keyword + 2, equals)?;
+        let arguments = self.arguments()?;
+        if self.aliases >= MAX_ALIASES || names.len() != arguments.len() {
             return None;
         }
-        let mut reader =
-            Reader { scope: self.scope, at: from, to, depth: self.depth + 1, aliases: self.aliases + 1 };
+        let bound = names.into_iter().zip(arguments).collect();
+        let (scope, depth, aliases) = (self.scope, self.depth + 1, self.aliases + 1);
+        let mut reader = Reader { scope, at: equals + 1, to, depth, aliases, bound };
         let found = reader.one()?;
         (reader.at == to).then_some(found)
     }

@@ -32,7 +32,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 /// Every completion is somewhere, and every task.
 fn account(html: &mut Html, slot: &CodeSlot) {
     html.put(
-        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} that count for nothing. ",
+        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} left out. Tasks: ",
         &[
             &words::plural(slot.total, "completion", "completions"),
             &if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
@@ -41,22 +41,13 @@ fn account(html: &mut Html, slot: &CodeSlot) {
             &words::count(slot.invalid),
         ],
     );
-    html.put(
-        "Of {}, {} solved by at least one completion.</p>",
-        &[
-            &words::plural(slot.tasks_planned.max(slot.tasks), "task", "tasks"),
-            &words::count(slot.tasks_solved.numerator),
-        ],
-    );
+    html.put("{} solved by at least one completion.</p>", &[&words::tasks_solved(slot)]);
     let sentences = account::account(slot);
     if !sentences.is_empty() {
         html.put("<ul class=\"account\">", &[]);
         for sentence in &sentences {
             html.put("<li>", &[]);
-            for (nth, part) in sentence.split('`').enumerate() {
-                let name = nth % 2 == 1;
-                html.put(if name { "<code><bdi>{}</bdi></code>" } else { "{}" }, &[&part]);
-            }
+            with_names(html, sentence);
             html.put("</li>", &[]);
         }
         html.put("</ul>", &[]);
@@ -67,6 +58,14 @@ fn account(html: &mut Html, slot: &CodeSlot) {
              <code>crates:</code> in the suite adds it.</p>",
             &[name, &words::plural(*count, "completion", "completions")],
         );
+    }
+}
+
+/// A sentence whose names stand in backticks.
+fn with_names(html: &mut Html, sentence: &str) {
+    for (nth, part) in sentence.split('`').enumerate() {
+        let name = nth % 2 == 1;
+        html.put(if name { "<code><bdi>{}</bdi></code>" } else { "{}" }, &[&part]);
     }
 }
 
@@ -109,7 +108,9 @@ fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
         table::close(html);
     }
     for omitted in &slot.omitted_k {
-        html.put("<p class=\"note\">pass@{} is left out: {}.</p>", &[&omitted.k, &omitted.reason]);
+        html.put("<p class=\"note\">pass@{} is left out: ", &[&omitted.k]);
+        with_names(html, &omitted.reason);
+        html.put(".</p>", &[]);
     }
 }
 

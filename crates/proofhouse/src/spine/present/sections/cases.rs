@@ -1,5 +1,7 @@
 //! The heat map: each case on each target, as the share of its trials that passed, flaky ones marked.
 
+use proofhouse_ledger::summary::Code;
+
 use super::{Facts, Section};
 use crate::spine::present::html::{Html, fragment};
 use crate::spine::present::survey::{Cell, MAX_HEAT_CASES, MAX_HEAT_CELLS};
@@ -15,6 +17,10 @@ const LEGEND: [(&str, &str, &str); 5] = [
     ("none", "–", "not assessed"),
     ("s4", "?", "some not assessed"),
 ];
+
+/// What the third and the last of them mean in a code run, where completions are different answers, not repetitions.
+const PARTLY: &str = "some completions passed, some failed";
+const LEFT_OUT: &str = "broken task, left out";
 
 fn body(facts: &Facts<'_>) -> Option<Html> {
     if facts.summary.trials == 0 {
@@ -36,17 +42,27 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
         html.put("{} <bdi><b>{}</b></bdi>", &[&(if at == 0 { "" } else { "," }), &slot.slot]);
     }
     html.put("</span>", &[]);
+    let code = facts.summary.code.as_ref();
+    let broken = code.map(Code::excluded).unwrap_or_default();
     for (class, sign, meaning) in LEGEND {
+        let meaning = if code.is_some() && sign == "≈" { PARTLY } else { meaning };
         html.put(r#" <span class="key"><i class="cell {}">{}</i>{}</span>"#, &[&class, &sign, &meaning]);
+    }
+    if !broken.is_empty() {
+        html.put(r#" <span class="key"><i class="cell none">×</i>{}</span>"#, &[&LEFT_OUT]);
     }
     html.put(r#"</p><ul class="heat">"#, &[]);
     for (case, cells) in &heat.rows {
         html.put(r#"<li><span class="cells">"#, &[]);
         for (slot, cell) in slots.iter().zip(cells) {
-            let spoken = format!("{}: {}", slot.slot, spoken(cell));
+            let (class, spoken, shown) = match broken.contains(case.as_str()) {
+                true => ("none", LEFT_OUT.to_owned(), "×".to_owned()),
+                false => (class(cell), spoken(cell, code.is_some()), shown(cell)),
+            };
+            let spoken = format!("{}: {spoken}", slot.slot);
             html.put(
                 r#"<span class="cell {}" role="img" aria-label="{}" title="{}">{}</span>"#,
-                &[&class(cell), &spoken, &spoken, &shown(cell)],
+                &[&class, &spoken, &spoken, &shown],
             );
         }
         html.put(r##"</span><a href="#case={}"><bdi>{}</bdi></a></li>"##, &[&fragment(case), &clipped(case)]);
@@ -56,6 +72,17 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 }
 
 fn flaky_rates(html: &mut Html, facts: &Facts<'_>) {
+    if facts.summary.code.is_some() {
+        for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
+            let partly = words::count(slot.flaky_cases.numerator);
+            let tasks = words::plural(slot.flaky_cases.denominator, "task", "tasks");
+            html.put(
+                r#"<p class="finding"><bdi>{}</bdi>: of {} with several completions, {} solved by some of them only.</p>"#,
+                &[&slot.slot, &tasks, &partly],
+            );
+        }
+        return;
+    }
     for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
         let flaky = &slot.flaky_cases;
         html.put(
@@ -96,12 +123,12 @@ fn shown(cell: &Cell) -> String {
     format!("{flaky}{}/{}{open}", cell.passed, cell.assessed)
 }
 
-fn spoken(cell: &Cell) -> String {
+fn spoken(cell: &Cell, code: bool) -> String {
     if cell.assessed == 0 {
         return format!("none of {} assessed", words::plural(cell.trials, "trial", "trials"));
     }
     let mut text = format!("{} of {} passed", cell.passed, cell.assessed);
-    if cell.is_flaky() {
+    if cell.is_flaky() && !code {
         text.push_str(", flaky");
     }
     if cell.assessed < cell.trials {
@@ -132,7 +159,7 @@ mod tests {
         for ((passed, assessed, trials), expected_class, expected, expected_spoken) in table {
             let cell = Cell { passed, assessed, trials };
             assert_eq!(
-                (class(&cell), shown(&cell).as_str(), spoken(&cell).as_str()),
+                (class(&cell), shown(&cell).as_str(), spoken(&cell, false).as_str()),
                 (expected_class, expected, expected_spoken)
             );
         }

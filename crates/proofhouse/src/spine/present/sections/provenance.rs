@@ -1,6 +1,7 @@
 //! Where it all comes from, and the commands by which anybody can check it.
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::manifest::SANDBOX_GAPS;
 
 use super::{Facts, Section};
 use crate::spine::present::html::Html;
@@ -48,9 +49,7 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     );
     let command = manifest.command.as_ref().map(|words| words.join(" "));
     fact(&mut html, "Command", command.unwrap_or_else(|| "not recorded (deterministic)".to_owned()));
-    if manifest.sandbox != Json::Null {
-        fact(&mut html, "Sandbox", manifest.sandbox.to_string());
-    }
+    sandbox(&mut html, &manifest.sandbox);
     html.put("</dl>", &[]);
     time(&mut html, facts);
     datasets(&mut html, facts);
@@ -60,6 +59,20 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
 
 fn fact(html: &mut Html, name: &str, value: String) {
     html.put("<div><dt>{}</dt><dd>{}</dd></div>", &[&name, &value]);
+}
+
+/// Policy and limits, and in the doctor's own words what they did not hold on that host.
+fn sandbox(html: &mut Html, policy: &Json) {
+    let Json::Object(policy) = policy else { return };
+    let mut held = policy.clone();
+    let gaps = held.remove(SANDBOX_GAPS);
+    if !held.is_empty() {
+        fact(html, "Sandbox", Json::Object(held).to_string());
+    }
+    let Some(Json::Array(gaps)) = gaps else { return };
+    for gap in &gaps {
+        fact(html, "The sandbox does not hold", gap.as_str().unwrap_or_default().to_owned());
+    }
 }
 
 fn time(html: &mut Html, facts: &Facts<'_>) {

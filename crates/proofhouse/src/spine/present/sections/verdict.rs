@@ -1,6 +1,6 @@
 //! The verdict and its uncertainty: the gate, and each target's pass rate with its interval and what was not assessed.
 
-use proofhouse_ledger::summary::{Gate, Slot};
+use proofhouse_ledger::summary::{Code, Gate, Slot};
 
 use super::{Facts, Section};
 use crate::spine::present::html::{Html, fragment};
@@ -12,8 +12,13 @@ pub(super) const SECTION: Section = Section { id: "verdict", title: "Verdict", b
 fn body(facts: &Facts<'_>) -> Option<Html> {
     let mut html = Html::new();
     headline(&mut html, facts);
-    rates(&mut html, facts);
-    reading_help(&mut html, facts);
+    match &facts.summary.code {
+        Some(code) => completions(&mut html, facts, code),
+        None => {
+            rates(&mut html, facts);
+            reading_help(&mut html, facts);
+        }
+    }
     Some(html)
 }
 
@@ -77,6 +82,52 @@ fn rates(html: &mut Html, facts: &Facts<'_>) {
     }
     html.put("</tbody>", &[]);
     table::close(html);
+}
+
+/// A code run has one headline: pass@k, over tasks.
+fn completions(html: &mut Html, facts: &Facts<'_>, code: &Code) {
+    let columns = [
+        Column::Text("Target"),
+        Column::Number("pass@k"),
+        Column::Scale(svg::share_scale),
+        Column::Number("95 % interval"),
+        Column::Number("Tasks solved"),
+        Column::Number("Completions passed"),
+        Column::Number("Not assessed"),
+    ];
+    table::open(html, "rates", "pass@k of each target", &columns);
+    html.put("<tbody>", &[]);
+    let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
+    for (slot, own) in facts.summary.slots.iter().zip(&code.slots) {
+        html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&own.slot]);
+        let rate = words::headline_rate(own);
+        match own.pass_at_k.first() {
+            Some(point) => html.put(
+                r#"<td class="num big">{}<br><small>pass@{}</small></td><td class="chart">"#,
+                &[&words::percent(point.value), &point.k],
+            ),
+            None => html.put(r#"<td class="num big missing">not assessed</td><td class="chart">"#, &[]),
+        };
+        svg::interval(html, &rate, None, gate);
+        let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
+        html.put(r#"</td><td class="num" data-label="95 % interval">{}</td>"#, &[&interval]);
+        html.put(
+            r#"<td class="num" data-label="Tasks solved">{}</td><td class="num" data-label="Completions passed">"#,
+            &[&words::tasks_solved(own)],
+        );
+        link(html, slot, "passed", own.worst.numerator);
+        html.put(" of {}</td>", &[&words::count(own.scored)]);
+        html.put(r#"<td class="num" data-label="Not assessed">{}</td></tr>"#, &[&words::count(own.infra)]);
+    }
+    html.put("</tbody>", &[]);
+    table::close(html);
+    html.put(
+        r#"<details class="help"><summary>How to read this</summary><p>pass@k is the chance that at least one of k completions
+         solves a task, estimated without bias and averaged over tasks; a task that nobody answered counts as failed, a
+         broken task is left out. The bar is its 95 % interval for tasks like these. What is behind each figure is told
+         below, and in <code>summary.json</code>.</p></details>"#,
+        &[],
+    );
 }
 
 fn slot_row(html: &mut Html, slot: &Slot, (gate, spared): (Option<f64>, u64)) {

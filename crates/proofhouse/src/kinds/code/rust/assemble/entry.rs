@@ -73,7 +73,12 @@ fn has_function<'a>(lexed: &Lexed<'a>, item: &Item, entry: &str) -> Option<&'a s
 /// The prompt's function, with a call of the same function of a type as its body.
 fn forward(frame: &Frame, owner: &str) -> Option<String> {
     let entry = frame.entry.as_deref()?;
-    let closed = format!("{}\n}}", &frame.head[frame.entry_from..]);
+    let head = &frame.head[frame.entry_from..];
+    let mut closed = format!("{head}\n}}");
+    if Lexed::of(&closed).is_none() {
+        // The prompt has closed it already.
+        closed = head.to_owned();
+    }
     let lexed = Lexed::of(&closed)?;
     let item = Item::all(&lexed)?.into_iter().find(|item| item.is_function(entry))?;
     let (open, _) = item.body?;
