@@ -11,6 +11,9 @@ use crate::spine::Spine;
 use crate::totals::{Facts, Totalling};
 use crate::{Json, RecordId, RunId, canonical};
 
+/// A field, and how to spoil it.
+type Change<T> = (&'static str, fn(&mut T));
+
 /// A run directory, kept in parts so that a test can spoil one of them.
 struct Lab {
     dir: tempfile::TempDir,
@@ -394,7 +397,7 @@ fn records_that_cannot_be_read_are_an_error() {
 #[test]
 fn each_field_of_the_manifest_is_held_against_the_files() {
     let other = Digest::of(b"other");
-    let changes: [(&str, fn(&mut Manifest)); 10] = [
+    let changes: [Change<Manifest>; 10] = [
         ("record_count", |manifest| manifest.record_count += 1),
         ("counts", |manifest| manifest.counts.extend([("error".to_owned(), 1)])),
         ("records_sha256", |manifest| manifest.records_sha256 = Digest::of(b"other")),
@@ -431,7 +434,7 @@ fn each_field_of_the_manifest_is_held_against_the_files() {
 
 #[test]
 fn each_field_of_the_envelope_is_held_against_the_files() {
-    let changes: [(&str, fn(&mut Envelope)); 12] = [
+    let changes: [Change<Envelope>; 12] = [
         ("schema_version", |envelope| envelope.schema_version = "0.9".to_owned()),
         ("total_cases_completed", |envelope| envelope.total_cases_completed = 9),
         ("receipt_sha256", |envelope| envelope.receipt_sha256 = Some(Digest::of(b"other"))),
