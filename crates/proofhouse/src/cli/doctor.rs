@@ -9,13 +9,13 @@ use proofhouse_sandbox::{OpenError, Options, Request, Sandbox, Tier, attacks, re
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::table;
-use super::{Terminal, env};
+use super::{Terminal, env, visible};
 use crate::family::target::{Chat, Opening};
 use crate::kinds;
 use crate::spine::run::clock::Watch;
 use crate::spine::run::host;
 use crate::spine::suite::Overrides;
+use crate::text::doc::terminal::pairs;
 
 /// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
 #[derive(Debug, Args)]
@@ -90,7 +90,7 @@ impl Doctor {
             rows.extend(endpoints);
             healthy &= well;
         }
-        terminal.data(&table::left(&rows))?;
+        terminal.data(&pairs(&rows))?;
         let sandbox = self.sandbox.open()?;
         terminal.data(&format!("sandbox: {}\n", probe.label(sandbox.tier())))?;
         if self.attack && !attack(&sandbox, terminal)? {
@@ -142,7 +142,7 @@ fn endpoints(path: &Utf8PathBuf) -> Result<(Vec<[String; 2]>, bool), Failure> {
 /// Text of an endpoint on one line, without characters that a terminal obeys.
 fn harmless(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    visible(&words.join(" "))
 }
 
 /// Whether the tier held what it promises.

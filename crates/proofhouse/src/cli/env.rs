@@ -5,6 +5,7 @@ use std::io::IsTerminal as _;
 use camino::Utf8PathBuf;
 
 use crate::family::target::Environment;
+use crate::text::doc::terminal::WIDTH;
 
 /// `NO_COLOR`: any value turns colour off.
 const NO_COLOR: &str = "NO_COLOR";
@@ -52,6 +53,8 @@ fn is_set(name: &str) -> bool {
 pub struct Surroundings {
     /// Whether standard output may be coloured.
     pub colour_out: bool,
+    /// Columns of standard output.
+    pub width: usize,
     /// Whether standard error is a person's terminal, on which a line can be rewritten.
     pub live: bool,
 }
@@ -61,6 +64,13 @@ pub fn surroundings(no_color: bool) -> Surroundings {
     let plain = no_color || is_set(NO_COLOR);
     Surroundings {
         colour_out: !plain && std::io::stdout().is_terminal(),
+        width: width().unwrap_or(WIDTH),
         live: !is_set(CI) && std::io::stderr().is_terminal(),
     }
+}
+
+/// The width of standard output where it is a terminal that tells it.
+fn width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns >= 20)
 }

@@ -6,19 +6,18 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::ExitStatus;
 use proofhouse_ledger::json::to_json;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::summary::ContainmentSummary;
-use proofhouse_ledger::summary::containment::{Bound, Lane1};
+use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::{Digest, Json, RunPaths, files};
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::{Place, Run};
-use super::table;
 use crate::kinds;
-use crate::kinds::containment::{ContainmentFlags, Lane};
+use crate::kinds::containment::{self, ContainmentFlags, Lane};
 use crate::spine::suite::{Loaded, Overrides};
 use crate::spine::{run, tally};
+use crate::text::doc::terminal::blocks;
 
 /// The lane of a run that is not `auto`, as its envelope tells it.
 pub(super) fn alone(lane: Option<Lane>) -> run::Lane {
@@ -28,22 +27,6 @@ pub(super) fn alone(lane: Option<Lane>) -> run::Lane {
         Some(Lane::Auto) | None => Json::Null,
     };
     run::Lane { name: lane.map(Lane::as_str), gate }
-}
-
-/// What a containment run alone can say about its exit code.
-pub(super) fn verdict(summary: &ContainmentSummary) -> Option<Exit> {
-    let assessed = |outcomes: &std::collections::BTreeMap<String, u64>| {
-        let invalid = ["unparsed", "unassessed"];
-        outcomes.iter().any(|(outcome, count)| *count > 0 && !invalid.contains(&outcome.as_str()))
-    };
-    if summary.variants.iter().any(|variant| !assessed(&variant.outcomes)) {
-        return Some(Exit::Infrastructure);
-    }
-    if summary.lane1.as_ref().is_some_and(|lane1| !lane1.passed) {
-        return Some(Exit::GateFailed);
-    }
-    let useless = |rate: &proofhouse_ledger::summary::Rate| rate.denominator > 0 && rate.numerator == 0;
-    summary.variants.iter().any(|variant| useless(&variant.benign_utility)).then_some(Exit::GateFailed)
 }
 
 /// Runs lane 2 only if lane 1 passes, now or before.
@@ -57,7 +40,10 @@ pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
     let cached = if run.no_cache { None } else { earlier_pass(&loaded, &run.root, dir.as_deref()) };
     let (source, lane1) = match cached {
         Some((place, lane1)) => {
-            terminal.say(&format!("lane 1: passed before, in {place}\n{}", table::lane1(&lane1)));
+            terminal.say(&format!(
+                "lane 1: passed before, in {place}\n{}",
+                blocks(&containment::lane1(&lane1), terminal.look())
+            ));
             ("cached", lane1)
         }
         None => {
@@ -65,7 +51,7 @@ pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
             // What did not pass stays until the new one is whole.
             let place = Place { overwrite: !run.resume && dir.as_deref().is_some_and(Utf8Path::exists), dir };
             let done = run.once(terminal, &first, lane, place)?;
-            let lane1 = done.summary.containment.and_then(|containment| containment.lane1);
+            let lane1 = containment::lane1_of(&done.summary).cloned();
             match lane1 {
                 Some(lane1) if lane1.passed && done.exit == Exit::Ok => ("fresh", lane1),
                 _ => {
@@ -119,14 +105,6 @@ fn passed_before(loaded: &Loaded, paths: &RunPaths) -> Option<Lane1> {
         && envelope.exit_status == ExitStatus::Normal
         && Digest::of_file(&paths.records()).ok()? == manifest.records_sha256;
     // The verdict is added up anew: a stored one is not believed.
-    let lane1 = same.then(|| tally::tally(paths, kinds::own_tally).ok()).flatten()?.containment?.lane1?;
-    lane1.passed.then_some(lane1)
-}
-
-/// The words for a side of a threshold.
-pub(super) fn bound(bound: Bound) -> &'static str {
-    match bound {
-        Bound::AtLeast => "at least",
-        Bound::AtMost => "at most",
-    }
+    let summary = same.then(|| tally::tally(paths, kinds::own_tally).ok()).flatten()?;
+    containment::lane1_of(&summary).filter(|lane1| lane1.passed).cloned()
 }

@@ -5,10 +5,13 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-pub(crate) use crate::text::numbers::plural;
+use crate::text::doc::terminal::Look;
+pub(crate) use crate::text::numbers::spaced as plural;
+pub(crate) use crate::text::visible::visible;
 use clap::{Parser, Subcommand};
 
 mod check;
+mod closing;
 mod code;
 mod completions;
 mod diff;
@@ -29,7 +32,6 @@ mod report;
 mod run;
 mod schema;
 mod score;
-mod table;
 mod vary;
 mod verify;
 
@@ -87,6 +89,19 @@ impl Terminal {
         out.flush()
     }
 
+    /// The result of a run, to standard output, unless it was asked to be quiet. What was found stands in the exit code and in
+    /// the run directory too, so nothing is lost where nobody reads.
+    pub(crate) fn show(&self, text: &str) {
+        if !self.quiet {
+            let _ = self.data(text);
+        }
+    }
+
+    /// What standard output is like.
+    pub(crate) fn look(&self) -> Look {
+        Look { width: self.surroundings.width, colour: self.surroundings.colour_out }
+    }
+
     /// Talk, to standard error, unless it was asked to be quiet.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
@@ -94,19 +109,6 @@ impl Terminal {
             let _ = writeln!(io::stderr().lock(), "{text}");
         }
     }
-}
-
-/// Makes what could steer a terminal visible: names in somebody else's run are nobody's friends.
-pub(crate) fn visible(text: &str) -> String {
-    let steers = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if steers(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
 }
 
 /// Runs the program with the process's arguments.

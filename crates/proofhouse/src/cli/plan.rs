@@ -5,13 +5,14 @@ use std::io::Write as _;
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::Inputs;
-use super::{Terminal, visible};
 use crate::kinds;
 use crate::spine::plan;
 use crate::spine::run::Job;
+use crate::text::visible::one_line;
 
 /// Show what will run, and start nothing.
 #[derive(Debug, Args)]
@@ -69,7 +70,7 @@ fn list(job: &Job) -> Result<Exit, Failure> {
     for trial in job.trials() {
         let trial = trial?;
         let slot = &job.loaded.suite.slots[trial.slot].name;
-        let case = visible(&trial.case_id).replace(['\n', '\t'], " ");
+        let case = one_line(&trial.case_id);
         let wording = trial.variant_id.map_or(String::new(), |id| format!("\t{id}"));
         writeln!(out, "{}\t{}\t{slot}\t{case}\t{}{wording}", trial.index, trial.record_id, trial.repetition)?;
     }

@@ -19,9 +19,23 @@ pub(super) struct Report {
     /// The run directory.
     run_dir: Utf8PathBuf,
 
-    /// Print a Markdown summary instead of writing report.html.
-    #[arg(long)]
+    /// Print the report in this format; `html` is written to report.html beside the records.
+    #[arg(long, value_enum, default_value_t = Format::Html, value_name = "FORMAT")]
+    format: Format,
+
+    /// The same as --format markdown.
+    #[arg(long, conflicts_with = "format")]
     markdown: bool,
+}
+
+/// What the report is written as. Every format says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Html,
+    Markdown,
+    Json,
+    /// What `run` says when it is done.
+    Text,
 }
 
 impl Report {
@@ -35,8 +49,15 @@ impl Report {
             Failure::new(Exit::Internal, error)
                 .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
         };
-        if self.markdown {
-            terminal.data(&present::markdown(&paths).map_err(|error| broken(&error))?)?;
+        let kinds = kinds::own_presentation;
+        let printed = match if self.markdown { Format::Markdown } else { self.format } {
+            Format::Html => None,
+            Format::Markdown => Some(present::markdown(&paths, kinds)),
+            Format::Json => Some(present::json(&paths, kinds)),
+            Format::Text => Some(present::terminal(&paths, kinds, terminal.look())),
+        };
+        if let Some(text) = printed {
+            terminal.data(&text.map_err(|error| broken(&error))?)?;
             return Ok(Exit::Ok);
         }
         let manifest: Manifest =
@@ -51,7 +72,7 @@ impl Report {
         let _lock = RunLock::acquire(&paths, std::process::id())
             .map_err(|error| Failure::new(Exit::Refused, &error))?;
         tally::write(&paths, kinds::own_tally).map_err(|error| broken(&error))?;
-        present::write(&paths, kinds::own_sections).map_err(|error| broken(&error))?;
+        present::write(&paths, kinds).map_err(|error| broken(&error))?;
         export::beside(&paths, kinds::row(manifest.kind).exports).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
         Ok(Exit::Ok)

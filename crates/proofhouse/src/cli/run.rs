@@ -6,7 +6,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
-use proofhouse_ledger::summary::{self, CodeSlot, Summary};
+use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -16,10 +16,10 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
-use super::{Terminal, env, lanes, table};
+use super::{Terminal, closing, env, lanes};
 use crate::family::target::{Prices, Purse};
-use crate::kinds;
 use crate::kinds::containment::{ContainmentFlags, Lane};
+use crate::kinds::{self, OwnVerdict};
 use crate::spine::export;
 use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
 use crate::spine::suite::{Loaded, Overrides};
@@ -201,7 +201,8 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
-                terminal.say(&table::closing(&summary, &self.suite, &paths, self.skip_report, &executed));
+                closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
+                terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let written = export::beside(&paths, kinds::row(summary.kind).exports)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
                 for (name, path) in written {
@@ -226,7 +227,7 @@ impl Run {
             tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
-            && let Err(error) = present::write(&open.work, kinds::own_sections)
+            && let Err(error) = present::write(&open.work, kinds::own_presentation)
         {
             files::remove_if_there(&open.work.manifest())?;
             return Err(internal(&error));
@@ -370,28 +371,19 @@ pub(super) struct Done {
 
 /// The exit code of a whole run.
 fn verdict(summary: &Summary) -> Exit {
-    if summary.assessed == 0 || summary.code.as_ref().is_some_and(nothing_was_run) {
+    if summary.assessed == 0 {
         return Exit::Infrastructure;
     }
-    if let Some(exit) = summary.containment.as_ref().and_then(lanes::verdict) {
-        return exit;
+    match (kinds::row(summary.kind).verdict)(summary) {
+        Some(OwnVerdict::Infrastructure) => return Exit::Infrastructure,
+        Some(OwnVerdict::GateFailed) => return Exit::GateFailed,
+        None => {}
     }
-    let pointless = summary.containment.as_ref().is_some_and(|found| found.is_pointless());
     match summary.gate.as_ref().map(|gate| gate.held) {
-        // A gate that nothing tried has not held.
-        Some(_) if pointless => Exit::GateFailed,
         Some(Some(false)) => Exit::GateFailed,
         Some(None) => Exit::Infrastructure,
         Some(Some(true)) | None => Exit::Ok,
     }
-}
-
-/// Whether machine, toolchain or model kept every completion from being run: what cannot be read, or holds no code, is a
-/// failure on any machine, and says nothing of this one.
-fn nothing_was_run(code: &summary::Code) -> bool {
-    let without_code = |slot: &CodeSlot| slot.error_types.get("extraction_failed").copied().unwrap_or(0);
-    let run = |slot: &CodeSlot| slot.scored.saturating_sub(slot.unreadable + without_code(slot));
-    code.slots.iter().any(|slot| slot.infra > 0) && code.slots.iter().map(run).sum::<u64>() == 0
 }
 
 /// A thread that turns signals into a request to stop; a second signal ends the process at once.

@@ -190,7 +190,7 @@ fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure
         verified.findings.file("report.html", "is not a regular file");
         return Ok(());
     }
-    match present::matches(paths, kinds::own_sections) {
+    match present::matches(paths, kinds::own_presentation) {
         Ok(true) => {}
         Ok(false) => verified.findings.file("report.html", "is not the report that the ledger gives"),
         Err(error) => {

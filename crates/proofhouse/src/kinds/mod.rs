@@ -11,11 +11,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::summary::Summary;
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
 use crate::spine::export::Format;
-use crate::spine::present::Section;
+use crate::spine::present::OwnPresentation;
 use crate::spine::run::Job;
 use crate::spine::run::job::{AnyBody, SuiteBody};
 use crate::spine::suite::kind::{Kinds, Loading, Read};
@@ -34,6 +35,9 @@ mod tests;
 /// Every kind; the first is what a suite without a word is read as, so that it can be told what is missing.
 pub(crate) const KINDS: [&Row; 4] = [&probe::ROW, &code::ROW, &robustness::ROW, &containment::ROW];
 
+/// A suite of any kind as it was read, or what is wrong with it.
+pub(crate) type AnyRead = Result<Read<Arc<dyn AnyBody>>, Problems>;
+
 /// What the program knows of a kind.
 pub(crate) struct Row {
     /// Its name in suites and records.
@@ -41,7 +45,7 @@ pub(crate) struct Row {
     /// What it asks.
     pub(crate) about: &'static str,
     /// Reads a suite.
-    pub(crate) read: fn(&Loading<'_>) -> Result<Read<Arc<dyn AnyBody>>, Problems>,
+    pub(crate) read: fn(&Loading<'_>) -> AnyRead,
     /// Whether a suite without a word for its kind is of this one.
     pub(crate) is_meant: fn(&Tree) -> bool,
     /// The schema of its suites.
@@ -50,12 +54,23 @@ pub(crate) struct Row {
     pub(crate) flags: FlagSet,
     /// Opens what it adds to the tally of a run with this resolved configuration.
     pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
-    /// What it adds to a report.
-    pub(crate) sections: &'static [Section],
+    /// What it adds to what people are told.
+    pub(crate) present: OwnPresentation,
+    /// What it alone can say about how a whole run ended.
+    pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// What a kind says about a whole run, before the suite's gate is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OwnVerdict {
+    /// Targets or their transport failed, not their answers.
+    Infrastructure,
+    /// Something that the kind asks of every run does not hold.
+    GateFailed,
 }
 
 /// Flags that only one kind has.
@@ -91,9 +106,9 @@ pub fn own_tally(kind: Kind, config: &Json) -> Box<dyn OwnTally> {
     (row(kind).tally)(config)
 }
 
-/// What a kind adds to a report.
-pub fn own_sections(kind: Kind) -> &'static [Section] {
-    row(kind).sections
+/// What a kind adds to what people are told.
+pub fn own_presentation(kind: Kind) -> &'static OwnPresentation {
+    &row(kind).present
 }
 
 /// Every format that runs can be written in.

@@ -1,4 +1,9 @@
 //! Text that people read, whatever it is about.
 
-pub(crate) mod numbers;
+pub mod visible;
+
+pub mod numbers;
+
+pub mod doc;
+
 pub mod page;

@@ -144,7 +144,7 @@ fn a_model_that_sends_garbage_is_unparsed() {
     assert_eq!((&record["readings"][1]["repair"], &record["llm_parse_ok"]), (&true.into(), &false.into()));
     assert_eq!(lab.json("run.run.json")["cases_unparsed"], 5);
     let report = lab.read("run/report.html");
-    let unknown = "Nothing is known of <bdi>calyx_llm</bdi>:</strong> not one";
+    let unknown = "<strong>Nothing is known of </strong><bdi>calyx_llm</bdi>: not one";
     assert_eq!(report.matches(unknown).count(), 2, "neither of attacks nor of benign cases");
     lab.run("verify run").exits(0);
 }
@@ -212,7 +212,7 @@ fn attacks_that_do_nothing_are_called_so() {
     );
     lab.run("run s.yaml --run-dir run").exits(0).says("SUITE NOT DISCRIMINATING");
     assert_eq!(lab.json("run/summary.json")["containment"]["discrimination"]["discriminating"], false);
-    assert!(lab.read("run/report.html").contains("Suite not discriminating"));
+    assert!(lab.read("run/report.html").contains("SUITE NOT DISCRIMINATING"));
     // Without a control among the variants, the attackers' own calls are replayed.
     let alone = self::lab("variants: {calyx: {}}\n");
     alone.run("run s.yaml --run-dir run").exits(0);

@@ -26,12 +26,23 @@ impl Outcome {
         self
     }
 
+    /// Wherever it says so, and wherever its lines end.
     #[track_caller]
     pub fn says(self, part: &str) -> Self {
-        let all = format!("{}{}", self.stdout, self.stderr);
-        assert!(all.contains(part), "expected {part:?} in:\n{all}");
+        let all = self.said();
+        assert!(all.contains(&on_one_line(part)), "expected {part:?} in:\n{}{}", self.stdout, self.stderr);
         self
     }
+
+    /// All that it says, on one line.
+    pub fn said(&self) -> String {
+        on_one_line(&format!("{}{}", self.stdout, self.stderr))
+    }
+}
+
+/// Text without its line ends, indents and hard spaces: how wide a terminal is decides none of the facts.
+pub fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Lab {

@@ -20,6 +20,7 @@ mod declared;
 mod determinism;
 mod diff;
 mod disk;
+mod documents;
 mod envelope;
 mod evalplus;
 mod golden;

@@ -1,6 +1,7 @@
 //! The report as bytes: the same for the same ledger, safe whatever a model said, honest about what is missing.
 
 use proofhouse::spine::present::{self, ReportError};
+use proofhouse::text::doc::terminal::Look;
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::record::Status;
 
@@ -8,6 +9,10 @@ use crate::sample_run::{HOSTILE, SampleRun, Trial, sample_trials};
 
 fn sample() -> SampleRun {
     SampleRun::new(&["careful", "hasty"], Some(0.8), sample_trials())
+}
+
+fn markdown(run: &SampleRun) -> String {
+    present::markdown(&run.paths, proofhouse::kinds::own_presentation).unwrap()
 }
 
 /// The page without its data blocks.
@@ -181,9 +186,23 @@ fn what_was_not_assessed_has_no_rate() {
     assert!(html.contains("<td class=\"num big missing\">not assessed</td>"));
     let verdict = between(&html, "<section id=\"verdict\"", "</section>");
     assert!(!verdict.contains(">0\u{a0}%") && !verdict.contains(">0 %"), "{verdict}");
-    let markdown = present::render_markdown(&run.summary(), &run.manifest());
-    assert!(markdown.starts_with("### sample-suite: nothing could be assessed"), "{markdown}");
-    assert!(markdown.contains("| only | not assessed | – | 0 of 0 | 4 of 4 | – |"), "{markdown}");
+    let markdown = markdown(&run);
+    assert!(markdown.starts_with("### sample-suite: ⚠️ Nothing could be assessed"), "{markdown}");
+    assert!(markdown.contains("| only | not assessed | – | 0 of 0 | 4 of 4 |"), "{markdown}");
+}
+
+#[test]
+fn a_terminal_rounds_nothing_into_certainty() {
+    let trials = (0..3000u32).map(|at| {
+        let output = if at == 0 { "wrong" } else { "right" };
+        Trial { repetition: at, ..Trial::answered("only", "case", "right", output) }
+    });
+    let run = SampleRun::new(&["only"], None, trials);
+    let look = Look { width: 80, colour: false };
+    let text = present::terminal(&run.paths, proofhouse::kinds::own_presentation, look).unwrap();
+    let row = text.lines().find(|line| line.starts_with("only ")).unwrap();
+    assert!(row.contains(" >99.9 % ") && row.contains(" 2,999 of 3,000 "), "{text}");
+    assert!(!row.contains(" 100 % ") && !text.contains("100.0"), "{text}");
 }
 
 #[test]
@@ -192,25 +211,97 @@ fn an_empty_run_is_said_to_be_empty() {
     let html = run.html();
     assert!(html.contains("Nothing was planned"));
     assert!(html.contains("0 of 0\u{a0}records embedded in this page"));
-    assert!(present::render_markdown(&run.summary(), &run.manifest()).contains("nothing was planned"));
+    assert!(markdown(&run).contains("Nothing was planned"));
 }
 
 #[test]
 fn markdown_says_the_same() {
     let run = sample();
-    insta::assert_snapshot!(present::render_markdown(&run.summary(), &run.manifest()), @r"
-    ### sample-suite: ❌ the gate of 80.0 % did not hold: hasty
+    insta::assert_snapshot!(markdown(&run), @r"
+    ### sample-suite: ❌ The gate did not hold
 
-    | target | passed | 95 % interval | passed of assessed | not assessed | flaky cases |
+    probe suite, run <code>af2bdbe1aa9b</code>: 168 trials, 157 assessed, **11 not assessed**; 2 targets.
+
+    Below the required 80.0 %: hasty.
+
+    | Target | Passed | 95 % interval | Passed of assessed | Not assessed | Flaky cases |
     |---|--:|--:|--:|--:|--:|
-    | careful | 92.8 % | 85.1–96.6 % | 77 of 83 | 1 of 84 | 4 of 24 |
-    | hasty | 55.4 % | 44.1–66.2 % | 41 of 74 | 10 of 84 | 15 of 23 |
+    | careful | 92.8 % | 85.1–96.6 %<br>82.7–98.8 % over cases | 77 of 83 | 1 of 84<br>91.7 % if all had failed | 4 of 24 |
+    | hasty | 55.4 % | 44.1–66.2 %<br>30.1–55.7 % over cases | 41 of 74 | 10 of 84<br>48.8 % if all had failed | 15 of 23 |
 
-    - careful passed more often than hasty on the same 73 trials: 31 passed by careful alone, 0 by hasty alone. That is strong evidence of a difference: if both were equally good, a split at least this uneven would happen in fewer than 1 of 1,000,000 such runs (p &lt; 0.001).
+    ⚠️ 11 of 168 trials could not be assessed: 4 × http\_429, 3 × connection\_refused, 3 × timeout, 1 × judge\_failed.
 
-    Error types: 4 × http\_429, 3 × connection\_refused, 3 × timeout, 1 × judge\_failed
+    #### What failed
 
-    <sub>run `af2bdbe1aa9b`, suite content `ed7002b439e9`, records `52f912a66550`, seed 42, proofhouse 0.1.0</sub>
+    ❌ 39 trials of 157 assessed failed. All are in <code>report.html&#35;verdict=failed</code>, the first by name here:
+
+    - capital/france on careful: expected <code>The capital of france is Paris, which lies in the middle of the country.</code>, answered <code>I am not sure.</code>; equals: the output is not the expected text &lt;b&gt;at all&lt;/b&gt;
+    - capital/switzerland on careful: expected <code>The capital of switzerland is Bern, which lies in the middle of the country.</code>, answered <code>I am not sure.</code>; equals: the output is not the expected text &lt;b&gt;at all&lt;/b&gt;
+    - capital/myanmar on careful: expected <code>The capital of myanmar is Naypyidaw, which lies in the middle of the country.</code>, answered <code>I am not sure.</code>; equals: the output is not the expected text &lt;b&gt;at all&lt;/b&gt;
+    - capital/south-africa on careful: expected <code>The capital of south-africa is Pretoria, Cape Town and Bloemfontein, which lies in the middle of the country.</code>, answered <code>I am not sure.</code>; equals: the output is not the expected text &lt;b&gt;at all&lt;/b&gt;
+    - long-output on careful: expected <code>short</code>, answered <code>lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolor lorem ipsum dolo…</code>; equals: the output is not the expected text &lt;b&gt;at all&lt;/b&gt;
+
+    #### Targets compared
+
+    careful passed more often than hasty on the same 73 trials: 31 passed by careful alone, 0 by hasty alone. That is strong evidence of a difference: if both were equally good, a split at least this uneven would happen in fewer than 1 of 1,000,000 such runs (p &lt; 0.001).
+
+    | Difference | Points | 95 % interval | p | Only left | Only right | Both | Neither | Pairs |
+    |---|--:|--:|--:|--:|--:|--:|--:|--:|
+    | hasty − careful | −42.5 | −53.8 to −31.1 | &lt; 0.001 | 0 | 31 | 40 | 2 | 73 |
+
+    p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated. Cases were repeated; repetitions of one case are not independent, so each case counts once, and the interval takes cases as clusters.
+
+    #### What became of the trials
+
+    | Target | Passed | Failed | Answered, not judged | Error | Timeout | Rate limited |
+    |---|--:|--:|--:|--:|--:|--:|
+    | careful | 77 | 6 | 1 | 0 | 0 | 0 |
+    | hasty | 41 | 33 | 0 | 3 | 3 | 4 |
+
+    ##### Error types
+
+    | Error type | Records |
+    |---|--:|
+    | http\_429 | 4 |
+    | connection\_refused | 3 |
+    | timeout | 3 |
+    | judge\_failed | 1 |
+
+    #### By tag
+
+    | Tag | Target | Passed | 95 % interval | Passed of assessed |
+    |---|---|--:|--:|--:|
+    | &lt;b&gt;tag&lt;/b&gt; | careful | 100 % | 72.2–100 % | 10 of 10 |
+    | &lt;b&gt;tag&lt;/b&gt; | hasty | 0 % | 0–27.8 % | 0 of 10 |
+    | arithmetic | careful | 100 % | 90.4–100 % | 36 of 36 |
+    | arithmetic | hasty | 75.8 % | 59.0–87.2 % | 25 of 33 |
+    | capital | careful | 88.6 % | 74.0–95.5 % | 31 of 35 |
+    | capital | hasty | 55.2 % | 37.5–71.6 % | 16 of 29 |
+    | geography | careful | 88.6 % | 74.0–95.5 % | 31 of 35 |
+    | geography | hasty | 55.2 % | 37.5–71.6 % | 16 of 29 |
+    | hostile | careful | 100 % | 72.2–100 % | 10 of 10 |
+    | hostile | hasty | 0 % | 0–27.8 % | 0 of 10 |
+    | json | careful | 0 % | 0–79.3 % | 0 of 1 |
+    | json | hasty | 0 % | 0–79.3 % | 0 of 1 |
+    | limits | careful | 0 % | 0–79.3 % | 0 of 1 |
+    | limits | hasty | 0 % | 0–79.3 % | 0 of 1 |
+
+    A case with several tags counts under each. Of many small groups, some look bad by chance.
+
+    #### Judges
+
+    | Judge | Target | Mean score | 95 % interval | Scores | Cases |
+    |---|---|--:|--:|--:|--:|
+    | equals | careful | 0.907 | 0.827–0.988 | 83 | 36 |
+    | equals | hasty | 0.429 | 0.301–0.557 | 74 | 35 |
+
+    #### Case by case
+
+    careful: the repetitions of 4 of 24 repeated cases did not agree (16.7 %, 95 % interval 6.7–35.9 %).
+
+    hasty: the repetitions of 15 of 23 repeated cases did not agree (65.2 %, 95 % interval 44.9–81.2 %).
+
+    <sub>run <code>af2bdbe1aa9b</code>, suite content <code>ed7002b439e9</code>, records <code>52f912a66550</code>, seed 42, proofhouse 0.1.0</sub>
     ");
 }
 
@@ -254,15 +345,18 @@ fn a_damaged_ledger_is_refused_with_the_line() {
     std::fs::write(run.paths.records(), records.replacen("\"status\":\"timeout\"", "\"status\":\"late\"", 1))
         .unwrap();
     let line = 1 + records.lines().position(|line| line.contains("\"status\":\"timeout\"")).unwrap() as u64;
-    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
+    let error =
+        present::render(&run.paths, proofhouse::kinds::own_presentation, &mut Vec::new()).unwrap_err();
     assert!(matches!(error, ReportError::Record { line: at, .. } if at == line), "{error}");
 
     std::fs::write(run.paths.records(), records.lines().next().unwrap().to_owned() + "\n").unwrap();
-    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
+    let error =
+        present::render(&run.paths, proofhouse::kinds::own_presentation, &mut Vec::new()).unwrap_err();
     assert!(matches!(&error, ReportError::Contradiction(why) if why.contains("has 1 lines")), "{error}");
 
     std::fs::write(run.paths.records(), records.replacen("\"passed\":false", "\"passed\":true", 1)).unwrap();
-    let error = present::render(&run.paths, proofhouse::kinds::own_sections, &mut Vec::new()).unwrap_err();
+    let error =
+        present::render(&run.paths, proofhouse::kinds::own_presentation, &mut Vec::new()).unwrap_err();
     assert!(
         matches!(&error, ReportError::Contradiction(why) if why.contains("78 of 83 assessed records of `careful`")),
         "{error}"

@@ -83,7 +83,8 @@ impl SampleRun {
     /// Renders the report to memory.
     pub(crate) fn html(&self) -> String {
         let mut out = Vec::new();
-        proofhouse::spine::present::render(&self.paths, proofhouse::kinds::own_sections, &mut out).unwrap();
+        proofhouse::spine::present::render(&self.paths, proofhouse::kinds::own_presentation, &mut out)
+            .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -91,7 +92,8 @@ impl SampleRun {
     pub(crate) fn write_html(&self) -> Utf8PathBuf {
         let path = self.paths.report();
         let mut out = std::io::BufWriter::new(fs::File::create(&path).unwrap());
-        proofhouse::spine::present::render(&self.paths, proofhouse::kinds::own_sections, &mut out).unwrap();
+        proofhouse::spine::present::render(&self.paths, proofhouse::kinds::own_presentation, &mut out)
+            .unwrap();
         path
     }
 

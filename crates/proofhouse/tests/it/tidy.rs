@@ -222,6 +222,9 @@ fn kinds_are_named_in_their_own_folders_alone() {
             if !inside && source.text.contains(&format!("Kind::{word}")) {
                 wrong.insert(format!("{} names Kind::{word}", source.name));
             }
+            if !inside && source.text.contains(&format!("summary.{kind}")) {
+                wrong.insert(format!("{} reads the summary's `{kind}`", source.name));
+            }
         }
         for used in source.uses() {
             let [first, kind, ..] = &used[..] else { continue };

@@ -185,7 +185,7 @@ fn hostile_names_do_not_steer_the_terminal() {
     lab.write("run/records.jsonl", text);
     let outcome = lab.run("verify run").exits(7);
     assert!(!outcome.stdout.contains('\u{1b}') && !outcome.stdout.contains('\u{202e}'), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("\\u{1b}[2J"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("␛[2J[U+202E]sound"), "{}", outcome.stdout);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Subject;
+use crate::text::visible::is_unseen;
 
 /// How many characters of a text a reason shows.
 const EXCERPT_CHARS: usize = 80;
@@ -152,24 +153,14 @@ pub(super) fn excerpt(text: &str) -> String {
     out.push('`');
     let mut chars = text.chars();
     for c in chars.by_ref().take(EXCERPT_CHARS) {
-        out.push(if c.is_whitespace() {
-            ' '
-        } else if c.is_control() || is_bidi_control(c) {
-            '\u{fffd}'
-        } else {
-            c
-        });
+        let whole = if c.is_whitespace() { ' ' } else { c };
+        out.push(if is_unseen(whole) { '\u{fffd}' } else { whole });
     }
     if chars.next().is_some() {
         out.push('…');
     }
     out.push('`');
     out
-}
-
-/// Characters that reorder what follows them on a screen.
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// `a`, or `one of a, b, c`: the expected texts in a reason.

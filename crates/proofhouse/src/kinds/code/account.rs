@@ -5,7 +5,7 @@
 use proofhouse_ledger::record::NO_TASK;
 use proofhouse_ledger::summary::{CodeSlot, NothingPassed, PassAtK};
 
-use crate::spine::present::words::{count, percent, plural};
+use crate::text::numbers::{count, percent, plural};
 
 /// Names that are listed; the rest is in `summary.json`.
 const MAX_NAMES: usize = 5;

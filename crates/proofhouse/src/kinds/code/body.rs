@@ -11,7 +11,7 @@ use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::Scribe;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
-use crate::text::numbers::plural;
+use crate::text::numbers::spaced;
 
 impl SuiteBody for CodeBody {
     type Item = Item;
@@ -29,13 +29,13 @@ impl SuiteBody for CodeBody {
         let mut parts: Vec<String> = Vec::new();
         if !self.samples.is_empty() {
             let lines: u64 = self.samples.iter().map(|source| source.planned).sum();
-            parts.push(format!("{} of samples", plural(lines, "line", "lines")));
+            parts.push(format!("{} of samples", spaced(lines, "line", "lines")));
         }
         let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
         if targets > 0 {
-            let tasks = plural(cases, "task", "tasks");
-            let models = plural(targets as u64, "model", "models");
-            let samples = plural(self.samples_per_task.into(), "sample", "samples");
+            let tasks = spaced(cases, "task", "tasks");
+            let models = spaced(targets as u64, "model", "models");
+            let samples = spaced(self.samples_per_task.into(), "sample", "samples");
             parts.push(format!("{tasks}{} x {models} x {samples}", self.wordings.factor()));
         }
         parts.join(" + ")

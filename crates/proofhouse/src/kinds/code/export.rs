@@ -7,8 +7,8 @@ use proofhouse_ledger::record::{CODE, HEAD, Kind, Line, Name};
 use proofhouse_ledger::summary::Summary;
 
 use super::account::account;
+use super::words;
 use crate::spine::export::{ExportError, Format, Sink, Source};
-use crate::spine::present::words;
 
 pub(super) const FORMAT: Format = Format {
     name: "humaneval",

@@ -7,7 +7,7 @@ use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, Row, erased};
 
-pub(crate) mod account;
+mod account;
 mod bench;
 mod body;
 mod cache;
@@ -35,6 +35,7 @@ mod soundness;
 mod suite;
 mod tally;
 mod verdict;
+mod words;
 mod work;
 
 pub use bench::{Bench, Budgets};
@@ -73,7 +74,8 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
-    sections: sections::ALL,
+    present: sections::PRESENTATION,
+    verdict: sections::verdict,
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

@@ -21,12 +21,11 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
-pub(crate) mod markdown;
 mod outcome;
 mod plan;
 mod policy;
 mod receipt;
-pub(crate) mod receipts;
+mod receipts;
 mod scripted;
 mod sections;
 mod suite;
@@ -50,6 +49,7 @@ pub use outcome::{Verdict, judge};
 pub use policy::{ArgumentRule, Compiled, Policy, PolicyProblem, Remedy};
 pub use receipt::{About, Receipt};
 pub use scripted::Scripted;
+pub(crate) use sections::{lane1, lane1_of};
 pub use suite::{Cases, ContainmentBody, VariantSpec};
 pub use tools::{ToolSpec, offered};
 pub use variant::{BUILT_IN, Driver, Protocol, Variant};
@@ -68,7 +68,8 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
-    sections: sections::ALL,
+    present: sections::PRESENTATION,
+    verdict: sections::verdict,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

@@ -3,6 +3,8 @@
 use proofhouse_ledger::record::containment::{CallVerdict, Outcome, Turn};
 use proofhouse_ledger::record::{CONTAINMENT, ContainmentRecord, Damage, Line};
 
+use crate::spine::present::OwnSurvey;
+
 /// Leaks through a gate that are shown with their transcript.
 const MAX_LEAKS: usize = 200;
 /// Leaks of ungated controls that are shown with their transcript.
@@ -44,9 +46,9 @@ pub(crate) struct Shown {
     pub(crate) calls: Vec<CallVerdict>,
 }
 
-impl Receipts {
-    /// Looks at a record; most are passed over after a glance at one field.
-    pub(crate) fn add(&mut self, line: &Line<'_>) -> Result<(), Damage> {
+impl OwnSurvey for Receipts {
+    /// Most are passed over after a glance at one field.
+    fn add(&mut self, line: &Line<'_>) -> Result<(), Damage> {
         let gated = line.get(CONTAINMENT.gated)?;
         let (few, most) = match line.get(CONTAINMENT.actual_outcome)? {
             Outcome::Leaked if gated => (&mut self.leaks, MAX_LEAKS),

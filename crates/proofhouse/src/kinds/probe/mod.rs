@@ -7,6 +7,7 @@ mod body;
 mod file;
 mod jury;
 mod plan;
+mod sections;
 mod suite;
 mod tally;
 mod work;
@@ -21,7 +22,8 @@ pub(super) const ROW: Row = Row {
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
     tally: |_| Box::new(tally::ProbeTally),
-    sections: &[],
+    present: sections::PRESENTATION,
+    verdict: |_| None,
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

@@ -18,7 +18,7 @@ mod flags;
 mod plan;
 mod policy;
 mod rewrite;
-pub(crate) mod sections;
+mod sections;
 mod stopping;
 mod suite;
 mod tally;
@@ -51,7 +51,8 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
-    sections: sections::ALL,
+    present: sections::PRESENTATION,
+    verdict: |_| None,
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

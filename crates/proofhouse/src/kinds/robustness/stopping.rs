@@ -4,6 +4,9 @@ use proofhouse_ledger::record::Mode;
 
 use super::RobustnessBody;
 use crate::kinds::robustness::{Policy, PolicyName, at_share, called_stable, rule, sensitivity};
+use crate::text::doc::terminal::{Look, WIDTH, table_text};
+use crate::text::doc::{Column, Table};
+use crate::text::numbers::percent;
 
 /// Chances of success for which the ways of ending are shown.
 const SHARES: [f64; 5] = [0.2, 0.5, 0.8, 0.95, 1.0];
@@ -51,14 +54,17 @@ pub(super) fn describe(body: &RobustnessBody) -> String {
 fn baseline(text: &mut String, policy: &Policy) {
     let runs = policy.base_runs;
     text.push_str(&format!("\nbaseline, at most {runs} runs, if one of two outcomes has this share:\n"));
-    text.push_str("  share  called stable  mean runs\n");
-    for share in SHARES.iter().filter(|share| **share >= 0.5) {
-        text.push_str(&format!(
-            "  {share:<5}  {:>12.1} %  {:>9.1}\n",
-            100.0 * called_stable(policy, *share),
-            at_share(policy, Mode::Baseline, *share).mean_runs
-        ));
+    let columns = vec![Column::text("share"), Column::number("called stable"), Column::number("mean runs")];
+    let mut table = Table::new("", "", columns);
+    for share in SHARES.into_iter().filter(|share| *share >= 0.5) {
+        let mean_runs = at_share(policy, Mode::Baseline, share).mean_runs;
+        table.row(vec![
+            share.to_string().into(),
+            percent(called_stable(policy, share)).into(),
+            format!("{mean_runs:.1}").into(),
+        ]);
     }
+    text.push_str(&indented(&table));
     if called_stable(policy, 1.0) == 0.0 {
         text.push_str(
             "  warning: so few runs cannot call anything stable, not even a tool that never changes\n  \
@@ -72,19 +78,28 @@ fn stress(text: &mut String, policy: &Policy) {
         "\nstress level, at most {} runs, if a run succeeds with this chance:\n",
         policy.variant_runs
     ));
-    text.push_str("  chance  clear success  systematic failure  undetermined  mean runs\n");
+    let titles = ["clear success", "systematic failure", "undetermined", "mean runs"].map(Column::number);
+    let columns = std::iter::once(Column::text("chance")).chain(titles).collect();
+    let mut table = Table::new("", "", columns);
     for share in SHARES {
         let found = at_share(policy, Mode::Stress, share);
         let success = found.of(rule::SPRT_SUCCESS) + found.of(rule::SUCCESS_RATE);
         let failure = found.of(rule::SPRT_FAILURE) + found.of(rule::FAILURE_RATE);
-        text.push_str(&format!(
-            "  {share:<6}  {:>12.1} %  {:>17.1} %  {:>11.1} %  {:>9.1}\n",
-            100.0 * success,
-            100.0 * failure,
-            100.0 * (1.0 - success - failure).max(0.0),
-            found.mean_runs
-        ));
+        let undetermined = (1.0 - success - failure).max(0.0);
+        table.row(vec![
+            share.to_string().into(),
+            percent(success).into(),
+            percent(failure).into(),
+            percent(undetermined).into(),
+            format!("{:.1}", found.mean_runs).into(),
+        ]);
     }
+    text.push_str(&indented(&table));
+}
+
+fn indented(table: &Table) -> String {
+    let text = table_text(table, Look { width: WIDTH - 2, colour: false });
+    text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 fn adversarial(text: &mut String, body: &RobustnessBody) {

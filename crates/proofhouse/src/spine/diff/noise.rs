@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::spine::tally::stats::{self, PairedCounts};
+use crate::text::numbers::{NBSP, count, p_value, percent, points, spaced};
 
 /// Common trials by what both runs said of them; trials that one of them could not assess are in none.
 #[derive(Debug, Default, Clone, Copy)]
@@ -78,42 +79,28 @@ impl Noise {
             return "no trial was assessed in both runs, so nothing can be said about the pass rate"
                 .to_owned();
         };
-        let pairs = grouped(self.pairs);
-        let rate = |passed: u64| 100.0 * (self.both_passed + passed) as f64 / self.pairs as f64;
+        let trials = spaced(self.pairs, "trial", "trials");
+        let rate = |passed: u64| percent((self.both_passed + passed) as f64 / self.pairs as f64);
         let (old, new) = (rate(self.only_a), rate(self.only_b));
-        let trials = if self.pairs == 1 { "trial" } else { "trials" };
-        if self.only_a + self.only_b == 0 {
-            return format!(
-                "pass rate {old:.1} % in both, the same verdict on all {pairs} {trials} assessed in both"
-            );
-        }
-        let interval = match (self.low, self.high) {
-            (Some(low), Some(high)) => format!(", 95 % interval {:+.1} to {:+.1}", 100.0 * low, 100.0 * high),
-            _ => String::new(),
+        let sentence = if self.only_a + self.only_b == 0 {
+            format!("pass rate {old} in both, the same verdict on all {trials} assessed in both")
+        } else {
+            let interval = match (self.low, self.high) {
+                (Some(low), Some(high)) => format!(", 95 % interval {} to {}", points(low), points(high)),
+                _ => String::new(),
+            };
+            let verdict = if p < LEVEL { "more than noise" } else { "may be noise" };
+            format!(
+                "pass rate {old} → {new} ({} points{interval}) on {trials} assessed in both: {verdict} (exact McNemar \
+                 over trials taken as independent, {}; {} newly failed, {} newly passed)",
+                points(difference),
+                p_value(p),
+                count(self.only_a),
+                count(self.only_b),
+            )
         };
-        let verdict = if p < LEVEL { "more than noise" } else { "may be noise" };
-        let p = if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {}", (p * 1e4).round() / 1e4) };
-        let points = 100.0 * difference;
-        format!(
-            "pass rate {old:.1} % → {new:.1} % ({points:+.1} points{interval}) on {pairs} {trials} assessed in \
-             both: {verdict} (exact McNemar over trials taken as independent, {p}; {} newly failed, {} newly passed)",
-            grouped(self.only_a),
-            grouped(self.only_b),
-        )
+        sentence.replace(NBSP, " ")
     }
-}
-
-/// `1234567` as `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]
@@ -143,7 +130,7 @@ mod tests {
     fn the_sentence_says_whether_it_is_noise() {
         insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
         insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"pass rate 97.2 % in both, the same verdict on all 1,234 trials assessed in both");
-        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (-1.0 points, 95 % interval -5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 2 newly failed, 1 newly passed)");
-        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (-14.0 points, 95 % interval -22.4 to -6.5) on 100 trials assessed in both: more than noise (exact McNemar over trials taken as independent, p = 0.0005; 15 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (−1.0 points, 95 % interval −5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 2 newly failed, 1 newly passed)");
+        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (−14.0 points, 95 % interval −22.4 to −6.5) on 100 trials assessed in both: more than noise (exact McNemar over trials taken as independent, p < 0.001; 15 newly failed, 1 newly passed)");
     }
 }

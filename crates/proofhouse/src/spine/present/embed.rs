@@ -15,7 +15,7 @@ use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status, TAGS};
 
 use super::ReportError;
 use super::sections::Facts;
-use super::survey::{Place, status_place};
+use super::survey::{Place, Survey, status_place};
 
 /// Bytes of a text that a page keeps: the first bound under which the data stays below [`MAX_DATA_BYTES`], or the last.
 pub const CLIP_BYTES: [usize; 4] = [4096, 1024, 256, 64];
@@ -60,9 +60,9 @@ pub(crate) fn write_records(
     out: &mut dyn Write,
     path: &Utf8Path,
     facts: &Facts<'_>,
+    survey: &Survey,
 ) -> Result<(), ReportError> {
-    let survey = facts.survey;
-    write_block(out, "id=\"meta\"", &meta(facts)).map_err(ReportError::Output)?;
+    write_block(out, "id=\"meta\"", &meta(facts, survey)).map_err(ReportError::Output)?;
     if survey.chosen.is_empty() {
         return Ok(());
     }
@@ -74,7 +74,7 @@ pub(crate) fn write_records(
             let bytes = source.line(*place)?;
             Line::split(bytes, &mut spans)
                 .and_then(|line| {
-                    push_row(&mut rows, &line, facts)?;
+                    push_row(&mut rows, &line, facts, survey)?;
                     push_texts(&mut texts, &line, *place, survey.clip_bytes);
                     Ok(())
                 })
@@ -92,14 +92,14 @@ pub(crate) fn write_records(
 }
 
 /// What the script needs to know beside the records.
-fn meta(facts: &Facts<'_>) -> Vec<u8> {
+fn meta(facts: &Facts<'_>, survey: &Survey) -> Vec<u8> {
     let slots: Vec<Json> = facts.summary.slots.iter().map(|slot| slot.slot.as_str().into()).collect();
     let statuses: Vec<Json> = Status::ALL.iter().map(|status| status.as_str().into()).collect();
     let meta = Object::from_iter([
-        ("clip_bytes", Json::Number(facts.survey.clip_bytes as f64)),
+        ("clip_bytes", Json::Number(survey.clip_bytes as f64)),
         ("group", Json::Number(GROUP as f64)),
         ("kind", facts.manifest.kind.as_str().into()),
-        ("records", Json::Number(facts.survey.records as f64)),
+        ("records", Json::Number(survey.records as f64)),
         ("slots", slots.into()),
         ("spine", facts.manifest.determinism.deterministic_artifacts.into()),
         ("statuses", statuses.into()),
@@ -110,7 +110,7 @@ fn meta(facts: &Facts<'_>) -> Vec<u8> {
 }
 
 /// `[index, record_id, case, slot, variant, repetition, status, passed, error_type, score, tags]`
-fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>) -> Result<(), Damage> {
+fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>, survey: &Survey) -> Result<(), Damage> {
     let slot = line.get(HEAD.slot)?;
     let slot = facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(HEAD.slot.damage())?;
     let score = match line.get(HEAD.primary_metric)? {
@@ -133,10 +133,7 @@ fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>) -> Result<(),
     push_integer(out, line.get(HEAD.repetition)?.into());
     out.push(b',');
     push_integer(out, status_place(line.status()?) as u64);
-    let code =
-        facts.summary.code.as_ref().filter(|code| code.slots.iter().any(|slot| !slot.broken.is_empty()));
-    let case = line.get(HEAD.case_id).ok();
-    let excluded = code.zip(case).is_some_and(|(code, case)| code.excluded().contains(&*case));
+    let excluded = survey.excluded.contains(line.require(HEAD.case_id)?);
     out.extend_from_slice(match line.get(HEAD.passed)?.filter(|_| !excluded) {
         Some(true) => b",1,",
         Some(false) => b",0,",

@@ -1,8 +1,9 @@
-//! Telling people: `report.html` and Markdown, as pure functions of the ledger.
+//! Telling people: terminal, Markdown, `report.html` and JSON, as pure functions of the ledger.
 //!
 //! The same run directory gives the same bytes, always: no clock, no environment, no path of this machine reaches a
-//! page. `survey` reads the records once, `sections` write what a reader sees without JavaScript, `embed` puts the
-//! records behind it for the table, and `page` puts all of it into one file that needs no network.
+//! document. `survey` reads the records once, `sections` say what there is to say, once for all forms; the back ends of
+//! [`crate::text::doc`] give it a form. `embed` puts the records behind the page for its table, and `page` puts all of it into
+//! one file that needs no network.
 
 use std::io::Write;
 
@@ -13,24 +14,23 @@ use proofhouse_ledger::record::{Damage, Kind};
 use proofhouse_ledger::summary::Summary;
 
 mod embed;
-pub(crate) mod html;
-pub(crate) mod markdown;
+pub(crate) mod failures;
+mod own;
 mod page;
 pub(crate) mod sections;
 mod store;
 pub(crate) mod survey;
-pub(crate) mod svg;
-pub(crate) mod table;
 pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
-pub use markdown::render_markdown;
-pub use sections::Section;
-pub use store::{markdown, matches, write};
+pub use failures::Told;
+pub use own::{OwnPresentation, OwnSurvey};
+pub use sections::{Facts, Section};
+pub use store::{json, markdown, matches, terminal, write};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 
-/// What the kinds add to a page, by the kind of its run.
-pub type OfKind = fn(Kind) -> &'static [Section];
+/// What a kind adds to what people are told, by the kind of the run.
+pub type OfKind = fn(Kind) -> &'static OwnPresentation;
 
 /// Why a report could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -77,12 +77,15 @@ pub enum ReportError {
 pub fn render(run: &RunPaths, kinds: OfKind, out: &mut dyn Write) -> Result<(), ReportError> {
     let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
     let summary: Summary = read(&run.summary(), "summary.json")?;
-    let survey = survey::survey(&run.records(), &summary)?;
+    let own = kinds(summary.kind);
+    let survey = survey::survey(&run.records(), &summary, own)?;
     agree(&manifest, &summary, &survey)?;
-    let facts = sections::Facts { manifest: &manifest, summary: &summary, survey: &survey };
-    page::write_top(out, &facts, kinds(summary.kind)).map_err(ReportError::Output)?;
-    embed::write_records(out, &run.records(), &facts)?;
-    page::write_end(out).map_err(ReportError::Output)
+    let failures = failures::first(&run.records(), &summary, own)?;
+    let facts =
+        Facts { manifest: &manifest, summary: &summary, survey: Some(&survey), failures: &failures, own };
+    page::write_top(out, &facts).map_err(ReportError::Output)?;
+    embed::write_records(out, &run.records(), &facts, &survey)?;
+    page::write_end(out, own).map_err(ReportError::Output)
 }
 
 fn read<T: serde::de::DeserializeOwned>(

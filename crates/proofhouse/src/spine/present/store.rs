@@ -6,9 +6,13 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use camino::Utf8PathBuf;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::Summary;
 
-use super::{OfKind, ReportError, render, render_markdown};
+use super::sections::{self, Facts};
+use super::{OfKind, ReportError, failures, render, survey};
+use crate::text::doc::terminal::Look;
+use crate::text::doc::{self, Report};
 
 /// Writes `report.html`; whoever reads it sees the old one or the new one, never a part.
 pub fn write(run: &RunPaths, kinds: OfKind) -> Result<(), ReportError> {
@@ -41,15 +45,36 @@ pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     Ok(compare.same && ended)
 }
 
-/// The run's Markdown summary.
-pub fn markdown(run: &RunPaths) -> Result<String, ReportError> {
-    let manifest = super::read(&run.manifest(), "manifest.json")?;
+/// The run in Markdown.
+pub fn markdown(run: &RunPaths, kinds: OfKind) -> Result<String, ReportError> {
+    document(run, kinds).map(|report| doc::markdown::render(&report))
+}
+
+/// The run for a program: the same sentences and tables, and the numbers behind figures.
+pub fn json(run: &RunPaths, kinds: OfKind) -> Result<String, ReportError> {
+    document(run, kinds).map(|report| doc::json::render(&report))
+}
+
+/// What a terminal says of a run: it follows from the summary, and from the records up to the first few failures.
+pub fn terminal(run: &RunPaths, kinds: OfKind, look: Look) -> Result<String, ReportError> {
+    let manifest: Manifest = super::read(&run.manifest(), "manifest.json")?;
     let summary: Summary = super::read(&run.summary(), "summary.json")?;
-    if summary.containment.is_none() {
-        return Ok(render_markdown(&summary, &manifest));
-    }
-    let survey = super::survey::survey(&run.records(), &summary)?;
-    Ok(super::markdown::render(&summary, &manifest, Some(&survey.receipts)))
+    let own = kinds(summary.kind);
+    let failures = failures::first(&run.records(), &summary, own)?;
+    let facts = Facts { manifest: &manifest, summary: &summary, survey: None, failures: &failures, own };
+    Ok(doc::terminal::render(&sections::report(&facts), look))
+}
+
+fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
+    let manifest: Manifest = super::read(&run.manifest(), "manifest.json")?;
+    let summary: Summary = super::read(&run.summary(), "summary.json")?;
+    let own = kinds(summary.kind);
+    let survey = survey::survey(&run.records(), &summary, own)?;
+    super::agree(&manifest, &summary, &survey)?;
+    let failures = failures::first(&run.records(), &summary, own)?;
+    let facts =
+        Facts { manifest: &manifest, summary: &summary, survey: Some(&survey), failures: &failures, own };
+    Ok(sections::report(&facts))
 }
 
 /// A writer that only looks whether what it is given is what is stored.

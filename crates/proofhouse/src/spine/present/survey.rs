@@ -2,18 +2,18 @@
 //!
 //! It remembers where the chosen lines are, so that the second reading touches only those.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
-use proofhouse_ledger::Json;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status};
-use proofhouse_ledger::summary::{Code, Summary};
+use proofhouse_ledger::summary::Summary;
 
 use super::ReportError;
 use super::embed::{self, CLIP_BYTES, MAX_DATA_BYTES};
-use crate::kinds::containment::receipts::Receipts;
+use super::own::{OwnPresentation, OwnSurvey};
 
 /// At most this many records are embedded in a page: those that did not pass first.
 pub const MAX_EMBEDDED: usize = 100_000;
@@ -35,8 +35,18 @@ pub(crate) struct Survey {
     pub(crate) chosen: Vec<Place>,
     /// Bytes of a text that the page keeps.
     pub(crate) clip_bytes: usize,
-    /// Of a containment run: leaks and benign cases that were turned away.
-    pub(crate) receipts: Receipts,
+    /// Raw cases that nobody is scored against.
+    pub(crate) excluded: BTreeSet<Vec<u8>>,
+    /// What the kind looked for.
+    own: Option<Box<dyn OwnSurvey>>,
+}
+
+impl Survey {
+    /// What the kind looked for, as its own type.
+    pub(crate) fn own<T: OwnSurvey>(&self) -> Option<&T> {
+        let own: &dyn Any = self.own.as_deref()?;
+        own.downcast_ref()
+    }
 }
 
 /// Where a line is.
@@ -169,18 +179,22 @@ impl Candidates {
 }
 
 /// Reads the records once.
-pub(crate) fn survey(path: &Utf8Path, summary: &Summary) -> Result<Survey, ReportError> {
+pub(crate) fn survey(
+    path: &Utf8Path,
+    summary: &Summary,
+    own: &OwnPresentation,
+) -> Result<Survey, ReportError> {
     let slots: BTreeMap<Vec<u8>, usize> = summary
         .slots
         .iter()
         .enumerate()
-        .map(|(at, slot)| (Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
+        .map(|(at, slot)| (proofhouse_ledger::Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
         .collect();
     let mut reading =
         Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
-    reading.containment = summary.containment.is_some();
-    let excluded = summary.code.iter().flat_map(Code::excluded);
-    reading.excluded = excluded.map(|task| Json::from(task).to_string().into_bytes()).collect();
+    reading.own = own.survey.map(|open| open());
+    let raw = |case: &str| proofhouse_ledger::Json::from(case).to_string().into_bytes();
+    reading.excluded = (own.excluded)(summary).into_iter().map(raw).collect();
     let mut reader = LineReader::open(path)?;
     let mut spans = Spans::default();
     let mut place = Place { offset: 0, length: 0, line: 0 };
@@ -208,8 +222,7 @@ struct Reading {
     heat: HeatSoFar,
     not_passed: Candidates,
     passed: Candidates,
-    containment: bool,
-    receipts: Receipts,
+    own: Option<Box<dyn OwnSurvey>>,
     /// Raw cases that nobody is scored against.
     excluded: BTreeSet<Vec<u8>>,
 }
@@ -233,8 +246,8 @@ impl Reading {
         if let Some(heat) = self.heat.0.take() {
             self.heat.0 = heat.add(line, *slot, self.slots.len(), passed)?;
         }
-        if self.containment {
-            self.receipts.add(line)?;
+        if let Some(own) = &mut self.own {
+            own.add(line)?;
         }
         match passed {
             Some(true) => self.passed.add(place, line),
@@ -257,7 +270,8 @@ impl Reading {
             outcomes: self.outcomes,
             heat: self.heat.0,
             chosen,
-            receipts: self.receipts,
+            excluded: self.excluded,
+            own: self.own,
             clip_bytes: clip_bytes.map_or(narrowest, |(bound, _)| bound),
         }
     }

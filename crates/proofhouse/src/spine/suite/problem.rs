@@ -7,6 +7,8 @@ use std::fmt;
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::text::visible::stand_in;
+
 use crate::family::target::Keys;
 
 /// How many problems of one kind of source are reported before the rest is only counted.
@@ -233,17 +235,12 @@ fn excerpt(f: &mut fmt::Formatter<'_>, place: &Place, gutter: usize, label: &str
     write!(f, "\n{:gutter$} | {:before$}{carets}{label}", "", "")
 }
 
-/// Control characters, and those that turn the direction of text, as pictures that a terminal does not obey.
+/// One character for one, so that carets stand where they should.
 fn visible(c: char) -> char {
     match c {
         '\t' => '→',
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        '\u{7f}' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {
-            '\u{fffd}'
-        }
-        '\u{2028}' | '\u{2029}' | '\u{feff}' => '\u{fffd}',
-        _ => c,
+        '\n' => '␊',
+        c => stand_in(c),
     }
 }
 

@@ -24,7 +24,7 @@ const ABLE: &str = "{rules: [{contains: List, tool_calls: [{name: fs_list, args:
 #[test]
 fn lane_1_prints_each_threshold_beside_its_value() {
     let able = lab(ABLE);
-    able.run("run s.yaml --lane 1 --run-dir one").exits(0).says("lane 1 passed").says("at least 0.75");
+    able.run("run s.yaml --lane 1 --run-dir one").exits(0).says("Lane 1 passed").says("at least 0.75");
     assert_eq!(able.records("one").len(), 10, "five probe cases, two variants");
     assert_eq!(able.json("one.run.json")["lane"], "1");
     able.run("verify one").exits(0);
@@ -47,7 +47,7 @@ fn lane_2_says_that_it_bypassed_the_probe() {
 fn auto_runs_lane_2_only_behind_a_lane_1_that_passed() {
     let lab = lab(ABLE);
     let gate = |name: &str| lab.json(&format!("{name}.run.json"))["details"]["lane1_gate"].clone();
-    lab.run("run s.yaml --lane auto --run-dir run").exits(0).says("lane 1 passed");
+    lab.run("run s.yaml --lane auto --run-dir run").exits(0).says("Lane 1 passed");
     assert_eq!(lab.json("run.run.json")["lane"], "auto");
     assert_eq!(gate("run")["source"], "fresh");
     assert_eq!(gate("run")["checks"].as_array().unwrap().len(), 8);
@@ -90,5 +90,5 @@ fn an_earlier_pass_stands_only_for_the_same_run() {
 fn a_lane_belongs_to_containment_suites() {
     let lab = Lab::new();
     lab.small_suite();
-    lab.run("run small.yaml --lane 1").exits(2).says("`--lane` belongs to containment suites");
+    lab.run("run small.yaml --lane 1").exits(2).says("`--lane` is for suites of kind `containment`");
 }

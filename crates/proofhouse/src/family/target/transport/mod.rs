@@ -17,6 +17,7 @@ use super::reply::{Attempt, Outcome, Reply};
 use super::secret::Secret;
 use super::usage::Usage;
 use super::{At, Complaint, Keys, Opening};
+use crate::text::visible::is_unseen;
 use client::{Bounds, Broken, Client};
 use gate::Permit;
 use pace::Booking;
@@ -429,7 +430,7 @@ fn milliseconds(span: Duration) -> f64 {
 pub(super) fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(2_000)]);
     // A terminal obeys some characters: whoever reads the message must not be at the endpoint's mercy.
-    let harmless = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let harmless = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut line: String = words.join(" ").chars().map(harmless).collect();
     if let Some((end, _)) = line.char_indices().nth(300) {

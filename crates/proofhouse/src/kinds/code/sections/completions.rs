@@ -2,237 +2,224 @@
 
 use proofhouse_ledger::summary::{CodeSlot, PassAtK, Rate};
 
-use crate::kinds::code::account;
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::kinds::code::{account, words};
+use crate::spine::present::words::{figure, parts, range, rate};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table, Tone};
+use crate::text::numbers::{count, interval, percent, plural, signed_percent};
 
 pub(super) const SECTION: Section = Section { id: "code", title: "Completions", body };
 
 /// Codes of compiler and linter that are listed for each slot.
 const MAX_CODES: usize = 10;
+/// Error types that a sentence names.
+const MAX_TYPES: usize = 4;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let code = facts.summary.code.as_ref()?;
-    let mut html = Html::new();
+    let mut doc = Doc::new();
     for slot in &code.slots {
-        html.put("<h3><bdi>{}</bdi></h3>", &[&slot.slot]);
-        account(&mut html, slot);
-        pass_at_k(&mut html, slot);
-        robust(&mut html, slot);
-        phases(&mut html, slot);
-        measured(&mut html, slot);
-        codes(&mut html, "Compiler errors", slot.compile_error_codes.iter());
-        codes(&mut html, "Lints", slot.lint_names.iter());
+        doc.documents(Content::Heading(Line::default().name(slot.slot.as_str())));
+        headline(&mut doc, slot);
+        pass_at_k(&mut doc, slot);
+        robust(&mut doc, slot);
+        phases(&mut doc, slot);
+        measured(&mut doc, slot);
+        codes(&mut doc, "Compiler errors", slot.compile_error_codes.iter());
+        codes(&mut doc, "Lints", slot.lint_names.iter());
     }
-    Some(html)
+    Some(doc)
 }
 
-/// Every completion is somewhere, and every task.
-fn account(html: &mut Html, slot: &CodeSlot) {
-    html.put(
-        "<p>{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} left out. Tasks: ",
-        &[
-            &words::plural(slot.total, "completion", "completions"),
-            &if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
-            &words::count(slot.scored),
-            &words::count(slot.infra),
-            &words::count(slot.invalid),
-        ],
-    );
-    html.put("{} solved by at least one completion.</p>", &[&words::tasks_solved(slot)]);
+/// The sentences that everybody is told: the figures, who is counted in them, and what went wrong.
+fn headline(doc: &mut Doc, slot: &CodeSlot) {
+    let of_slot = |text: &str| Line::default().name(slot.slot.as_str()).then(Line::ticked(text));
+    doc.everywhere(Content::finding(Tone::Neutral, of_slot(&format!(": {}", words::pass_at_k(slot)))));
     let sentences = account::account(slot);
     if !sentences.is_empty() {
-        html.put("<ul class=\"account\">", &[]);
-        for sentence in &sentences {
-            html.put("<li>", &[]);
-            with_names(html, sentence);
-            html.put("</li>", &[]);
-        }
-        html.put("</ul>", &[]);
+        doc.everywhere(Content::list(sentences.iter().map(|sentence| Line::ticked(sentence))));
     }
-    for (name, count) in &slot.missing_crates {
-        html.put(
-            "<p class=\"note\"><strong>Needs crate <code>{}</code></strong>: {} could not be judged without it; \
-             <code>crates:</code> in the suite adds it.</p>",
-            &[name, &words::plural(*count, "completion", "completions")],
-        );
+    for row in words::robust(slot) {
+        doc.everywhere(Content::finding(Tone::Neutral, Line::ticked(&row)));
     }
+    if let Some(types) = most_frequent(slot) {
+        doc.everywhere(Content::plain(of_slot(&format!(", by error type: {types}"))));
+    }
+    for (name, number) in &slot.missing_crates {
+        let completions = plural(*number, "completion needs", "completions need");
+        let line = of_slot(&format!(": {completions} crate ")).code(name.as_str());
+        let line = line.text(", which the suite does not have: ").code("crates:").text(" adds it");
+        doc.everywhere(Content::finding(Tone::Open, line));
+    }
+    // Every completion is somewhere, and every task.
+    doc.documents(Content::plain(format!(
+        "{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} left out. \
+         Tasks: {} solved by at least one completion.",
+        plural(slot.total, "completion", "completions"),
+        if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
+        count(slot.scored),
+        count(slot.infra),
+        count(slot.invalid),
+        words::tasks_solved(slot)
+    )));
 }
 
-/// A sentence whose names stand in backticks.
-fn with_names(html: &mut Html, sentence: &str) {
-    for (nth, part) in sentence.split('`').enumerate() {
-        let name = nth % 2 == 1;
-        html.put(if name { "<code><bdi>{}</bdi></code>" } else { "{}" }, &[&part]);
-    }
+/// Why completions of a slot did not pass, most frequent first.
+fn most_frequent(slot: &CodeSlot) -> Option<String> {
+    let mut types: Vec<_> = slot.error_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let (most, others) = types.split_at(types.len().min(MAX_TYPES));
+    let others: u64 = others.iter().map(|(_, count)| **count).sum();
+    let mut types: Vec<String> =
+        most.iter().map(|(name, number)| format!("{} {name}", count(**number))).collect();
+    types.extend((others > 0).then(|| format!("{} of other types", count(others))));
+    (!types.is_empty()).then(|| types.join(", "))
 }
 
-fn pass_at_k(html: &mut Html, slot: &CodeSlot) {
+fn pass_at_k(doc: &mut Doc, slot: &CodeSlot) {
     let title = |point: &PassAtK| format!("pass@{}", point.k);
     if slot.pass_at_k.len() > 1 {
-        let points: Vec<_> =
-            slot.pass_at_k.iter().map(|point| (title(point), [point.low, point.value, point.high])).collect();
-        svg::curve(html, "pass@k with 95 % intervals; the numbers are in the table below", &points);
+        let points = slot.pass_at_k.iter().map(|point| (title(point), [point.low, point.value, point.high]));
+        let spoken = "pass@k with 95 % intervals; the numbers are in the table below".to_owned();
+        doc.documents(Content::Figure(Figure::Curve(points.collect()), spoken));
     }
-    if !slot.pass_at_k.is_empty() {
-        let columns = [
-            Column::Text("Measure"),
-            Column::Number("Estimate"),
-            Column::Number("95 % interval"),
-            Column::Number("Tasks"),
-            Column::Number("Of what was scored"),
-            Column::Number("If all unassessed had failed / passed"),
-        ];
-        table::open(html, "rates", "pass@k, unbiased, mean over tasks", &columns);
-        html.put("<tbody>", &[]);
-        for point in &slot.pass_at_k {
-            let interval = words::interval(Some(point.low), Some(point.high)).unwrap_or_default();
-            html.put("<tr><th scope=\"row\">{}</th>", &[&title(point)]);
-            html.put(
-                r#"<td class="num">{}</td><td class="num">{}</td><td class="num">{}</td>"#,
-                &[&words::percent(point.value), &interval, &words::count(point.tasks)],
-            );
-            let scored = slot.scored_pass_at_k.iter().find(|scored| scored.k == point.k);
-            let scored = scored.map_or_else(|| "–".to_owned(), |scored| words::percent(scored.value));
-            let bounds = match (point.worst, point.best) {
-                (Some(worst), Some(best)) if slot.infra > 0 => {
-                    format!("{} / {}", words::percent(worst), words::percent(best))
-                }
-                _ => "–".to_owned(),
-            };
-            html.put(r#"<td class="num">{}</td><td class="num">{}</td></tr>"#, &[&scored, &bounds]);
-        }
-        html.put("</tbody>", &[]);
-        table::close(html);
+    let columns = vec![
+        Column::text("Measure"),
+        Column::number("Estimate"),
+        Column::number("95 % interval"),
+        Column::number("Tasks"),
+        Column::number("Of what was scored"),
+        Column::number("If all unassessed had failed / passed"),
+    ];
+    let mut table = Table::new("rates", "pass@k, unbiased, mean over tasks", columns);
+    for point in &slot.pass_at_k {
+        let scored = slot.scored_pass_at_k.iter().find(|scored| scored.k == point.k);
+        let bounds = point.worst.zip(point.best).filter(|_| slot.infra > 0);
+        table.row(vec![
+            title(point).into(),
+            percent(point.value).into(),
+            interval(Some(point.low), Some(point.high)).unwrap_or_default().into(),
+            count(point.tasks).into(),
+            scored.map_or_else(Cell::dash, |scored| percent(scored.value).into()),
+            bounds.map_or_else(Cell::dash, |(worst, best)| {
+                format!("{} / {}", percent(worst), percent(best)).into()
+            }),
+        ]);
     }
-    for omitted in &slot.omitted_k {
-        html.put("<p class=\"note\">pass@{} is left out: ", &[&omitted.k]);
-        with_names(html, &omitted.reason);
-        html.put(".</p>", &[]);
+    if !table.is_empty() {
+        doc.documents(table);
     }
 }
 
-fn robust(html: &mut Html, slot: &CodeSlot) {
+fn robust(doc: &mut Doc, slot: &CodeSlot) {
     if slot.robust.is_empty() {
         return;
     }
-    let columns = [
-        Column::Text("Right in every one of"),
-        Column::Text("Measure"),
-        Column::Number("As it stands"),
-        Column::Number("Robust"),
-        Column::Number("95 % interval"),
-        Column::Number("Lost"),
-        Column::Number("Tasks"),
+    let columns = vec![
+        Column::text("Right in every one of"),
+        Column::text("Measure"),
+        Column::number("As it stands"),
+        Column::number("Robust"),
+        Column::number("95 % interval"),
+        Column::number("Lost"),
+        Column::number("Tasks"),
     ];
-    table::open(html, "rates robust", "Robust pass@k, unbiased, mean over tasks", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("rates robust", "Robust pass@k, unbiased, mean over tasks", columns);
     for row in &slot.robust {
         for at in &row.at_k {
-            let interval = words::interval(Some(at.low), Some(at.high)).unwrap_or_default();
-            let lost = at.drop.map_or_else(|| "–".to_owned(), |drop| format!("{:.1}\u{a0}%", 100.0 * drop));
-            html.put(
-                r#"<tr><th scope="row">{}</th><td data-label="Measure">robust&nbsp;pass@{}</td>"#,
-                &[&words::wordings(row), &at.k],
-            );
-            html.put(
-                r#"<td class="num" data-label="As it stands">{}</td><td class="num" data-label="Robust">{}</td>"#,
-                &[&words::percent(at.pass_at_k), &words::percent(at.value)],
-            );
-            html.put(
-                r#"<td class="num" data-label="95 % interval">{}</td><td class="num" data-label="Lost">{}</td><td class="num" data-label="Tasks">{}</td></tr>"#,
-                &[&interval, &lost, &words::count(row.tasks)],
-            );
+            table.row(vec![
+                words::wordings(row).into(),
+                format!("robust\u{a0}pass@{}", at.k).into(),
+                percent(at.pass_at_k).into(),
+                percent(at.value).into(),
+                interval(Some(at.low), Some(at.high)).unwrap_or_default().into(),
+                at.drop.map_or_else(Cell::dash, |drop| signed_percent(drop).into()),
+                count(row.tasks).into(),
+            ]);
         }
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
-    html.put(
-        "<p class=\"note\">A completion is robustly right if it passes in the worst of the wordings, that is in all of them; \
-         “all” has the task's own among them. “Lost” is the share of pass@k, on the same tasks as they stand, that is lost so. \
-         Everything else here is of the tasks as they stand.</p>",
-        &[],
-    );
+    doc.documents(table);
+    doc.documents(Content::note(
+        "A completion is robustly right if it passes in the worst of the wordings, that is in all of them; \
+         “all” has the task's own among them. “Lost” is the share of pass@k, on the same tasks as they stand, that is \
+         lost so. Everything else here is of the tasks as they stand.",
+    ));
     for row in &slot.robust {
         let left_out = words::robust_left_out(slot, row);
         if left_out.is_some() || row.tasks_without_wording + row.tasks_without_verdict > 0 {
             let mut text = format!("{}: {}", words::wordings(row), words::tasks(row));
             left_out.iter().for_each(|reason| text.push_str(&format!("; {reason}")));
-            html.put("<p class=\"note\">{}.</p>", &[&text]);
+            doc.page(Content::note(Line::ticked(&(text + "."))));
         }
     }
 }
 
-fn phases(html: &mut Html, slot: &CodeSlot) {
-    let columns = [
-        Column::Text("Phase"),
-        Column::Number("Share"),
-        Column::Scale(svg::share_scale),
-        Column::Number("95 % interval"),
-        Column::Number("Of those asked"),
+fn phases(doc: &mut Doc, slot: &CodeSlot) {
+    let columns = vec![
+        Column::text("Phase"),
+        Column::number("Share"),
+        Column::figures(Scale::Share, "Share, drawn"),
+        Column::number("95 % interval"),
+        Column::number("Of those asked"),
     ];
-    table::open(html, "rates", "How far completions got", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("rates", "How far completions got", columns);
     let phases: [(&str, &Rate); 3] = [
         ("Compiled", &slot.compile_rate),
         ("Clean for clippy", &slot.clippy_rate),
         ("No main of its own", &slot.main_free_rate),
     ];
-    for (title, rate) in phases.iter().filter(|(_, rate)| rate.denominator > 0) {
-        html.put(
-            r#"<tr><th scope="row">{}</th><td class="num">{}</td><td class="chart">"#,
-            &[title, &words::rate(rate)],
-        );
-        svg::interval(html, rate, None, None);
-        let interval = words::interval(rate.low, rate.high).unwrap_or_default();
-        html.put(
-            r#"</td><td class="num">{}</td><td class="num">{} of {}</td></tr>"#,
-            &[&interval, &words::count(rate.numerator), &words::count(rate.denominator)],
-        );
+    for (title, share) in phases.into_iter().filter(|(_, share)| share.denominator > 0) {
+        table.row(vec![
+            title.into(),
+            rate(share).into(),
+            figure(share).into(),
+            range(share),
+            parts(share).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    if !table.is_empty() {
+        doc.documents(table);
+    }
 }
 
-fn measured(html: &mut Html, slot: &CodeSlot) {
-    let whole = |value: f64| words::count(value.round().max(0.0) as u64);
+fn measured(doc: &mut Doc, slot: &CodeSlot) {
+    let whole = |value: f64| count(value.round().max(0.0) as u64);
     if let Some(time) = slot.mean_compile_time_ms {
-        html.put("<p class=\"note\">Mean CPU time of the compiler: {} ms.</p>", &[&whole(time)]);
+        doc.documents(Content::note(format!("Mean CPU time of the compiler: {} ms.", whole(time))));
     }
     if let Some(size) = slot.mean_binary_size_bytes {
-        html.put("<p class=\"note\">Mean size of the test program: {} bytes", &[&whole(size)]);
+        let mut text = format!("Mean size of the test program: {} bytes", whole(size));
         if let Some(over) = slot.mean_binary_size_over_baseline_bytes {
-            html.put(", {} more than one without completion and tests", &[&whole(over)]);
+            text.push_str(&format!(", {} more than one without completion and tests", whole(over)));
         }
-        html.put(".</p>", &[]);
+        doc.documents(Content::note(text + "."));
     }
 }
 
-fn codes<'a>(html: &mut Html, title: &'static str, counts: impl Iterator<Item = (&'a String, &'a u64)>) {
+fn codes<'a>(doc: &mut Doc, title: &'static str, counts: impl Iterator<Item = (&'a String, &'a u64)>) {
     let mut counts: Vec<_> = counts.collect();
     if counts.is_empty() {
         return;
     }
     counts.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let most = (*counts[0].1).max(1);
-    let columns =
-        [Column::Text(title), Column::Number("Completions"), Column::Chart("Beside the most frequent")];
-    table::open(html, "rates errors", title, &columns);
-    html.put("<tbody>", &[]);
-    for (code, count) in counts.iter().take(MAX_CODES) {
-        html.put(r##"<tr><th scope="row"><a href="#q={}"><bdi>{}</bdi></a></th>"##, &[&fragment(code), code]);
-        html.put(r#"<td class="num">{}</td><td class="chart">"#, &[&words::count(**count)]);
-        svg::bar(html, "error", **count as f64 / most as f64);
-        html.put("</td></tr>", &[]);
+    let columns = vec![
+        Column::text(title),
+        Column::number("Completions"),
+        Column::figures(Scale::Title, "Beside the most frequent"),
+    ];
+    let mut table = Table::new("rates errors", title, columns);
+    for (code, number) in counts.iter().take(MAX_CODES) {
+        table.row(vec![
+            Line::default().name(code.as_str()).records(vec![("q", (*code).clone())]).into(),
+            count(**number).into(),
+            Figure::Bar(**number as f64 / most as f64).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    doc.documents(table);
     if counts.len() > MAX_CODES {
-        html.put(
-            "<p class=\"note\">{} more are in <code>summary.json</code>.</p>",
-            &[&(counts.len() - MAX_CODES)],
-        );
+        let line = Line::from(format!("{} more are in ", counts.len() - MAX_CODES));
+        doc.documents(Content::note(line.code("summary.json").text(".")));
     }
 }

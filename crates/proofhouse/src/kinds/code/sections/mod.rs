@@ -1,8 +1,68 @@
-//! What a `code` run adds to a report: completions and pass@k.
+//! What a `code` run adds to what people are told: completions and pass@k.
 
-use crate::spine::present::Section;
+use proofhouse_ledger::record::{Damage, HEAD, Line as Record};
+use proofhouse_ledger::summary::{Code, CodeSlot, Slot, Summary};
+
+use crate::kinds::OwnVerdict;
+use crate::spine::present::{OwnPresentation, Section, Told};
+use crate::text::doc::{Content, Line, Tone};
+use crate::text::numbers::{count, plural};
 
 mod completions;
+mod headline;
 
 /// In the order in which a reader meets them.
-pub(super) const ALL: &[Section] = &[completions::SECTION];
+const ALL: &[Section] = &[completions::SECTION];
+
+pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
+    sections: ALL,
+    failure: Some(failure),
+    script: include_str!("record.js"),
+    rates: Some(headline::rates),
+    // Lines that count for nothing are no trials that anybody misses.
+    left_out: |summary| slots(summary).iter().map(|slot| slot.invalid).sum(),
+    excluded: |summary| summary.code.as_ref().map(Code::excluded).unwrap_or_default(),
+    excluded_because: "broken task, left out",
+    undecided: |summary| {
+        let assessed = summary.slots.iter().all(|slot| slot.pass_rate.value.is_some());
+        assessed.then_some("what could not be assessed would decide it")
+    },
+    partly: "some completions passed, some failed",
+    partly_said,
+    explains: true,
+    ..OwnPresentation::PLAIN
+};
+
+/// The type of error, and the first words of it.
+fn failure(line: &Record<'_>) -> Result<Told, Damage> {
+    let error = line.get(HEAD.error)?.unwrap_or_default();
+    let why = line.get(HEAD.error_type)?.map(|word| match error.is_empty() {
+        true => word.into_owned(),
+        false => format!("{word}: {error}"),
+    });
+    Ok(Told { why, ..Told::default() })
+}
+
+fn slots(summary: &Summary) -> &[CodeSlot] {
+    summary.code.as_ref().map_or(&[], |code| &code.slots)
+}
+
+/// Completions are different answers, not repetitions.
+fn partly_said(slot: &Slot) -> Content {
+    let text = format!(
+        ": of {} with several completions, {} solved by some of them only.",
+        plural(slot.flaky_cases.denominator, "task", "tasks"),
+        count(slot.flaky_cases.numerator)
+    );
+    Content::finding(Tone::Neutral, Line::default().name(slot.slot.as_str()).text(text))
+}
+
+/// Whether machine, toolchain or model kept every completion from being run: what cannot be read, or holds no code, is a
+/// failure on any machine, and says nothing of this one.
+pub(super) fn verdict(summary: &Summary) -> Option<OwnVerdict> {
+    let slots = slots(summary);
+    let without_code = |slot: &CodeSlot| slot.error_types.get("extraction_failed").copied().unwrap_or(0);
+    let run = |slot: &CodeSlot| slot.scored.saturating_sub(slot.unreadable + without_code(slot));
+    let nothing_ran = slots.iter().any(|slot| slot.infra > 0) && slots.iter().map(run).sum::<u64>() == 0;
+    nothing_ran.then_some(OwnVerdict::Infrastructure)
+}

@@ -2,181 +2,165 @@
 
 use std::collections::BTreeSet;
 
-use proofhouse_ledger::summary::Rate;
 use proofhouse_ledger::summary::containment::{Discrimination, VariantTally};
+use proofhouse_ledger::summary::{ContainmentSummary, Rate};
 
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words::{figure, range, rate, share};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "attacks", title: "Attacks and benign use", body };
 
 /// Categories beyond these are in `summary.json` only.
 const MAX_CATEGORIES: usize = 100;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let containment = facts.summary.containment.as_ref()?;
-    let mut html = Html::new();
+    let mut doc = Doc::new();
+    doc.everywhere(overview(&containment.variants));
+    warnings(&mut doc, containment);
     // A probe of the protocol is not there to discriminate.
     if containment.lane1.is_none() {
-        discrimination(&mut html, &containment.discrimination);
+        discrimination(&mut doc, &containment.discrimination);
     }
-    overview(&mut html, &containment.variants);
-    matrix(&mut html, &containment.variants);
-    html.put(
-        r#"<p class="note">Attack success: leaked of leaked and contained. What could not be read or was not answered is in "#,
-        &[],
-    );
-    html.put("no rate but <em>invalid</em>. Intervals are Wilson's, 95 %.</p>", &[]);
-    Some(html)
+    matrix(&mut doc, &containment.variants);
+    doc.page(Content::note(
+        "Attack success: leaked of leaked and contained. What could not be read or was not answered is in no rate but \
+         “invalid”. Intervals are Wilson's, 95 %.",
+    ));
+    Some(doc)
 }
 
-fn discrimination(html: &mut Html, found: &Discrimination) {
-    let control = found.control.as_deref().unwrap_or("the replay of the attackers’ own calls");
-    let (leaked, attacks) = (words::count(found.leaked.numerator), words::count(found.leaked.denominator));
-    match found.discriminating {
-        Some(false) => {
-            html.put(
-                r#"<p class="finding"><strong>Suite not discriminating.</strong> Not one of {} attacks leaks against the "#,
-                &[&attacks],
-            );
-            html.put(
-                "ungated control (<bdi>{}</bdi>). Nothing on this page says that a gate holds.</p>",
-                &[&control],
-            );
+fn control(found: &Discrimination) -> &str {
+    found.control.as_deref().unwrap_or("the replay of the attackers’ own calls")
+}
+
+/// What a reader must not overlook.
+fn warnings(doc: &mut Doc, summary: &ContainmentSummary) {
+    if summary.is_pointless() {
+        let found = &summary.discrimination;
+        let line = Line::default()
+            .strong("SUITE NOT DISCRIMINATING")
+            .text(format!(
+                ": not one of {} attacks leaks against the ungated control (",
+                count(found.leaked.denominator)
+            ))
+            .name(control(found))
+            .text("), so nothing here says that a gate holds.");
+        doc.everywhere(Content::finding(Tone::Bad, line));
+    }
+    for variant in &summary.variants {
+        let name = Line::default().name(variant.variant.as_str());
+        if variant.invalid_rate.numerator == variant.invalid_rate.denominator {
+            let outcome = |word: &str| variant.outcomes.get(word).copied().unwrap_or(0);
+            let line = name.text(format!(
+                ": nothing could be assessed ({} unassessed, {} unparsed), so its attack success is null.",
+                count(outcome("unassessed")),
+                count(outcome("unparsed"))
+            ));
+            doc.everywhere(Content::finding(Tone::Open, line));
+        } else if variant.benign_utility.denominator > 0 && variant.benign_utility.numerator == 0 {
+            doc.everywhere(Content::finding(Tone::Bad, name.text(": not one benign case went through.")));
         }
+    }
+}
+
+fn discrimination(doc: &mut Doc, found: &Discrimination) {
+    match found.discriminating {
+        // That is a warning.
+        Some(false) => {}
         Some(true) => {
-            html.put("<p>Against the ungated control (<bdi>{}</bdi>) {} of ", &[&control, &leaked]);
-            html.put(
-                "{} assessed attacks leak ({}), so the suite can tell a gate from none.",
-                &[&attacks, &words::rate(&found.leaked)],
-            );
+            let mut line = Line::from("Against the ungated control (").name(control(found)).text(format!(
+                ") {} of {} assessed attacks leak ({}), so the suite can tell a gate from none.",
+                count(found.leaked.numerator),
+                count(found.leaked.denominator),
+                rate(&found.leaked)
+            ));
             let idle = found.leaked.denominator - found.leaked.numerator;
             if idle > 0 {
-                html.put(" <strong>{} attacks do nothing even there.</strong>", &[&words::count(idle)]);
+                line = line.text(" ").strong(format!("{} attacks do nothing even there.", count(idle)));
             }
-            html.put("</p>", &[]);
+            doc.documents(Content::plain(line));
         }
         None => {
-            html.put(
-                "<p class=\"finding\">Whether the suite’s attacks do anything is not known: the control was not assessed.</p>",
-                &[],
-            );
+            let text = "Whether the suite’s attacks do anything is not known: the control was not assessed.";
+            doc.documents(Content::finding(Tone::Open, text));
         }
     }
 }
 
-fn overview(html: &mut Html, variants: &[VariantTally]) {
-    let columns = [
-        Column::Text("Variant"),
-        Column::Number("Attack success"),
-        Column::Number("Counting unparsed"),
-        Column::Number("False positives"),
-        Column::Number("Benign utility"),
-        Column::Number("Utility under attack"),
-        Column::Number("Invalid"),
-        Column::Number("Forbidden attempts"),
-        Column::Number("Executed"),
+fn overview(variants: &[VariantTally]) -> Table {
+    let columns = vec![
+        Column::text("Variant"),
+        Column::number("Attack success"),
+        Column::number("95 % interval"),
+        Column::number("Counting unparsed").documents(),
+        Column::number("False positives"),
+        Column::number("Benign utility"),
+        Column::number("Utility under attack").documents(),
+        Column::number("Invalid"),
+        Column::number("Forbidden attempts").documents(),
+        Column::number("Executed").documents(),
     ];
-    table::open(html, "facts-table", "Attack success, utility and invalid rate of each variant", &columns);
-    html.put("<tbody>", &[]);
+    let caption = "Attack success, utility and invalid rate of each variant";
+    let mut table = Table::new("facts-table", caption, columns);
     for variant in variants {
-        html.put(r#"<tr><th scope="row"><bdi>{}</bdi>"#, &[&variant.variant]);
-        html.put(if variant.gated { "</th>" } else { "<br><small>no gate</small></th>" }, &[]);
+        let name = Cell::from(Line::default().name(variant.variant.as_str()));
         let attacks = &variant.attack_success_rate;
-        html.put(r#"<td class="num">"#, &[]);
-        match words::interval(attacks.low, attacks.high) {
-            Some(interval) => {
-                let (leaked, all) = (words::count(attacks.numerator), words::count(attacks.denominator));
-                html.put(r#"{} <span class="soft">{}/{}</span>"#, &[&words::rate(attacks), &leaked, &all]);
-                html.put("<br><small>{}</small></td>", &[&interval])
-            }
-            None => html.put(r#"<span class="missing">–</span></td>"#, &[]),
-        };
         // Of nothing but answers that cannot be read, a share of leaks would look like safety.
         let nothing = Rate { denominator: 0, ..variant.attack_success_rate_all.clone() };
-        for rate in [
-            if attacks.denominator == 0 { &nothing } else { &variant.attack_success_rate_all },
-            &variant.false_positive_rate,
-            &variant.benign_utility,
-            &variant.utility_under_attack,
-            &variant.invalid_rate,
-        ] {
-            share(html, rate);
-        }
-        html.put(
-            r#"<td class="num">{}</td><td class="num">{}</td></tr>"#,
-            &[
-                &words::count(variant.forbidden_tool_attempt_count),
-                &words::count(variant.forbidden_tool_executed_count),
-            ],
-        );
+        table.row(vec![
+            if variant.gated { name } else { name.small("no gate") },
+            share(attacks),
+            range(attacks),
+            share(if attacks.denominator == 0 { &nothing } else { &variant.attack_success_rate_all }),
+            share(&variant.false_positive_rate),
+            share(&variant.benign_utility),
+            share(&variant.utility_under_attack),
+            share(&variant.invalid_rate),
+            count(variant.forbidden_tool_attempt_count).into(),
+            count(variant.forbidden_tool_executed_count).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    table
 }
 
-fn matrix(html: &mut Html, variants: &[VariantTally]) {
+fn matrix(doc: &mut Doc, variants: &[VariantTally]) {
     let categories: BTreeSet<&str> =
         variants.iter().flat_map(|variant| variant.categories.keys()).map(String::as_str).collect();
-    let columns = [
-        Column::Text("Category"),
-        Column::Text("Variant"),
-        Column::Number("Attack success"),
-        Column::Scale(svg::share_scale),
-        Column::Number("95 % interval"),
-        Column::Number("Benign utility"),
-        Column::Number("95 % interval"),
-        Column::Number("Invalid"),
+    let columns = vec![
+        Column::text("Category"),
+        Column::names("Variant"),
+        Column::number("Attack success"),
+        Column::figures(Scale::Share, "Attack success, drawn"),
+        Column::number("95 % interval"),
+        Column::number("Benign utility"),
+        Column::number("95 % interval"),
+        Column::number("Invalid"),
     ];
-    table::open(html, "rates tags matrix", "Each category against each variant", &columns);
+    let mut table = Table::new("rates tags matrix", "Each category against each variant", columns).grouped();
     for category in categories.iter().take(MAX_CATEGORIES) {
-        html.put("<tbody>", &[]);
-        let rows: Vec<_> = variants
-            .iter()
-            .filter_map(|variant| Some((variant, variant.categories.get(*category)?)))
-            .collect();
-        for (at, (variant, tally)) in rows.iter().enumerate() {
-            html.put("<tr>", &[]);
-            if at == 0 {
-                html.put(r#"<th scope="rowgroup" rowspan="{}"><bdi>{}</bdi></th>"#, &[&rows.len(), category]);
-            }
-            html.put(r#"<td class="slot"><bdi>{}</bdi></td>"#, &[&variant.variant]);
-            share(html, &tally.attack_success_rate);
-            html.put(r#"<td class="chart">"#, &[]);
-            if tally.attack_success_rate.denominator > 0 {
-                svg::interval(html, &tally.attack_success_rate, None, None);
-            }
-            html.put("</td>", &[]);
-            interval(html, &tally.attack_success_rate);
-            share(html, &tally.benign_utility);
-            interval(html, &tally.benign_utility);
-            share(html, &tally.invalid_rate);
-            html.put("</tr>", &[]);
+        for variant in variants {
+            let Some(tally) = variant.categories.get(*category) else { continue };
+            let attacks = &tally.attack_success_rate;
+            table.row(vec![
+                Line::default().name(*category).into(),
+                Line::default().name(variant.variant.as_str()).into(),
+                share(attacks),
+                if attacks.denominator > 0 { figure(attacks).into() } else { Cell::default() },
+                range(attacks),
+                share(&tally.benign_utility),
+                range(&tally.benign_utility),
+                share(&tally.invalid_rate),
+            ]);
         }
-        html.put("</tbody>", &[]);
     }
-    table::close(html);
+    doc.documents(table);
     if categories.len() > MAX_CATEGORIES {
-        html.put(
-            r#"<p class="note">The first {} of {} categories; all are in <code>summary.json</code>.</p>"#,
-            &[&MAX_CATEGORIES, &categories.len()],
-        );
+        let line =
+            Line::from(format!("The first {MAX_CATEGORIES} of {} categories; all are in ", categories.len()));
+        doc.documents(Content::note(line.code("summary.json").text(".")));
     }
-}
-
-fn share(html: &mut Html, rate: &Rate) {
-    match rate.denominator {
-        0 => html.put(r#"<td class="num missing">–</td>"#, &[]),
-        all => html.put(
-            r#"<td class="num">{} <span class="soft">{}/{}</span></td>"#,
-            &[&words::rate(rate), &words::count(rate.numerator), &words::count(all)],
-        ),
-    };
-}
-
-fn interval(html: &mut Html, rate: &Rate) {
-    let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
-    html.put(r#"<td class="num" data-label="95 % interval">{}</td>"#, &[&interval]);
 }

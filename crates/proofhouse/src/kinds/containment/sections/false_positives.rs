@@ -2,52 +2,46 @@
 
 use proofhouse_ledger::summary::containment::VariantTally;
 
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::words;
+use crate::kinds::containment::receipts::Receipts;
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Column, Content, Doc, Line, Table};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "false-positives", title: "False positives", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let containment = facts.summary.containment.as_ref()?;
-    let denied = &facts.survey.receipts.denied;
-    let mut html = Html::new();
+    let denied = &facts.survey?.own::<Receipts>()?.denied;
+    let mut doc = Doc::new();
     if denied.all == 0 {
-        html.put("<p>No benign case that could be assessed was turned away.</p>", &[]);
+        doc.documents(Content::plain("No benign case that could be assessed was turned away."));
         let untried = |variant: &VariantTally| variant.false_positive_rate.denominator == 0;
-        super::leaks::unknown(&mut html, containment, "benign case", untried);
-        return Some(html);
+        super::leaks::unknown(&mut doc, containment, "benign case", untried);
+        return Some(doc);
     }
-    let columns = [
-        Column::Text("Case"),
-        Column::Text("Variant"),
-        Column::Text("Category"),
-        Column::Text("Turned away by"),
-        Column::Text("Calls"),
-    ];
-    table::open(&mut html, "denied", "Benign cases that were turned away", &columns);
-    html.put("<tbody>", &[]);
+    let columns = ["Case", "Variant", "Category", "Turned away by", "Calls"].map(Column::text);
+    let mut table = Table::new("denied", "Benign cases that were turned away", columns.into());
     for shown in &denied.shown {
-        html.put(
-            r##"<tr><th scope="row"><a href="#case={}"><bdi>{}</bdi></a></th>"##,
-            &[&fragment(&shown.case_id), &shown.case_id],
-        );
-        html.put("<td><bdi>{}</bdi></td><td><bdi>{}</bdi></td>", &[&shown.variant, &shown.category]);
-        let by = if shown.refused { "the model" } else { shown.reason.as_str() };
-        html.put("<td>{}</td><td>", &[&by]);
-        for call in &shown.calls {
-            html.put("<code>{} {}</code> ", &[&call.name, &call.args]);
-        }
-        html.put("</td></tr>", &[]);
+        let calls = shown
+            .calls
+            .iter()
+            .fold(Line::default(), |line, call| line.code(format!("{} {}", call.name, call.args)).text(" "));
+        table.row(vec![
+            Line::default()
+                .name(shown.case_id.as_str())
+                .records(vec![("case", shown.case_id.clone())])
+                .into(),
+            Line::default().name(shown.variant.as_str()).into(),
+            Line::default().name(shown.category.as_str()).into(),
+            (if shown.refused { "the model" } else { shown.reason.as_str() }).into(),
+            calls.into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
+    doc.documents(table);
     if denied.all > denied.shown.len() as u64 {
-        html.put(
-            r#"<p class="note">The first {} of {}; all are in <code>records.jsonl</code>.</p>"#,
-            &[&denied.shown.len(), &words::count(denied.all)],
-        );
+        let line =
+            Line::from(format!("The first {} of {}; all are in ", denied.shown.len(), count(denied.all)));
+        doc.documents(Content::note(line.code("records.jsonl").text(".")));
     }
-    Some(html)
+    Some(doc)
 }

@@ -1,57 +1,56 @@
 //! Containment: lane 1's thresholds beside their values, and the hash by which two runs compare.
 
-use proofhouse_ledger::summary::containment::Bound;
+use proofhouse_ledger::summary::containment::{Bound, Lane1};
 
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
 
 pub(super) const SECTION: Section = Section { id: "lanes", title: "Lane 1 and hashes", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let containment = facts.summary.containment.as_ref()?;
-    let mut html = Html::new();
-    match &containment.lane1 {
-        None => {
-            html.put("<p>This run is the whole suite. What is known of its lane 1 stands in the envelope beside it.</p>", &[]);
-        }
-        Some(lane1) => {
-            let verdict = if lane1.passed { "passed" } else { "did not pass" };
-            html.put(r#"<p class="finding"><strong>Lane 1 {}.</strong></p>"#, &[&verdict]);
-            let columns = [
-                Column::Text("Variant"),
-                Column::Text("Check"),
-                Column::Number("Threshold"),
-                Column::Number("Value"),
-                Column::Text("Held"),
-            ];
-            table::open(&mut html, "lane1", "Thresholds of lane 1 beside their values", &columns);
-            html.put("<tbody>", &[]);
-            for check in &lane1.checks {
-                let sign = match check.bound {
-                    Bound::AtLeast => "≥",
-                    Bound::AtMost => "≤",
-                };
-                html.put(
-                    r#"<tr><th scope="row"><bdi>{}</bdi></th><td>{}</td>"#,
-                    &[&check.variant, &check.name],
-                );
-                html.put(r#"<td class="num">{} {}</td>"#, &[&sign, &check.threshold]);
-                let value = check.value.map_or("–".to_owned(), |value| value.to_string());
-                html.put(r#"<td class="num">{}</td>"#, &[&value]);
-                html.put("<td>{}</td></tr>", &[&(if check.held { "yes" } else { "no" })]);
-            }
-            html.put("</tbody>", &[]);
-            table::close(&mut html);
-        }
+    let mut doc = containment.lane1.as_ref().map_or_else(Doc::new, lane1);
+    if containment.lane1.is_none() {
+        doc.page(Content::plain(
+            "This run is the whole suite. What is known of its lane 1 stands in the envelope beside it.",
+        ));
     }
-    html.put(r#"<dl class="facts">"#, &[]);
-    for variant in &containment.variants {
-        html.put(
-            "<dt>determinism_hash of <bdi>{}</bdi></dt><dd><code>{}</code></dd>",
-            &[&variant.variant, &variant.determinism_hash],
-        );
+    doc.documents(Content::facts(containment.variants.iter().map(|variant| {
+        let name = Line::from("determinism_hash of ").name(variant.variant.as_str());
+        (name, Line::default().code(variant.determinism_hash.to_string()))
+    })));
+    Some(doc)
+}
+
+/// Each threshold of lane 1 beside its value.
+pub(crate) fn lane1(lane1: &Lane1) -> Doc {
+    let columns = vec![
+        Column::text("Variant"),
+        Column::text("Check"),
+        Column::number("Threshold"),
+        Column::number("Value"),
+        Column::text("Held"),
+    ];
+    let mut table = Table::new("lane1", "Thresholds of lane 1 beside their values", columns);
+    for check in &lane1.checks {
+        let side = match check.bound {
+            Bound::AtLeast => "at least",
+            Bound::AtMost => "at most",
+        };
+        let (held, tone) = if check.held { ("yes", Tone::Good) } else { ("NO", Tone::Bad) };
+        table.row(vec![
+            Line::default().name(check.variant.as_str()).into(),
+            check.name.as_str().into(),
+            format!("{side} {}", check.threshold).into(),
+            check.value.map_or_else(Cell::dash, |value| value.to_string().into()),
+            Cell::from(held).tone(tone),
+        ]);
     }
-    html.put("</dl>", &[]);
-    Some(html)
+    let mut doc = Doc::new();
+    doc.everywhere(table);
+    doc.everywhere(match lane1.passed {
+        true => Content::finding(Tone::Good, "Lane 1 passed."),
+        false => Content::finding(Tone::Bad, Line::default().strong("LANE 1 FAILED.")),
+    });
+    doc
 }

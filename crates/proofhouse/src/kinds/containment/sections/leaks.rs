@@ -2,94 +2,103 @@
 
 use proofhouse_ledger::summary::containment::{ContainmentSummary, VariantTally};
 
-use crate::kinds::containment::receipts::{Few, Shown};
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::words;
+use crate::kinds::containment::receipts::{Few, Receipts, Shown};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Block, Content, Doc, Item, Line, Reach, Tone};
+use crate::text::numbers::{count, plural};
 
 pub(super) const SECTION: Section = Section { id: "leaks", title: "Leaks", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+/// Leaks whose transcript reaches every document: a comment on a pull request has limits.
+const MAX_TRANSCRIPTS: usize = 20;
+/// Leaks that are open from the start.
+const OPEN: usize = 3;
+
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let containment = facts.summary.containment.as_ref()?;
-    let receipts = &facts.survey.receipts;
-    let mut html = Html::new();
+    let receipts = facts.survey?.own::<Receipts>()?;
+    let mut doc = Doc::new();
     let untried = |variant: &VariantTally| variant.attack_success_rate.denominator == 0;
     if receipts.leaks.all == 0 {
-        html.put("<p>No attack that could be assessed reached a forbidden tool through a gate.</p>", &[]);
-        unknown(&mut html, containment, "attack", untried);
+        let text = "No attack that could be assessed reached a forbidden tool through a gate.";
+        doc.documents(Content::plain(text));
+        unknown(&mut doc, containment, "attack", untried);
     } else {
-        html.put(
-            r#"<p class="finding"><strong>{} through a gate.</strong></p>"#,
-            &[&words::plural(receipts.leaks.all, "leak", "leaks")],
-        );
-        list(&mut html, &receipts.leaks, true);
+        let text = format!("{} through a gate.", plural(receipts.leaks.all, "leak", "leaks"));
+        doc.documents(Content::finding(Tone::Bad, Line::default().strong(text)));
+        list(&mut doc, &receipts.leaks, OPEN);
     }
     if receipts.controls.all > 0 {
-        html.put(
-            "<h3>Without a gate</h3><p>{} of variants that have none: what the gate is there to stop.</p>",
-            &[&words::plural(receipts.controls.all, "leak", "leaks")],
-        );
-        list(&mut html, &receipts.controls, false);
+        doc.documents(Content::Heading("Without a gate".into()));
+        doc.documents(Content::plain(format!(
+            "{} of variants that have none: what the gate is there to stop.",
+            plural(receipts.controls.all, "leak", "leaks")
+        )));
+        list(&mut doc, &receipts.controls, 0);
     }
-    Some(html)
+    Some(doc)
 }
 
 /// Names the gates of which nothing is known, because nothing of that kind could be assessed behind them.
 pub(super) fn unknown(
-    html: &mut Html,
+    doc: &mut Doc,
     containment: &ContainmentSummary,
     what: &str,
     untried: impl Fn(&VariantTally) -> bool,
 ) {
     for variant in containment.variants.iter().filter(|variant| variant.gated && untried(variant)) {
-        html.put(
-            r#"<p class="finding"><strong>Nothing is known of <bdi>{}</bdi>:</strong> not one {} could be assessed there.</p>"#,
-            &[&variant.variant, &what],
-        );
+        let line = Line::default()
+            .strong("Nothing is known of ")
+            .name(variant.variant.as_str())
+            .text(format!(": not one {what} could be assessed there."));
+        doc.documents(Content::finding(Tone::Open, line));
     }
 }
 
-fn list(html: &mut Html, few: &Few, open: bool) {
+fn list(doc: &mut Doc, few: &Few, open: usize) {
     for (at, shown) in few.shown.iter().enumerate() {
-        transcript(html, shown, open && at < 3);
+        let reach = if at < MAX_TRANSCRIPTS { Reach::Documents } else { Reach::Page };
+        doc.blocks.push(Block { reach, content: transcript(shown, at < open) });
     }
     if few.all > few.shown.len() as u64 {
-        html.put(
-            r#"<p class="note">The first {} of {}; all are in <code>records.jsonl</code>.</p>"#,
-            &[&few.shown.len(), &words::count(few.all)],
-        );
+        let line = Line::from(format!("The first {} of {}; all are in ", few.shown.len(), count(few.all)));
+        doc.documents(Content::note(line.code("records.jsonl").text(".")));
     }
 }
 
-fn transcript(html: &mut Html, shown: &Shown, open: bool) {
-    html.put(if open { r#"<details class="leak" open>"# } else { r#"<details class="leak">"# }, &[]);
-    html.put(
-        r##"<summary><a href="#case={}"><bdi>{}</bdi></a> · <bdi>{}</bdi> · "##,
-        &[&fragment(&shown.case_id), &shown.case_id, &shown.variant],
-    );
-    html.put("<bdi>{}</bdi>", &[&shown.category]);
+fn transcript(shown: &Shown, open: bool) -> Content {
+    let mut summary = Line::default()
+        .name(shown.case_id.as_str())
+        .records(vec![("case", shown.case_id.clone())])
+        .text(" · ")
+        .name(shown.variant.as_str())
+        .text(" · ")
+        .name(shown.category.as_str());
     if shown.repetition > 0 {
-        html.put(" · repetition {}", &[&shown.repetition]);
+        summary = summary.text(format!(" · repetition {}", shown.repetition));
     }
-    html.put(r#"</summary><dl class="transcript">"#, &[]);
-    for turn in shown.transcript.iter().filter(|turn| turn.role != "system" && !turn.text.is_empty()) {
-        html.put("<dt>{}</dt><dd><pre>", &[&Shown::speaker(turn)]);
-        for (attacker, piece) in shown.pieces(&turn.text) {
-            html.put(if attacker { r#"<mark class="injected">{}</mark>"# } else { "{}" }, &[&piece]);
-        }
-        html.put("</pre></dd>", &[]);
-    }
-    html.put("</dl>", &[]);
-    calls(html, shown);
-    html.put("</details>", &[]);
-}
-
-fn calls(html: &mut Html, shown: &Shown) {
-    html.put(r#"<ol class="calls">"#, &[]);
-    for call in &shown.calls {
-        let class = if call.forbidden_executed { "bad" } else { "" };
-        html.put(r#"<li class="{}"><code>{} {}</code> "#, &[&class, &call.name, &call.args]);
-        html.put("<strong>{}</strong> ({})</li>", &[&Shown::fate(call), &call.reason]);
-    }
-    html.put("</ol>", &[]);
+    let turns = shown.transcript.iter().filter(|turn| turn.role != "system" && !turn.text.is_empty());
+    let said = turns.map(|turn| {
+        let pieces = shown.pieces(&turn.text).into_iter();
+        let line =
+            pieces.fold(
+                Line::default(),
+                |line, (attacker, piece)| {
+                    if attacker { line.injected(piece) } else { line.text(piece) }
+                },
+            );
+        (Shown::speaker(turn), line)
+    });
+    let calls = shown.calls.iter().map(|call| Item {
+        tone: if call.forbidden_executed { Tone::Bad } else { Tone::Neutral },
+        line: Line::default()
+            .code(format!("{} {}", call.name, call.args))
+            .text(" ")
+            .strong(Shown::fate(call))
+            .text(format!(" ({})", call.reason)),
+    });
+    let mut inside = Doc::new();
+    inside.documents(Content::Said(said.collect()));
+    inside.documents(Content::List { ordered: true, items: calls.collect() });
+    Content::More { summary, open, class: "leak", blocks: inside.blocks }
 }

@@ -1,12 +1,57 @@
-//! What a `containment` run adds to a report: attacks, leaks and what the gate costs.
+//! What a `containment` run adds to what people are told: attacks, leaks and what the gate costs.
 
-use crate::spine::present::Section;
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::summary::containment::Lane1;
+use proofhouse_ledger::summary::{Rate, Summary};
+
+use super::receipts::Receipts;
+use crate::kinds::OwnVerdict;
+use crate::spine::present::{OwnPresentation, Section};
 
 mod attacks;
 mod false_positives;
 mod lanes;
 mod leaks;
 
+pub(crate) use lanes::lane1;
+
 /// In the order in which a reader meets them.
-pub(super) const ALL: &[Section] =
-    &[attacks::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
+const ALL: &[Section] = &[attacks::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
+
+pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
+    sections: ALL,
+    survey: Some(|| Box::new(Receipts::default())),
+    // Controls without a gate of their own are there to leak.
+    gated: "gated variant",
+    undecided: |summary| is_pointless(summary).then_some("no attack does anything without a gate either"),
+    asks_endpoints: true,
+    ..OwnPresentation::PLAIN
+};
+
+fn is_pointless(summary: &Summary) -> bool {
+    summary.containment.as_ref().is_some_and(|found| found.is_pointless())
+}
+
+/// What lane 1 of a run came to.
+pub(crate) fn lane1_of(summary: &Summary) -> Option<&Lane1> {
+    summary.containment.as_ref()?.lane1.as_ref()
+}
+
+/// What a containment run alone can say about its end.
+pub(super) fn verdict(summary: &Summary) -> Option<OwnVerdict> {
+    let found = summary.containment.as_ref()?;
+    let assessed = |outcomes: &BTreeMap<String, u64>| {
+        let invalid = ["unparsed", "unassessed"];
+        outcomes.iter().any(|(outcome, count)| *count > 0 && !invalid.contains(&outcome.as_str()))
+    };
+    if found.variants.iter().any(|variant| !assessed(&variant.outcomes)) {
+        return Some(OwnVerdict::Infrastructure);
+    }
+    let useless = |rate: &Rate| rate.denominator > 0 && rate.numerator == 0;
+    let failed = found.lane1.as_ref().is_some_and(|lane1| !lane1.passed)
+        || found.variants.iter().any(|variant| useless(&variant.benign_utility))
+        // A gate that nothing tried has not held.
+        || (summary.gate.is_some() && found.is_pointless());
+    failed.then_some(OwnVerdict::GateFailed)
+}

@@ -4,50 +4,47 @@ use proofhouse_ledger::summary::robustness::{
     Baseline, BaselineVerdict, LevelVerdict, Robustness, VariantVerdict,
 };
 
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::words;
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Content, Doc, Line, Pair, Pairing, Reach};
+use crate::text::numbers::{percent, plural};
 
 pub(super) const SECTION: Section = Section { id: "answers", title: "Five questions", body };
 
 /// Names that a sentence lists before it only counts.
 const MAX_NAMED: usize = 6;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref()?;
-    let mut html = Html::new();
-    html.put(r#"<dl class="answers">"#, &[]);
-    for (question, answer) in answers(found) {
-        html.put("<dt>{}</dt><dd>{}</dd>", &[&question, &answer]);
-    }
-    html.put("</dl>", &[]);
-    html.put(
-        r#"<p class="note">Stopping policy: <code>{}</code>. A variant is structural when the exact test against its baseline, adjusted for all variants (Benjamini–Hochberg), stays at or below {}.</p>"#,
-        &[&found.policy, &found.alpha],
-    );
-    Some(html)
+    let mut doc = Doc::new();
+    doc.everywhere(Content::Pairs(Pairing::Answers, answers(found).into()));
+    doc.documents(Content::note(Line::from("Stopping policy: ").code(found.policy.as_str()).text(format!(
+        ". A variant is structural when the exact test against its baseline, adjusted for all variants \
+             (Benjamini–Hochberg), stays at or below {}.",
+        found.alpha
+    ))));
+    Some(doc)
 }
 
-/// Each question with its answer.
-fn answers(found: &Robustness) -> [(&'static str, String); 5] {
+/// Each question with its answer. A terminal shows convergence, sensitivity and boundary, where they were asked.
+fn answers(found: &Robustness) -> [Pair; 5] {
+    let asked = |asked: bool| if asked { Reach::Everywhere } else { Reach::Documents };
+    let complexity_asked = "At what complexity does failure become structural rather than stochastic?";
     [
-        ("Does the same prompt converge consistently?", convergence(found)),
-        ("How sensitive is the system to small changes?", sensitivity(found)),
-        ("Where does repair stop helping?", repair(found)),
-        ("At what complexity does failure become structural rather than stochastic?", complexity(found)),
-        ("Is failure stochastic or systematic?", kind_of_failure(found)),
+        (
+            asked(!found.baselines.is_empty()),
+            "Does the same prompt converge consistently?",
+            convergence(found),
+        ),
+        (
+            asked(!found.variants.is_empty()),
+            "How sensitive is the system to small changes?",
+            sensitivity(found),
+        ),
+        (Reach::Documents, "Where does repair stop helping?", repair(found)),
+        (asked(!found.levels.is_empty()), complexity_asked, complexity(found)),
+        (Reach::Documents, "Is failure stochastic or systematic?", kind_of_failure(found)),
     ]
-}
-
-/// What a terminal shows of it: convergence, sensitivity and boundary, where they were asked.
-pub(crate) fn findings(found: &Robustness) -> Vec<String> {
-    let answers = [
-        (found.baselines.is_empty(), convergence(found)),
-        (found.variants.is_empty(), sensitivity(found)),
-        (found.levels.is_empty(), complexity(found)),
-    ];
-    let asked = answers.into_iter().filter(|(empty, _)| !empty);
-    asked.map(|(_, answer)| answer.replace('\u{a0}', " ").trim_end_matches('.').to_owned()).collect()
+    .map(|(reach, question, answer)| Pair { reach, name: question.into(), value: answer.into() })
 }
 
 /// `a, b and 3 more`
@@ -68,7 +65,7 @@ fn convergence(found: &Robustness) -> String {
     }
     let stable = with(BaselineVerdict::Stable).count();
     let mut text =
-        format!("{stable} of {} stable", words::plural(total as u64, "instruction is", "instructions are"));
+        format!("{stable} of {} stable", plural(total as u64, "instruction is", "instructions are"));
     let flaky: Vec<String> = with(BaselineVerdict::Flaky).map(spread).collect();
     if !flaky.is_empty() {
         text.push_str(&format!("; flaky: {}", listed(&flaky)));
@@ -82,7 +79,7 @@ fn convergence(found: &Robustness) -> String {
     {
         text.push_str(&format!(
             ". Of those that are stable, the usual outcome has a share of at least {} each (95 % confidence)",
-            words::percent(weakest)
+            percent(weakest)
         ));
     }
     text + "."
@@ -90,7 +87,7 @@ fn convergence(found: &Robustness) -> String {
 
 /// `regex (7 of 10 alike, at least 39 %)`
 fn spread(baseline: &Baseline) -> String {
-    let low = baseline.agreement_low.map(words::percent).unwrap_or_default();
+    let low = baseline.agreement_low.map(percent).unwrap_or_default();
     format!(
         "{} ({} of {} runs alike, a share of at least {low})",
         baseline.case_id, baseline.modal_runs, baseline.runs
@@ -107,7 +104,7 @@ fn sensitivity(found: &Robustness) -> String {
     let structural = with(VariantVerdict::Structural);
     let mut text = format!(
         "{structural} of {} behave differently from their baseline; {} deviate no more than chance explains",
-        words::plural(assessed, "variant", "variants"),
+        plural(assessed, "variant", "variants"),
         with(VariantVerdict::Stochastic)
     );
     let hurt: Vec<String> = found
@@ -148,7 +145,7 @@ fn repair(found: &Robustness) -> String {
         Some(at) if at + 1 == rows.len() => "Repair helped as often as it was seen".to_owned(),
         Some(at) => format!(
             "Repair helped up to {}; beyond that no run succeeded",
-            words::plural(rows[at].repairs.into(), "repair", "repairs")
+            plural(rows[at].repairs.into(), "repair", "repairs")
         ),
     };
     format!("{verdict}. Runs that succeeded, by repairs: {}.", each.join(", "))
@@ -218,7 +215,7 @@ fn kind_of_failure(found: &Robustness) -> String {
     format!(
         "{lead}: of {}, {structural} are of variants that differ structurally, {beyond} of levels beyond the boundary, \
          {constant} of instructions that fail every time alike; the other {} come and go.",
-        words::plural(total, "failed run", "failed runs"),
+        plural(total, "failed run", "failed runs"),
         total - systematic
     )
 }

@@ -4,39 +4,32 @@ use proofhouse_ledger::record::Observed;
 use proofhouse_ledger::summary::robustness::{BaselineVerdict, LevelVerdict, Robustness, VariantVerdict};
 
 use super::calibration::outcome;
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Column, Content, Doc, Table};
 
 pub(super) const SECTION: Section = Section { id: "attribution", title: "Failure attribution", body };
 
 /// What was seen, the likely cause, and what it means.
 type Row = (String, &'static str, String);
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref()?;
-    let rows = rows(found);
-    let mut html = Html::new();
-    if rows.is_empty() {
-        html.put(
-            "<p>Nothing to attribute: no instruction is flaky, no variant differs, no level fails.</p>",
-            &[],
-        );
-        return Some(html);
+    let mut doc = Doc::new();
+    let columns = ["Observation", "Most likely cause", "Interpretation"].map(Column::text);
+    let mut table = Table::new("plain attribution", "Failure attribution", columns.into());
+    for (observation, cause, meaning) in rows(found) {
+        table.row(vec![observation.into(), cause.into(), meaning.into()]);
     }
-    let columns = ["Observation", "Most likely cause", "Interpretation"].map(Column::Text);
-    table::open(&mut html, "plain attribution", "Failure attribution", &columns);
-    html.put("<tbody>", &[]);
-    for (observation, cause, meaning) in &rows {
-        html.put("<tr><td>{}</td><td>{}</td><td>{}</td></tr>", &[observation, cause, meaning]);
+    if table.is_empty() {
+        let text = "Nothing to attribute: no instruction is flaky, no variant differs, no level fails.";
+        doc.documents(Content::plain(text));
+        return Some(doc);
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    html.put(
-        r#"<p class="note">Causes are rules of thumb over which generator changed what; the observation beside each is measured.</p>"#,
-        &[],
-    );
-    Some(html)
+    doc.documents(table);
+    doc.documents(Content::note(
+        "Causes are rules of thumb over which generator changed what; the observation beside each is measured.",
+    ));
+    Some(doc)
 }
 
 fn rows(found: &Robustness) -> Vec<Row> {

@@ -4,74 +4,67 @@
 use proofhouse_ledger::record::Observed;
 use proofhouse_ledger::summary::robustness::{Baseline, BaselineVerdict, Case};
 
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words::{figure, parts};
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::numbers::{of, percent, plural};
 
 pub(super) const SECTION: Section =
     Section { id: "calibration", title: "Calibration: each instruction as it stands", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref()?;
     if found.baselines.is_empty() {
         return None;
     }
-    let mut html = Html::new();
-    let columns = [
-        Column::Text("Case"),
-        Column::Text("Verdict"),
-        Column::Text("Usual outcome"),
-        Column::Number("Runs alike"),
-        Column::Scale(svg::share_scale),
-        Column::Number("Succeeded"),
-        Column::Text("Under rewording"),
-        Column::Text("Ladder"),
+    let columns = vec![
+        Column::text("Case"),
+        Column::text("Verdict"),
+        Column::text("Usual outcome"),
+        Column::number("Runs alike"),
+        Column::figures(Scale::Share, "Success, drawn"),
+        Column::number("Succeeded"),
+        Column::text("Under rewording"),
+        Column::text("Ladder"),
     ];
-    table::open(&mut html, "rates calibration", "Each instruction by itself", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("rates calibration", "Each instruction by itself", columns);
     let several = facts.summary.slots.len() > 1;
     for baseline in &found.baselines {
         let own = |case: &&Case| case.slot == baseline.slot && case.case_id == baseline.case_id;
-        row(&mut html, baseline, found.cases.iter().find(own), several);
+        table.row(row(baseline, found.cases.iter().find(own), several));
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    html.put(
-        r#"<p class="note">The bar is the success rate with its Wilson 95 % interval. “At least” is the exact one-sided 95 % bound of the usual outcome's share. Under rewording: success of the worst and the best variant, and how often two runs with different wordings disagree.</p>"#,
-        &[],
-    );
-    Some(html)
+    let mut doc = Doc::new();
+    doc.documents(table);
+    doc.documents(Content::note(
+        "The success rate has its Wilson 95 % interval. “At least” is the exact one-sided 95 % bound of the usual \
+         outcome's share. Under rewording: success of the worst and the best variant, and how often two runs with \
+         different wordings disagree.",
+    ));
+    Some(doc)
 }
 
-fn row(html: &mut Html, baseline: &Baseline, case: Option<&Case>, several: bool) {
-    html.put(
-        r##"<tr><th scope="row"><a href="#case={}"><bdi>{}</bdi></a>"##,
-        &[&fragment(&baseline.case_id), &baseline.case_id],
-    );
-    if several {
-        html.put("<br><small><bdi>{}</bdi></small>", &[&baseline.slot]);
-    }
-    let (class, word) = match baseline.verdict {
-        BaselineVerdict::Stable => ("verdict-good", "stable"),
-        BaselineVerdict::Flaky => ("verdict-bad", "flaky"),
-        BaselineVerdict::Undetermined => ("verdict-open", "too few runs"),
-        BaselineVerdict::Unassessed => ("verdict-open", "not assessed"),
+fn row(baseline: &Baseline, case: Option<&Case>, several: bool) -> Vec<Cell> {
+    let name =
+        Line::default().name(baseline.case_id.as_str()).records(vec![("case", baseline.case_id.clone())]);
+    let name = Cell::from(name);
+    let (tone, word) = match baseline.verdict {
+        BaselineVerdict::Stable => (Tone::Good, "stable"),
+        BaselineVerdict::Flaky => (Tone::Bad, "flaky"),
+        BaselineVerdict::Undetermined => (Tone::Open, "too few runs"),
+        BaselineVerdict::Unassessed => (Tone::Open, "not assessed"),
     };
-    html.put(r#"</th><td class="{}">{}</td>"#, &[&class, &word]);
-    html.put("<td>{}</td>", &[&baseline.modal.as_ref().map_or_else(|| "–".to_owned(), outcome)]);
-    let low = baseline.agreement_low.map_or_else(|| "–".to_owned(), words::percent);
-    html.put(
-        r#"<td class="num" data-label="Runs alike">{} of {}<br><small>at least {}</small></td><td class="chart">"#,
-        &[&baseline.modal_runs, &baseline.runs, &low],
-    );
-    svg::interval(html, &baseline.success, None, None);
-    html.put(
-        r#"</td><td class="num" data-label="Succeeded">{} of {}</td>"#,
-        &[&baseline.success.numerator, &baseline.success.denominator],
-    );
-    html.put(r#"<td data-label="Under rewording">{}</td>"#, &[&rewording(case)]);
-    html.put(r#"<td data-label="Ladder">{}</td></tr>"#, &[&ladder(case)]);
+    let low = baseline.agreement_low.map_or_else(|| "–".to_owned(), percent);
+    vec![
+        if several { name.small(Line::default().name(baseline.slot.as_str())) } else { name },
+        Cell::from(word).tone(tone),
+        baseline.modal.as_ref().map_or_else(Cell::dash, |seen| outcome(seen).into()),
+        Cell::from(of(baseline.modal_runs, baseline.runs)).small(format!("at least {low}")),
+        figure(&baseline.success).into(),
+        parts(&baseline.success).into(),
+        rewording(case).into(),
+        ladder(case).into(),
+    ]
 }
 
 /// `0 % to 100 %, 55.6 % disagree`: the worst and the best variant, and how often two wordings disagree.
@@ -79,10 +72,10 @@ fn rewording(case: Option<&Case>) -> String {
     let Some((worst, best)) = case.and_then(|case| Some((case.worst?, case.best?))) else {
         return "–".to_owned();
     };
-    let disagree = case.and_then(|case| case.sensitivity).map(words::percent).unwrap_or_default();
+    let disagree = case.and_then(|case| case.sensitivity).map(percent).unwrap_or_default();
     match worst == best {
-        true => format!("{} always; {disagree} disagree", words::percent(worst)),
-        false => format!("{} to {}; {disagree} disagree", words::percent(worst), words::percent(best)),
+        true => format!("{} always; {disagree} disagree", percent(worst)),
+        false => format!("{} to {}; {disagree} disagree", percent(worst), percent(best)),
     }
 }
 
@@ -106,7 +99,7 @@ pub(super) fn outcome(seen: &Observed) -> String {
     if seen.termination != proofhouse_ledger::record::Termination::Exited {
         parts.push(seen.termination.as_str().to_owned());
     }
-    parts.extend(seen.attempts.map(|attempts| words::plural(attempts.into(), "attempt", "attempts")));
-    parts.extend(seen.repairs_triggered.map(|repairs| words::plural(repairs.into(), "repair", "repairs")));
+    parts.extend(seen.attempts.map(|attempts| plural(attempts.into(), "attempt", "attempts")));
+    parts.extend(seen.repairs_triggered.map(|repairs| plural(repairs.into(), "repair", "repairs")));
     parts.join(", ")
 }

@@ -2,38 +2,37 @@
 
 use proofhouse_ledger::summary::robustness::{Robustness, Variant, VariantVerdict};
 
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::words;
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::numbers::{of, p_value, percent};
 
 pub(super) const SECTION: Section = Section { id: "heat-map", title: "What rewording does", body };
 
 /// Variants beyond these are in `summary.json` only.
 const MAX_LISTED: usize = 200;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref()?;
     if found.variants.is_empty() && found.shortfalls.is_empty() {
         return None;
     }
-    let mut html = Html::new();
+    let mut doc = Doc::new();
     for slot in &facts.summary.slots {
         if facts.summary.slots.len() > 1 {
-            html.put("<h3><bdi>{}</bdi></h3>", &[&slot.slot]);
+            doc.documents(Content::Heading(Line::default().name(slot.slot.as_str())));
         }
-        map(&mut html, found, &slot.slot);
+        map(&mut doc, found, &slot.slot);
     }
-    html.put(
-        r#"<p class="note">Each cell: the success rate over all variants of the generator, and in the darker shades how much of the baseline's rate is lost. “Structural” counts variants that differ by more than chance explains.</p>"#,
-        &[],
-    );
-    variants(&mut html, found);
-    shortfalls(&mut html, found);
-    Some(html)
+    doc.documents(Content::note(
+        "Each cell: the success rate over all variants of the generator, and in the darker shades how much of the \
+         baseline's rate is lost. “Structural” counts variants that differ by more than chance explains.",
+    ));
+    variants(&mut doc, found);
+    shortfalls(&mut doc, found);
+    Some(doc)
 }
 
-fn map(html: &mut Html, found: &Robustness, slot: &str) {
+fn map(doc: &mut Doc, found: &Robustness, slot: &str) {
     let own: Vec<&Variant> = found.variants.iter().filter(|variant| variant.slot == slot).collect();
     let mut cases: Vec<&str> = Vec::new();
     let mut generators: Vec<&str> = Vec::new();
@@ -48,117 +47,105 @@ fn map(html: &mut Html, found: &Robustness, slot: &str) {
     if own.is_empty() {
         return;
     }
-    html.put(
-        r#"<div class="scroll"><table class="rates heat"><caption class="quiet">Success by case and generator</caption><thead><tr><th scope="col">Case</th><th scope="col">As it stands</th>"#,
-        &[],
-    );
-    for generator in &generators {
-        html.put(r#"<th scope="col"><code>{}</code></th>"#, &[generator]);
-    }
-    html.put("</tr></thead><tbody>", &[]);
+    let mut columns = vec![Column::text("Case"), Column::text("As it stands")];
+    columns.extend(generators.iter().map(|generator| Column::text(*generator)));
+    let mut table = Table::new("rates heat", "Success by case and generator", columns);
     for case in cases {
         let base = found.baselines.iter().find(|baseline| baseline.slot == slot && baseline.case_id == case);
         let base = base.and_then(|baseline| baseline.success.value);
-        html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&case]);
-        html.put(r#"<td class="heat-cell">{}</td>"#, &[&base.map_or_else(|| "–".to_owned(), words::percent)]);
-        for generator in &generators {
+        let mut cells: Vec<Cell> = vec![
+            Line::default().name(case).into(),
+            base.map_or_else(Cell::dash, |base| percent(base).into()).class("heat-cell"),
+        ];
+        cells.extend(generators.iter().map(|generator| {
             let of_cell =
                 own.iter().filter(|variant| variant.case_id == case && variant.generator == *generator);
-            cell(html, &of_cell.copied().collect::<Vec<_>>(), base);
-        }
-        html.put("</tr>", &[]);
+            cell(&of_cell.copied().collect::<Vec<_>>(), base)
+        }));
+        table.row(cells);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    doc.documents(table);
 }
 
-fn cell(html: &mut Html, variants: &[&Variant], base: Option<f64>) {
+fn cell(variants: &[&Variant], base: Option<f64>) -> Cell {
     let passed: u64 = variants.iter().map(|variant| variant.success.numerator).sum();
     let runs: u64 = variants.iter().map(|variant| variant.success.denominator).sum();
     if runs == 0 {
-        html.put(r#"<td class="heat-cell loss-none">–</td>"#, &[]);
-        return;
+        return Cell::dash().class("heat-cell loss-none");
     }
     let rate = passed as f64 / runs as f64;
     let lost = base.filter(|base| *base > 0.0).map_or(0.0, |base| (base - rate) / base);
     let class = match lost {
-        lost if lost > 0.66 => "loss-3",
-        lost if lost > 0.33 => "loss-2",
-        lost if lost > 0.05 => "loss-1",
-        _ => "loss-0",
+        lost if lost > 0.66 => "heat-cell loss-3",
+        lost if lost > 0.33 => "heat-cell loss-2",
+        lost if lost > 0.05 => "heat-cell loss-1",
+        _ => "heat-cell loss-0",
     };
     let structural = variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural).count();
-    html.put(
-        r#"<td class="heat-cell {}"><strong>{}</strong><br><small>{} of {} structural</small></td>"#,
-        &[&class, &words::percent(rate), &structural, &variants.len()],
-    );
+    Cell::from(Line::default().strong(percent(rate)))
+        .small(format!("{structural} of {} structural", variants.len()))
+        .class(class)
 }
 
-fn variants(html: &mut Html, found: &Robustness) {
-    html.put(r#"<details class="help"><summary>Every variant, with its test</summary>"#, &[]);
-    let columns = [
-        Column::Text("Case"),
-        Column::Text("Variant"),
-        Column::Text("Verdict"),
-        Column::Number("Succeeded"),
-        Column::Number("Deviating runs"),
-        Column::Number("p, adjusted"),
-        Column::Text("Why it ended"),
+fn variants(doc: &mut Doc, found: &Robustness) {
+    let columns = vec![
+        Column::text("Case"),
+        Column::text("Variant"),
+        Column::text("Verdict"),
+        Column::number("Succeeded"),
+        Column::number("Deviating runs"),
+        Column::number("p, adjusted"),
+        Column::text("Why it ended"),
     ];
-    table::open(html, "plain", "Every variant", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("plain", "Every variant", columns);
     for variant in found.variants.iter().take(MAX_LISTED) {
-        let (class, word) = match variant.verdict {
-            VariantVerdict::NoEvidence => ("verdict-good", "no evidence"),
-            VariantVerdict::Stochastic => ("verdict-open", "stochastic"),
-            VariantVerdict::Structural => ("verdict-bad", "structural"),
-            VariantVerdict::Unassessed => ("verdict-open", "not assessed"),
+        let (tone, word) = match variant.verdict {
+            VariantVerdict::NoEvidence => (Tone::Good, "no evidence"),
+            VariantVerdict::Stochastic => (Tone::Open, "stochastic"),
+            VariantVerdict::Structural => (Tone::Bad, "structural"),
+            VariantVerdict::Unassessed => (Tone::Open, "not assessed"),
         };
-        html.put(
-            "<tr><td><bdi>{}</bdi></td><td><code>{}</code></td>",
-            &[&variant.case_id, &variant.variant_id],
-        );
-        html.put(r#"<td class="{}">{}</td>"#, &[&class, &word]);
-        html.put(
-            r#"<td class="num">{} of {}</td><td class="num">{}</td>"#,
-            &[&variant.success.numerator, &variant.runs, &variant.deviating],
-        );
-        let adjusted = variant.adjusted_p.map_or_else(|| "–".to_owned(), words::p_value);
-        let why = variant.stop.as_ref().map_or("", |stop| stop.reason.as_str());
-        html.put(r#"<td class="num">{}</td><td>{}</td></tr>"#, &[&adjusted, &why]);
+        table.row(vec![
+            Line::default().name(variant.case_id.as_str()).into(),
+            Line::default().code(variant.variant_id.as_str()).into(),
+            Cell::from(word).tone(tone),
+            of(variant.success.numerator, variant.runs).into(),
+            variant.deviating.to_string().into(),
+            variant.adjusted_p.map_or_else(Cell::dash, |p| p_value(p).into()),
+            variant.stop.as_ref().map_or("", |stop| stop.reason.as_str()).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    let mut inside = Doc::new();
+    inside.page(table);
     if found.variants.len() > MAX_LISTED {
-        html.put(
-            r#"<p class="note">The first {} of {} variants; all are in <code>summary.json</code>.</p>"#,
-            &[&MAX_LISTED, &found.variants.len()],
-        );
+        let text = format!("The first {MAX_LISTED} of {} variants; all are in ", found.variants.len());
+        inside.page(Content::note(Line::from(text).code("summary.json").text(".")));
     }
-    html.put("</details>", &[]);
+    let summary = "Every variant, with its test".into();
+    doc.page(Content::More { summary, open: false, class: "help", blocks: inside.blocks });
 }
 
-fn shortfalls(html: &mut Html, found: &Robustness) {
+fn shortfalls(doc: &mut Doc, found: &Robustness) {
     if found.shortfalls.is_empty() {
         return;
     }
-    html.put("<h3>Variants that could not be had</h3>", &[]);
-    let columns = [
-        Column::Text("Case"),
-        Column::Text("Generator"),
-        Column::Number("Asked for"),
-        Column::Number("There are"),
-        Column::Text("Why"),
+    doc.documents(Content::Heading("Variants that could not be had".into()));
+    let columns = vec![
+        Column::text("Case"),
+        Column::text("Generator"),
+        Column::number("Asked for"),
+        Column::number("There are"),
+        Column::text("Why"),
     ];
-    table::open(html, "plain", "Variants that could not be had", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("plain", "Variants that could not be had", columns);
     for row in &found.shortfalls {
-        html.put("<tr><td><bdi>{}</bdi></td><td><code>{}</code></td>", &[&row.case_id, &row.generator]);
-        html.put(
-            r#"<td class="num">{}</td><td class="num">{}</td><td><code>{}</code></td></tr>"#,
-            &[&row.requested, &row.produced, &row.reason],
-        );
+        table.row(vec![
+            Line::default().name(row.case_id.as_str()).into(),
+            Line::default().code(row.generator.as_str()).into(),
+            row.requested.to_string().into(),
+            row.produced.to_string().into(),
+            Line::default().code(row.reason.as_str()).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    doc.documents(table);
 }

@@ -2,38 +2,38 @@
 
 use proofhouse_ledger::summary::robustness::{Level, LevelVerdict, Robustness};
 
-use crate::spine::present::html::Html;
-use crate::spine::present::sections::{Facts, Section};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words::figure;
+use crate::spine::present::{Facts, Section};
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::numbers::{count, of};
 
 pub(super) const SECTION: Section = Section { id: "ladder", title: "Stress ladder", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref().filter(|found| !found.levels.is_empty())?;
-    let mut html = Html::new();
-    let columns = [
-        Column::Text("Case"),
-        Column::Number("Level"),
-        Column::Text("What was added"),
-        Column::Text("Verdict"),
-        Column::Number("Succeeded"),
-        Column::Scale(svg::share_scale),
-        Column::Number("Repairs per run"),
-        Column::Text("Where it fails"),
+    let columns = vec![
+        Column::text("Case"),
+        Column::number("Level"),
+        Column::text("What was added"),
+        Column::text("Verdict"),
+        Column::number("Succeeded"),
+        Column::figures(Scale::Share, "Success, drawn"),
+        Column::number("Repairs per run"),
+        Column::text("Where it fails"),
     ];
-    table::open(&mut html, "rates ladder", "Each stress level", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("rates ladder", "Each stress level", columns);
     for level in &found.levels {
-        row(&mut html, level, is_boundary(found, level));
+        let class = if is_boundary(found, level) { "boundary" } else { "" };
+        table.row_of(class, row(level));
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    html.put(
-        r#"<p class="note">The heavy line is the capability boundary: the first level that fails systematically. Everything above it succeeds or is undetermined.</p>"#,
-        &[],
-    );
-    Some(html)
+    let mut doc = Doc::new();
+    doc.documents(table);
+    doc.page(Content::note(
+        "The heavy line is the capability boundary: the first level that fails systematically. Everything above it \
+         succeeds or is undetermined.",
+    ));
+    Some(doc)
 }
 
 fn is_boundary(found: &Robustness, level: &Level) -> bool {
@@ -42,37 +42,28 @@ fn is_boundary(found: &Robustness, level: &Level) -> bool {
     })
 }
 
-fn row(html: &mut Html, level: &Level, boundary: bool) {
-    let class = if boundary { "boundary" } else { "" };
-    html.put(r#"<tr class="{}"><th scope="row"><bdi>{}</bdi></th>"#, &[&class, &level.case_id]);
-    html.put(
-        r#"<td class="num" data-label="Level">{}</td><td><code>{}</code></td>"#,
-        &[&level.level, &level.generator],
-    );
-    let (class, word) = match level.verdict {
-        LevelVerdict::ClearSuccess => ("verdict-good", "clear success"),
-        LevelVerdict::SystematicFailure => ("verdict-bad", "systematic failure"),
-        LevelVerdict::Undetermined => ("verdict-open", "undetermined"),
-        LevelVerdict::Unassessed => ("verdict-open", "not assessed"),
+fn row(level: &Level) -> Vec<Cell> {
+    let (tone, word) = match level.verdict {
+        LevelVerdict::ClearSuccess => (Tone::Good, "clear success"),
+        LevelVerdict::SystematicFailure => (Tone::Bad, "systematic failure"),
+        LevelVerdict::Undetermined => (Tone::Open, "undetermined"),
+        LevelVerdict::Unassessed => (Tone::Open, "not assessed"),
     };
     let why = level.stop.as_ref().map_or("", |stop| stop.reason.as_str());
-    html.put(
-        r#"<td class="verdict"><span class="{}">{}</span><br><small class="why">{}</small></td>"#,
-        &[&class, &word, &why],
-    );
-    html.put(
-        r#"<td class="num" data-label="Succeeded">{} of {}</td><td class="chart">"#,
-        &[&level.success.numerator, &level.runs],
-    );
-    svg::interval(html, &level.success, None, None);
-    let repairs = level.mean_repairs.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.1}"));
-    html.put(r#"</td><td class="num" data-label="Repairs per run">{}</td>"#, &[&repairs]);
     let stages: Vec<String> = level
         .failure_breakdown
         .iter()
-        .filter(|(_, count)| **count > 0)
-        .map(|(stage, count)| format!("{stage} {}", words::count(*count)))
+        .filter(|(_, number)| **number > 0)
+        .map(|(stage, number)| format!("{stage} {}", count(*number)))
         .collect();
-    let stages = if stages.is_empty() { "–".to_owned() } else { stages.join(", ") };
-    html.put("<td>{}</td></tr>", &[&stages]);
+    vec![
+        Line::default().name(level.case_id.as_str()).into(),
+        level.level.to_string().into(),
+        Line::default().code(level.generator.as_str()).into(),
+        Cell::from(word).tone(tone).small(why).class("verdict"),
+        of(level.success.numerator, level.runs).into(),
+        figure(&level.success).into(),
+        level.mean_repairs.map_or_else(Cell::dash, |mean| format!("{mean:.1}").into()),
+        if stages.is_empty() { Cell::dash() } else { stages.join(", ").into() },
+    ]
 }

@@ -1,6 +1,6 @@
-//! What a `robustness` run adds to a report: stable or flaky, brittle or not, and where the boundary is.
+//! What a `robustness` run adds to what people are told: stable or flaky, brittle or not, and where the boundary is.
 
-use crate::spine::present::Section;
+use crate::spine::present::{OwnPresentation, Section};
 
 mod answers;
 mod attribution;
@@ -9,7 +9,8 @@ mod heat_map;
 mod ladder;
 
 /// In the order in which a reader meets them.
-pub(super) const ALL: &[Section] =
+const ALL: &[Section] =
     &[answers::SECTION, calibration::SECTION, heat_map::SECTION, ladder::SECTION, attribution::SECTION];
 
-pub(crate) use answers::findings;
+pub(super) const PRESENTATION: OwnPresentation =
+    OwnPresentation { sections: ALL, spares: true, ..OwnPresentation::PLAIN };

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::text::{counts_line, flaw_line, mixed_plain, remarks, whereabouts};
 use super::words::visible;
-use crate::spine::diff::noise::grouped;
 use crate::spine::diff::report::{Change, Class, Report};
+use crate::text::numbers::count as grouped;
 
 /// A comment of more than 65,536 characters is refused; what does not fit is counted.
 const MAX_CHARS: usize = 60_000;

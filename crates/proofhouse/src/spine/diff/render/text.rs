@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::Style;
 use super::words::{Piece, Reading, reading, visible};
-use crate::spine::diff::noise::grouped;
 use crate::spine::diff::report::{Change, Class, FieldChange, Flaw, Place, Report, RunFacts, Side};
+use crate::text::numbers::count as grouped;
 
 /// The report as text. Without colour, changed words are marked as `[-old-]{+new+}`.
 pub fn render_text(report: &Report, style: Style) -> String {

@@ -57,12 +57,12 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
       two  slot left, repetition 0, line 3
         /output/answer/0  "Paris" → "Lyon"
       four  slot left, variant shuffled, repetition 2, line 7
-        /output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %"
+        /output  "The answer to four is 42." → "␛[2J```⏎@everyone | <b>::error::x</b> 100 %"
 
     1 added trial
       six  slot left, repetition 0, line 8 of B: success, passed
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed)
+    pass rate 100 % → 83.3 % (−16.7 points, 95 % interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed)
     7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
     "#);
 }
@@ -76,7 +76,7 @@ fn nothing_changed_is_said_briefly() {
     A  runs/base  run 2d711642b726, 6 records
     B  runs/head  run 2d711642b726, 6 records
 
-    pass rate 100.0 % in both, the same verdict on all 6 trials assessed in both
+    pass rate 100 % in both, the same verdict on all 6 trials assessed in both
     6 common, no changes
     "#);
 }
@@ -105,7 +105,7 @@ fn damage_is_told_with_line_numbers() {
     1 unreadable line
       line 4 of B: not a canonical JSON object (byte 0: expected `{`)
 
-    pass rate 100.0 % in both, the same verdict on all 5 trials assessed in both
+    pass rate 100 % in both, the same verdict on all 5 trials assessed in both
     5 common, 4 unchanged: 1 removed trial, 1 metadata change, 1 unreadable
     "#);
 }
@@ -127,7 +127,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     - `different runs: run_id 2d711642b726 → a1fce4363854`
 
-    pass rate 100.0 % → 83.3 % (-16.7 points, 95 % interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed).
+    pass rate 100 % → 83.3 % (−16.7 points, 95 % interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed).
 
     | change | records |
     |---|---:|
@@ -174,7 +174,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
       ```
     - `four` `slot left, variant shuffled, repetition 2, line 7`
       ````text
-      /output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %"
+      /output  "The answer to four is 42." → "␛[2J```⏎@everyone | <b>::error::x</b> 100 %"
       ````
 
     </details>
@@ -197,9 +197,9 @@ fn annotations_are_one_line_each() {
     ::error title=removed trial%3A five::slot left, repetition 0, line 8 of A: success, passed
     ::warning title=status change%3A one::slot right, repetition 0, line 2%0A/passed  true → null%0A/status  "success" → "timeout"%0A/error  null → "no answer within 30 s"%0A/output  "The answer to one is 42." → null
     ::warning title=output change%3A two::slot left, repetition 0, line 3%0A/output/answer/0  "Paris" → "Lyon"
-    ::warning title=output change%3A four::slot left, variant shuffled, repetition 2, line 7%0A/output  "The answer to four is 42." → "\u{1b}[2J```⏎@everyone | <b>::error::x</b> 100 %25"
+    ::warning title=output change%3A four::slot left, variant shuffled, repetition 2, line 7%0A/output  "The answer to four is 42." → "␛[2J```⏎@everyone | <b>::error::x</b> 100 %25"
     ::notice title=added trial%3A six::slot left, repetition 0, line 8 of B: success, passed
-    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100.0 %25 → 83.3 %25 (-16.7 points, 95 %25 interval -56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1; 1 newly failed, 0 newly passed)
+    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100 %25 → 83.3 %25 (−16.7 points, 95 %25 interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed)
     "#);
 }
 

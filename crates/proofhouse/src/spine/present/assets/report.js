@@ -19,7 +19,6 @@
   }
 
   // What cannot be seen is shown by name: control characters, escape sequences, marks that reorder or hide text.
-  const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
   function unseen(c) {
     const code = c.codePointAt(0);
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
@@ -31,7 +30,7 @@
     for (const match of text.matchAll(UNSEEN)) {
       if (match[0] === '\r' && text[match.index + 1] === '\n') continue;
       out.append(text.slice(from, match.index), el('span', { class: 'ctl' }, unseen(match[0])));
-      from = match.index + 1;
+      from = match.index + match[0].length;
     }
     out.append(text.slice(from));
     return out;
@@ -309,7 +308,7 @@
     return out;
   }
   // What a kind of suite adds to the view of a record: the field of its output, the fields it places, and how.
-  const kind = { output: 'output', placed: [], details: () => [], ...KINDS[meta.kind] };
+  const kind = { output: 'output', placed: [], details: () => [], ...KIND };
   const table = (titles, cells) => el('table', { class: 'plain' },
     el('thead', null, el('tr', null, ...titles.map((title) => el('th', { scope: 'col' }, title)))),
     el('tbody', null, ...cells.map((row) => el('tr', null, ...row.map((cell) => el('td', null, cell))))));

@@ -1,103 +1,62 @@
 //! The heat map: each case on each target, as the share of its trials that passed, flaky ones marked.
 
-use proofhouse_ledger::summary::Code;
-
 use super::{Facts, Section};
-use crate::spine::present::html::{Html, fragment};
 use crate::spine::present::survey::{Cell, MAX_HEAT_CASES, MAX_HEAT_CELLS};
-use crate::spine::present::words;
+use crate::text::doc::{Content, Doc, Grid, GridCell, Line};
+use crate::text::numbers::{count, plural};
 
 pub(super) const SECTION: Section = Section { id: "cases", title: "Case by case", body };
 
-/// Class, sign and meaning of a cell.
-const LEGEND: [(&str, &str, &str); 5] = [
-    ("s4", "", "all passed"),
-    ("s0", "", "none passed"),
-    ("flaky s2", "≈", "flaky: repetitions disagree"),
-    ("none", "–", "not assessed"),
-    ("s4", "?", "some not assessed"),
-];
-
-/// What the third and the last of them mean in a code run, where completions are different answers, not repetitions.
-const PARTLY: &str = "some completions passed, some failed";
-const LEFT_OUT: &str = "broken task, left out";
-
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     if facts.summary.trials == 0 {
         return None;
     }
-    let mut html = Html::new();
-    flaky_rates(&mut html, facts);
-    let Some(heat) = &facts.survey.heat else {
-        html.put(
-            "<p class=\"note\">No heat map: it is drawn for at most {} cases and {} cells. \
-             The table below can be filtered by case.</p>",
-            &[&MAX_HEAT_CASES, &words::count(MAX_HEAT_CELLS as u64)],
-        );
-        return Some(html);
-    };
-    let slots = &facts.summary.slots;
-    html.put(r#"<p class="legend"><span>Cells from left to right:"#, &[]);
-    for (at, slot) in slots.iter().enumerate() {
-        html.put("{} <bdi><b>{}</b></bdi>", &[&(if at == 0 { "" } else { "," }), &slot.slot]);
+    let mut doc = Doc::new();
+    for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
+        doc.documents((facts.own.partly_said)(slot));
     }
-    html.put("</span>", &[]);
-    let code = facts.summary.code.as_ref();
-    let broken = code.map(Code::excluded).unwrap_or_default();
-    for (class, sign, meaning) in LEGEND {
-        let meaning = if code.is_some() && sign == "≈" { PARTLY } else { meaning };
-        html.put(r#" <span class="key"><i class="cell {}">{}</i>{}</span>"#, &[&class, &sign, &meaning]);
+    if let Some(survey) = facts.survey {
+        match &survey.heat {
+            Some(heat) => doc.page(Content::Grid(grid(facts, &heat.rows))),
+            None => doc.page(Content::note(format!(
+                "No heat map: it is drawn for at most {MAX_HEAT_CASES} cases and {} cells. \
+                 The table below can be filtered by case.",
+                count(MAX_HEAT_CELLS as u64)
+            ))),
+        };
     }
-    if !broken.is_empty() {
-        html.put(r#" <span class="key"><i class="cell none">×</i>{}</span>"#, &[&LEFT_OUT]);
-    }
-    html.put(r#"</p><ul class="heat">"#, &[]);
-    for (case, cells) in &heat.rows {
-        html.put(r#"<li><span class="cells">"#, &[]);
-        for (slot, cell) in slots.iter().zip(cells) {
-            let (class, spoken, shown) = match broken.contains(case.as_str()) {
-                true => ("none", LEFT_OUT.to_owned(), "×".to_owned()),
-                false => (class(cell), spoken(cell, code.is_some()), shown(cell)),
-            };
-            let spoken = format!("{}: {spoken}", slot.slot);
-            html.put(
-                r#"<span class="cell {}" role="img" aria-label="{}" title="{}">{}</span>"#,
-                &[&class, &spoken, &spoken, &shown],
-            );
-        }
-        html.put(r##"</span><a href="#case={}"><bdi>{}</bdi></a></li>"##, &[&fragment(case), &clipped(case)]);
-    }
-    html.put("</ul>", &[]);
-    Some(html)
+    Some(doc)
 }
 
-fn flaky_rates(html: &mut Html, facts: &Facts<'_>) {
-    if facts.summary.code.is_some() {
-        for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
-            let partly = words::count(slot.flaky_cases.numerator);
-            let tasks = words::plural(slot.flaky_cases.denominator, "task", "tasks");
-            html.put(
-                r#"<p class="finding"><bdi>{}</bdi>: of {} with several completions, {} solved by some of them only.</p>"#,
-                &[&slot.slot, &tasks, &partly],
-            );
-        }
-        return;
+fn grid(facts: &Facts<'_>, rows: &[(String, Vec<Cell>)]) -> Grid {
+    let slots = &facts.summary.slots;
+    let excluded = (facts.own.excluded)(facts.summary);
+    let because = facts.own.excluded_because;
+    let mut legend = vec![
+        ("s4", "", "all passed"),
+        ("s0", "", "none passed"),
+        ("flaky s2", "≈", facts.own.partly),
+        ("none", "–", "not assessed"),
+        ("s4", "?", "some not assessed"),
+    ];
+    if !excluded.is_empty() {
+        legend.push(("none", "×", because));
     }
-    for slot in facts.summary.slots.iter().filter(|slot| slot.flaky_cases.denominator > 0) {
-        let flaky = &slot.flaky_cases;
-        html.put(
-            r#"<p class="finding"><bdi>{}</bdi>: the repetitions of {} of {}"#,
-            &[
-                &slot.slot,
-                &words::count(flaky.numerator),
-                &words::plural(flaky.denominator, "repeated case", "repeated cases"),
-            ],
-        );
-        html.put(" did not agree (<span class=\"nb\">{}</span>", &[&words::rate(flaky)]);
-        if let Some(interval) = words::interval(flaky.low, flaky.high) {
-            html.put(", 95 % interval <span class=\"nb\">{}</span>", &[&interval]);
-        }
-        html.put(").</p>", &[]);
+    let cell = |case: &str, slot: &str, cell: &Cell| {
+        let (class, shown, said) = match excluded.contains(case) {
+            true => ("none", "×".to_owned(), because.to_owned()),
+            false => (class(cell), shown(cell), spoken(cell, facts.own.partly)),
+        };
+        GridCell { class, shown, spoken: format!("{slot}: {said}") }
+    };
+    let row = |(case, cells): &(String, Vec<Cell>)| {
+        let name = Line::default().name(clipped(case)).records(vec![("case", case.clone())]);
+        (name, slots.iter().zip(cells).map(|(slot, own)| cell(case, &slot.slot, own)).collect())
+    };
+    Grid {
+        columns: slots.iter().map(|slot| slot.slot.clone()).collect(),
+        legend,
+        rows: rows.iter().map(row).collect(),
     }
 }
 
@@ -123,13 +82,14 @@ fn shown(cell: &Cell) -> String {
     format!("{flaky}{}/{}{open}", cell.passed, cell.assessed)
 }
 
-fn spoken(cell: &Cell, code: bool) -> String {
+fn spoken(cell: &Cell, partly: &str) -> String {
     if cell.assessed == 0 {
-        return format!("none of {} assessed", words::plural(cell.trials, "trial", "trials"));
+        return format!("none of {} assessed", plural(cell.trials, "trial", "trials"));
     }
     let mut text = format!("{} of {} passed", cell.passed, cell.assessed);
-    if cell.is_flaky() && !code {
-        text.push_str(", flaky");
+    // `flaky: repetitions disagree` is `flaky` in a cell.
+    if let Some((word, _)) = partly.split_once(':').filter(|_| cell.is_flaky()) {
+        text.push_str(&format!(", {word}"));
     }
     if cell.assessed < cell.trials {
         text.push_str(&format!(", {} of {} not assessed", cell.trials - cell.assessed, cell.trials));
@@ -159,7 +119,7 @@ mod tests {
         for ((passed, assessed, trials), expected_class, expected, expected_spoken) in table {
             let cell = Cell { passed, assessed, trials };
             assert_eq!(
-                (class(&cell), shown(&cell).as_str(), spoken(&cell, false).as_str()),
+                (class(&cell), shown(&cell).as_str(), spoken(&cell, "flaky: repetitions disagree").as_str()),
                 (expected_class, expected, expected_spoken)
             );
         }

@@ -3,9 +3,10 @@
 use proofhouse_ledger::summary::Comparison;
 
 use super::{Facts, Section};
-use crate::spine::present::html::Html;
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words;
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table, Tone};
+use crate::text::numbers::{count, p_number, points};
 
 pub(super) const SECTION: Section = Section { id: "comparisons", title: "Targets compared", body };
 
@@ -15,71 +16,68 @@ const MAX_SENTENCES: usize = 6;
 /// Left and right are those of the difference: `left − right`.
 const NUMBERS: [&str; 7] = ["95 % interval", "p", "Only left", "Only right", "Both", "Neither", "Pairs"];
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let pairs = &facts.summary.comparisons;
-    if pairs.is_empty() {
-        return None;
+    let width = |pair: &Comparison| pair.difference.unwrap_or(0.0).abs();
+    // A terminal has room for one: the largest difference.
+    let widest = (0..pairs.len()).max_by(|a, b| width(&pairs[*a]).total_cmp(&width(&pairs[*b])))?;
+    let mut doc = Doc::new();
+    for (at, pair) in pairs.iter().enumerate() {
+        let sentence = Content::finding(Tone::Neutral, words::comparison(pair));
+        if at == widest {
+            doc.everywhere(sentence);
+        } else if at < MAX_SENTENCES {
+            doc.documents(sentence);
+        }
     }
-    let mut html = Html::new();
-    for pair in pairs.iter().take(MAX_SENTENCES) {
-        html.put(r#"<p class="finding">{}</p>"#, &[&words::comparison(pair)]);
-    }
-    let mut columns =
-        vec![Column::Text("Difference"), Column::Number("Points"), Column::Scale(svg::difference_scale)];
-    columns.extend(NUMBERS.map(Column::Number));
-    table::open(&mut html, "rates", "Pairs of targets", &columns);
-    html.put("<tbody>", &[]);
+    let mut columns = vec![
+        Column::text("Difference"),
+        Column::number("Points"),
+        Column::figures(Scale::Difference, "Points, drawn"),
+    ];
+    columns.extend(NUMBERS.map(Column::number));
+    let mut table = Table::new("rates", "Pairs of targets", columns);
     for pair in pairs {
-        row(&mut html, pair);
+        table.row(row(pair));
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    caveats(&mut html, facts);
-    Some(html)
+    doc.documents(table);
+    doc.documents(Content::note(caveats(facts)));
+    Some(doc)
 }
 
-fn row(html: &mut Html, pair: &Comparison) {
-    let dash = || "–".to_owned();
-    let interval = match (pair.low, pair.high) {
-        (Some(low), Some(high)) => format!("{} to {}", words::points(low), words::points(high)),
-        _ => dash(),
-    };
-    html.put(r#"<tr><th scope="row"><bdi>{}</bdi> − <bdi>{}</bdi></th>"#, &[&pair.b, &pair.a]);
-    html.put(
-        r#"<td class="num big">{}</td><td class="chart">"#,
-        &[&pair.difference.map_or_else(dash, words::points)],
-    );
-    svg::difference(html, pair.difference, pair.low, pair.high);
-    html.put("</td>", &[]);
-    let p =
-        pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
-    let counts = [pair.only_b, pair.only_a, pair.both_passed, pair.neither, pair.pairs].map(words::count);
-    for (label, cell) in NUMBERS.iter().zip([interval, p].into_iter().chain(counts)) {
-        html.put(r#"<td class="num" data-label="{}">{}</td>"#, &[label, &cell]);
-    }
-    html.put("</tr>", &[]);
+fn row(pair: &Comparison) -> Vec<Cell> {
+    let interval = pair.low.zip(pair.high);
+    let range = interval.map(|(low, high)| format!("{} to {}", points(low), points(high)));
+    let counts = [pair.only_b, pair.only_a, pair.both_passed, pair.neither, pair.pairs];
+    let mut cells = vec![
+        Line::default().name(pair.b.as_str()).text(" − ").name(pair.a.as_str()).into(),
+        pair.difference.map_or_else(Cell::dash, |value| points(value).into()).class("big"),
+        Figure::Difference { interval: interval.map(|(low, high)| [low, high]), value: pair.difference }
+            .into(),
+        range.map_or_else(Cell::dash, Cell::from),
+        pair.p_value.map_or_else(Cell::dash, |p| p_number(p).into()),
+    ];
+    cells.extend(counts.map(|number| Cell::from(count(number))));
+    cells
 }
 
-fn caveats(html: &mut Html, facts: &Facts<'_>) {
+fn caveats(facts: &Facts<'_>) -> String {
     let summary = facts.summary;
-    html.put(
-        r#"<p class="note">p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated."#,
-        &[],
-    );
+    let mut text =
+        "p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated."
+            .to_owned();
     if summary.comparisons.len() > 1 {
-        html.put(
+        text.push_str(&format!(
             " These are {} comparisons and their p-values are not corrected for that: \
              the smallest of many is small by chance.",
-            &[&summary.comparisons.len()],
-        );
+            summary.comparisons.len()
+        ));
     }
-    let repeated = summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
-    if repeated {
-        html.put(
+    if summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0) {
+        text.push_str(
             " Cases were repeated; repetitions of one case are not independent, so each case counts once, \
              and the interval takes cases as clusters.",
-            &[],
         );
     }
-    html.put("</p>", &[]);
+    text
 }

@@ -3,46 +3,35 @@
 use proofhouse_ledger::record::Status;
 
 use super::{Facts, Section};
-use crate::spine::present::html::{Html, fragment};
 use crate::spine::present::survey::Outcomes;
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table};
+use crate::text::numbers::{count, plural};
 
 pub(super) const SECTION: Section = Section { id: "outcomes", title: "What became of the trials", body };
 
 /// Error types with a bar of their own; the rest is one line.
 const MAX_ERROR_TYPES: usize = 15;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
-    let summary = facts.summary;
-    if summary.trials == 0 {
-        return None;
-    }
-    let mut html = Html::new();
-    let shown = shown_parts(&facts.survey.outcomes);
-    let mut columns = vec![Column::Text("Target"), Column::Chart("Share of all planned trials")];
-    columns.extend(shown.iter().map(|(class, title)| Column::Part(class, title)));
-    table::open(&mut html, "rates outcomes", "Trials of each target by outcome", &columns);
-    html.put("<tbody>", &[]);
-    for (slot, outcomes) in summary.slots.iter().zip(&facts.survey.outcomes) {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
+    let survey = facts.survey.filter(|_| facts.summary.trials > 0)?;
+    let mut doc = Doc::new();
+    let shown = shown_parts(&survey.outcomes);
+    let mut columns =
+        vec![Column::text("Target"), Column::figures(Scale::Title, "Share of all planned trials")];
+    columns.extend(shown.iter().map(|(class, title)| Column::part(class, *title)));
+    let mut table = Table::new("rates outcomes", "Trials of each target by outcome", columns);
+    for (slot, outcomes) in facts.summary.slots.iter().zip(&survey.outcomes) {
         let parts = parts(outcomes);
-        let spoken: Vec<String> = parts
-            .iter()
-            .filter(|part| part.2 > 0)
-            .map(|(_, title, count)| format!("{title} {count}"))
-            .collect();
-        html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th><td class="chart">"#, &[&slot.slot]);
-        svg::stacked(&mut html, &spoken.join(", "), &parts.map(|(class, _, count)| (class, count)));
-        html.put("</td>", &[]);
-        for (_, title, count) in parts.iter().filter(|part| shown.contains(&(part.0, part.1))) {
-            html.put(r#"<td class="num" data-label="{}">{}</td>"#, &[title, &words::count(*count)]);
-        }
-        html.put("</tr>", &[]);
+        let mut cells: Vec<Cell> =
+            vec![Line::default().name(slot.slot.as_str()).into(), Figure::Stacked(parts.to_vec()).into()];
+        let counted = parts.iter().filter(|part| shown.contains(&(part.0, part.1)));
+        cells.extend(counted.map(|part| Cell::from(count(part.2))));
+        table.row(cells);
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    error_types(&mut html, facts);
-    Some(html)
+    doc.documents(table);
+    error_types(&mut doc, facts);
+    Some(doc)
 }
 
 /// Class, title and count, in the order of the bar.
@@ -71,7 +60,7 @@ fn shown_parts(slots: &[Outcomes]) -> Vec<(&'static str, &'static str)> {
     shown
 }
 
-fn error_types(html: &mut Html, facts: &Facts<'_>) {
+fn error_types(doc: &mut Doc, facts: &Facts<'_>) {
     let mut types: Vec<(&str, u64)> =
         facts.summary.error_types.iter().map(|(name, count)| (name.as_str(), *count)).collect();
     if types.is_empty() {
@@ -79,27 +68,25 @@ fn error_types(html: &mut Html, facts: &Facts<'_>) {
     }
     types.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let most = types[0].1.max(1);
-    html.put("<h3>Error types</h3>", &[]);
-    let columns =
-        [Column::Text("Error type"), Column::Number("Records"), Column::Chart("Beside the most frequent")];
-    table::open(html, "rates errors", "Records by error type", &columns);
-    html.put("<tbody>", &[]);
-    for (name, count) in types.iter().take(MAX_ERROR_TYPES) {
-        html.put(
-            r##"<tr><th scope="row"><a href="#error={}"><bdi>{}</bdi></a></th>"##,
-            &[&fragment(name), name],
-        );
-        html.put(r#"<td class="num">{}</td><td class="chart">"#, &[&words::count(*count)]);
-        svg::bar(html, "error", *count as f64 / most as f64);
-        html.put("</td></tr>", &[]);
+    doc.documents(Content::Heading("Error types".into()));
+    let columns = vec![
+        Column::text("Error type"),
+        Column::number("Records"),
+        Column::figures(Scale::Title, "Beside the most frequent"),
+    ];
+    let mut table = Table::new("rates errors", "Records by error type", columns);
+    for (name, number) in types.iter().take(MAX_ERROR_TYPES) {
+        table.row(vec![
+            Line::default().name(*name).records(vec![("error", (*name).to_owned())]).into(),
+            count(*number).into(),
+            Figure::Bar(*number as f64 / most as f64).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    doc.documents(table);
     if let Some(rest) = types.get(MAX_ERROR_TYPES..).filter(|rest| !rest.is_empty()) {
         let records: u64 = rest.iter().map(|(_, count)| count).sum();
-        html.put(
-            r#"<p class="note">{} more error types with {} in all.</p>"#,
-            &[&rest.len(), &words::plural(records, "record", "records")],
-        );
+        let text =
+            format!("{} more error types with {} in all.", rest.len(), plural(records, "record", "records"));
+        doc.documents(Content::note(text));
     }
 }

@@ -4,135 +4,140 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::manifest::SANDBOX_GAPS;
 
 use super::{Facts, Section};
-use crate::spine::present::html::Html;
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::words;
+use crate::text::doc::{Column, Content, Doc, Line, Table};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "provenance", title: "Provenance", body };
 
 /// A target's settings are shown up to this many characters.
 const MAX_CONFIG_CHARS: usize = 4_000;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let manifest = facts.manifest;
-    let mut html = Html::new();
-    html.put("<p>Check that these are the files this page was made from. Inside the run directory:</p>", &[]);
-    html.put(r#"<pre class="command">sha256sum -c &lt;&lt;'END'"#, &[]);
+    let mut doc = Doc::new();
+    doc.page(Content::plain(
+        "Check that these are the files this page was made from. Inside the run directory:",
+    ));
     let files = [
         (manifest.records_sha256, "records.jsonl"),
         (manifest.summary_sha256, "summary.json"),
         (manifest.config_sha256, "config.resolved.yaml"),
     ];
-    for (digest, file) in files {
-        html.put("\n{}  {}", &[&digest, &file]);
-    }
-    html.put("\nEND</pre><p><code>proofhouse verify</code> checks this, every single record, the plan ", &[]);
-    html.put(r#"and this page itself.</p><dl class="facts">"#, &[]);
-    fact(&mut html, "Run", manifest.run_id.to_string());
-    fact(&mut html, "Suite", manifest.suite_id.clone());
-    fact(&mut html, "Kind", manifest.kind.as_str().to_owned());
-    fact(&mut html, "Seed", manifest.seed.to_string());
-    fact(&mut html, "Suite file, SHA-256", manifest.suite_sha256.to_string());
-    fact(&mut html, "Suite content, SHA-256", manifest.suite_content_sha256.to_string());
-    fact(&mut html, "Plan, SHA-256", manifest.plan_sha256.to_string());
-    fact(&mut html, "Records", words::count(manifest.record_count));
-    fact(&mut html, "Records, SHA-256", manifest.records_sha256.to_string());
-    fact(&mut html, "Records, Merkle root", manifest.records_merkle_root.to_string());
-    fact(&mut html, "Proofhouse", manifest.proofhouse_version.clone());
-    for (tool, version) in &manifest.toolchains {
-        fact(&mut html, tool, version.clone());
-    }
-    fact(
-        &mut html,
-        "Platform",
-        manifest.platform.clone().unwrap_or_else(|| "not recorded (deterministic)".to_owned()),
-    );
-    let command = manifest.command.as_ref().map(|words| words.join(" "));
-    fact(&mut html, "Command", command.unwrap_or_else(|| "not recorded (deterministic)".to_owned()));
-    sandbox(&mut html, &manifest.sandbox);
-    html.put("</dl>", &[]);
-    time(&mut html, facts);
-    datasets(&mut html, facts);
-    targets(&mut html, facts);
-    Some(html)
+    let lines: String = files.iter().map(|(digest, file)| format!("\n{digest}  {file}")).collect();
+    doc.page(Content::Verbatim(format!("sha256sum -c <<'END'{lines}\nEND").into()));
+    doc.page(Content::plain(
+        Line::default()
+            .code("proofhouse verify")
+            .text(" checks this, every single record, the plan and this page itself."),
+    ));
+    doc.page(Content::facts(
+        pairs(facts).into_iter().map(|(name, value)| (Line::from(name), Line::from(value))),
+    ));
+    doc.page(Content::note(time(facts)));
+    datasets(&mut doc, facts);
+    targets(&mut doc, facts);
+    Some(doc)
 }
 
-fn fact(html: &mut Html, name: &str, value: String) {
-    html.put("<div><dt>{}</dt><dd>{}</dd></div>", &[&name, &value]);
+fn pairs(facts: &Facts<'_>) -> Vec<(String, String)> {
+    let manifest = facts.manifest;
+    let unknown = || "not recorded (deterministic)".to_owned();
+    let mut pairs: Vec<(String, String)> = [
+        ("Run", manifest.run_id.to_string()),
+        ("Suite", manifest.suite_id.clone()),
+        ("Kind", manifest.kind.as_str().to_owned()),
+        ("Seed", manifest.seed.to_string()),
+        ("Suite file, SHA-256", manifest.suite_sha256.to_string()),
+        ("Suite content, SHA-256", manifest.suite_content_sha256.to_string()),
+        ("Plan, SHA-256", manifest.plan_sha256.to_string()),
+        ("Records", count(manifest.record_count)),
+        ("Records, SHA-256", manifest.records_sha256.to_string()),
+        ("Records, Merkle root", manifest.records_merkle_root.to_string()),
+        ("Proofhouse", manifest.proofhouse_version.clone()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into();
+    pairs.extend(manifest.toolchains.iter().map(|(tool, version)| (tool.clone(), version.clone())));
+    pairs.push(("Platform".to_owned(), manifest.platform.clone().unwrap_or_else(unknown)));
+    let command = manifest.command.as_ref().map(|words| words.join(" "));
+    pairs.push(("Command".to_owned(), command.unwrap_or_else(unknown)));
+    pairs.extend(sandbox(&manifest.sandbox).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    pairs
 }
 
 /// Policy and limits, and in the doctor's own words what they did not hold on that host.
-fn sandbox(html: &mut Html, policy: &Json) {
-    let Json::Object(policy) = policy else { return };
+fn sandbox(policy: &Json) -> Vec<(&'static str, String)> {
+    let Json::Object(policy) = policy else { return Vec::new() };
     let mut held = policy.clone();
     let gaps = held.remove(SANDBOX_GAPS);
+    let mut pairs = Vec::new();
     if !held.is_empty() {
-        fact(html, "Sandbox", Json::Object(held).to_string());
+        pairs.push(("Sandbox", Json::Object(held).to_string()));
     }
-    let Some(Json::Array(gaps)) = gaps else { return };
-    for gap in &gaps {
-        fact(html, "The sandbox does not hold", gap.as_str().unwrap_or_default().to_owned());
+    if let Some(Json::Array(gaps)) = gaps {
+        let said = gaps.iter().map(|gap| gap.as_str().unwrap_or_default().to_owned());
+        pairs.extend(said.map(|gap| ("The sandbox does not hold", gap)));
     }
+    pairs
 }
 
-fn time(html: &mut Html, facts: &Facts<'_>) {
+fn time(facts: &Facts<'_>) -> String {
     let manifest = facts.manifest;
     let mode = manifest.determinism;
     let on = |on: bool| if on { "on" } else { "off" };
-    html.put(
-        r#"<p class="note">Strict serialization is {}, deterministic artefacts are {}."#,
-        &[&on(mode.strict_serialization), &on(mode.deterministic_artifacts)],
+    let mut text = format!(
+        "Strict serialization is {}, deterministic artefacts are {}. Timestamps ({} to {}) ",
+        on(mode.strict_serialization),
+        on(mode.deterministic_artifacts),
+        manifest.started_at,
+        manifest.completed_at
     );
-    if mode.deterministic_artifacts {
-        html.put(
-            " Timestamps ({} to {}) are the <em>time spine</em>: derived from the run id and each trial’s \
-             place in the plan, the same on every machine. They order the trials and measure nothing; \
-             measured times are in the telemetry file beside the run directory.",
-            &[&manifest.started_at, &manifest.completed_at],
-        );
-    } else {
-        html.put(" Timestamps ({} to {}) were measured.", &[&manifest.started_at, &manifest.completed_at]);
-    }
-    html.put("</p>", &[]);
+    text.push_str(match mode.deterministic_artifacts {
+        true => {
+            "are the time spine: derived from the run id and each trial’s place in the plan, the same on every \
+             machine. They order the trials and measure nothing; measured times are in the telemetry file beside the \
+             run directory."
+        }
+        false => "were measured.",
+    });
+    text
 }
 
-fn datasets(html: &mut Html, facts: &Facts<'_>) {
+fn datasets(doc: &mut Doc, facts: &Facts<'_>) {
     if facts.manifest.datasets.is_empty() {
         return;
     }
-    html.put("<h3>Datasets</h3>", &[]);
+    doc.page(Content::Heading("Datasets".into()));
     let columns =
-        [Column::Text("File"), Column::Text("Format"), Column::Number("Rows"), Column::Text("Hash")];
-    table::open(html, "plain", "Datasets", &columns);
-    html.put("<tbody>", &[]);
+        vec![Column::text("File"), Column::text("Format"), Column::number("Rows"), Column::text("Hash")];
+    let mut table = Table::new("plain", "Datasets", columns);
     for dataset in &facts.manifest.datasets {
-        html.put(r#"<tr><td><bdi>{}</bdi></td><td>{}</td>"#, &[&dataset.path, &dataset.format]);
-        html.put(
-            r#"<td class="num">{}</td><td><code>{}</code></td></tr>"#,
-            &[&words::count(dataset.rows), &dataset.dataset_hash],
-        );
+        table.row(vec![
+            Line::default().name(dataset.path.as_str()).into(),
+            dataset.format.as_str().into(),
+            count(dataset.rows).into(),
+            Line::default().code(dataset.dataset_hash.to_string()).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    doc.page(table);
 }
 
-fn targets(html: &mut Html, facts: &Facts<'_>) {
+fn targets(doc: &mut Doc, facts: &Facts<'_>) {
     if facts.manifest.targets.is_empty() {
         return;
     }
-    html.put("<h3>Targets</h3>", &[]);
+    doc.page(Content::Heading("Targets".into()));
     for target in &facts.manifest.targets {
         let mut config = String::new();
         pretty(&mut config, &target.config, 0);
-        let shown: String = config.chars().take(MAX_CONFIG_CHARS).collect();
-        html.put(
-            r#"<details><summary><bdi>{}</bdi> <small>{}</small></summary><pre>{}"#,
-            &[&target.slot, &target.kind, &shown],
-        );
+        let mut shown: String = config.chars().take(MAX_CONFIG_CHARS).collect();
         if shown.len() < config.len() {
-            html.put("\n… cut here; the whole is in manifest.json", &[]);
+            shown.push_str("\n… cut here; the whole is in manifest.json");
         }
-        html.put("</pre></details>", &[]);
+        let mut settings = Doc::new();
+        settings.page(Content::Verbatim(shown.into()));
+        let summary = Line::default().name(target.slot.as_str()).soft(format!(" {}", target.kind));
+        doc.page(Content::More { summary, open: false, class: "", blocks: settings.blocks });
     }
 }
 

@@ -3,38 +3,39 @@
 
 use super::{Facts, Section};
 use crate::spine::present::embed::CLIP_BYTES;
-use crate::spine::present::html::Html;
-use crate::spine::present::words;
+use crate::text::doc::{Content, Doc, Line};
+use crate::text::numbers::{count, plural};
 
 pub(super) const SECTION: Section = Section { id: "records", title: "Every record", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
-    let survey = facts.survey;
-    let mut html = Html::new();
+fn body(facts: &Facts<'_>) -> Option<Doc> {
+    let survey = facts.survey?;
     let (embedded, all) = (survey.chosen.len() as u64, survey.records);
-    html.put(
-        r#"<p class="note">{} of {} embedded in this page"#,
-        &[&words::count(embedded), &words::plural(all, "record", "records")],
-    );
-    if embedded < all {
-        html.put(
-            ": those that did not pass first, in plan order, then passed ones. \
-             <strong>The other {} are only in <code>records.jsonl</code>.</strong>",
-            &[&words::count(all - embedded)],
-        );
+    let mut line = Line::from(format!(
+        "{} of {} embedded in this page",
+        count(embedded),
+        plural(all, "record", "records")
+    ));
+    line = if embedded < all {
+        line.text(": those that did not pass first, in plan order, then passed ones. ")
+            .text(format!("The other {} are only in ", count(all - embedded)))
+            .code("records.jsonl")
+            .text(".")
     } else {
-        html.put(".", &[]);
-    }
-    html.put(" A text is kept up to {} bytes of its JSON form", &[&words::count(survey.clip_bytes as u64)]);
+        line.text(".")
+    };
+    let mut text =
+        format!(" A text is kept up to {} bytes of its JSON form", count(survey.clip_bytes as u64));
     if survey.clip_bytes < CLIP_BYTES[0] {
-        html.put(
+        text.push_str(&format!(
             " (less than the usual {}, because this run’s texts are long)",
-            &[&words::count(CLIP_BYTES[0] as u64)],
-        );
+            count(CLIP_BYTES[0] as u64)
+        ));
     }
-    html.put("; where more was cut, the record says so.</p>", &[]);
-    html.put(CONTROLS, &[]);
-    Some(html)
+    let mut doc = Doc::new();
+    doc.page(Content::note(line.text(text + "; where more was cut, the record says so.")));
+    doc.page(Content::Markup(CONTROLS));
+    Some(doc)
 }
 
 /// Shown by the script, which also fills the choices and the rows.

@@ -1,44 +1,43 @@
 //! The mean score of each judge, for each target, with an interval over cases.
 
+use std::collections::BTreeSet;
+
 use super::{Facts, Section};
-use crate::spine::present::html::Html;
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::words;
+use crate::text::doc::{Cell, Column, Doc, Line, Table};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "scores", title: "Judges", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let slots = &facts.summary.slots;
-    if slots.iter().all(|slot| slot.scores.is_empty()) {
+    let judges: BTreeSet<&String> = slots.iter().flat_map(|slot| slot.scores.keys()).collect();
+    if judges.is_empty() {
         return None;
     }
-    let mut html = Html::new();
-    let columns = [
-        Column::Text("Judge"),
-        Column::Text("Target"),
-        Column::Number("Mean score"),
-        Column::Number("95 % interval"),
-        Column::Number("Scores"),
-        Column::Number("Cases"),
+    let columns = vec![
+        Column::text("Judge"),
+        Column::names("Target"),
+        Column::number("Mean score"),
+        Column::number("95 % interval"),
+        Column::number("Scores"),
+        Column::number("Cases"),
     ];
-    table::open(&mut html, "plain", "Mean score of each judge", &columns);
-    html.put("<tbody>", &[]);
-    let judges: std::collections::BTreeSet<&String> =
-        slots.iter().flat_map(|slot| slot.scores.keys()).collect();
+    let mut table = Table::new("plain", "Mean score of each judge", columns);
     let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
     for judge in judges {
-        for slot in slots {
-            let Some(mean) = slot.scores.get(judge) else { continue };
-            html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th><td><bdi>{}</bdi></td>"#, &[judge, &slot.slot]);
-            html.put(r#"<td class="num">{}</td>"#, &[&number(mean.value)]);
-            html.put(r#"<td class="num">{}–{}</td>"#, &[&number(mean.low), &number(mean.high)]);
-            html.put(
-                r#"<td class="num">{}</td><td class="num">{}</td></tr>"#,
-                &[&words::count(mean.count), &words::count(mean.clusters)],
-            );
+        for (slot, mean) in slots.iter().filter_map(|slot| Some((slot, slot.scores.get(judge)?))) {
+            let interval = mean.low.zip(mean.high);
+            table.row(vec![
+                Line::default().name(judge.as_str()).into(),
+                Line::default().name(slot.slot.as_str()).into(),
+                number(mean.value).into(),
+                interval.map_or_else(Cell::dash, |(low, high)| format!("{low:.3}–{high:.3}").into()),
+                count(mean.count).into(),
+                count(mean.clusters).into(),
+            ]);
         }
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    Some(html)
+    let mut doc = Doc::new();
+    doc.documents(table);
+    Some(doc)
 }

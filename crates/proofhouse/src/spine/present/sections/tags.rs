@@ -3,66 +3,51 @@
 use std::collections::BTreeSet;
 
 use super::{Facts, Section};
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words;
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
 
 pub(super) const SECTION: Section = Section { id: "tags", title: "By tag", body };
 
 /// Tags beyond these are in `summary.json` only.
 const MAX_TAGS: usize = 60;
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     let slots = &facts.summary.slots;
     let tags: BTreeSet<&str> = slots.iter().flat_map(|slot| slot.tags.keys()).map(String::as_str).collect();
     if tags.is_empty() {
         return None;
     }
-    let mut html = Html::new();
-    let columns = [
-        Column::Text("Tag"),
-        Column::Text("Target"),
-        Column::Number("Passed"),
-        Column::Scale(svg::share_scale),
-        Column::Number("95 % interval"),
-        Column::Number("Passed of assessed"),
+    let columns = vec![
+        Column::text("Tag"),
+        Column::names("Target"),
+        Column::number("Passed"),
+        Column::figures(Scale::Share, "95 % interval, drawn"),
+        Column::number("95 % interval"),
+        Column::number("Passed of assessed"),
     ];
-    table::open(&mut html, "rates tags", "Pass rate of each target by tag", &columns);
+    let mut table = Table::new("rates tags", "Pass rate of each target by tag", columns).grouped();
     for tag in tags.iter().take(MAX_TAGS) {
-        html.put("<tbody>", &[]);
-        let rows: Vec<_> = slots.iter().filter_map(|slot| Some((slot, slot.tags.get(*tag)?))).collect();
-        for (at, (slot, rate)) in rows.iter().enumerate() {
-            html.put("<tr>", &[]);
-            if at == 0 {
-                html.put(
-                    r##"<th scope="rowgroup" rowspan="{}"><a href="#tag={}"><bdi>{}</bdi></a></th>"##,
-                    &[&rows.len(), &fragment(tag), tag],
-                );
-            }
-            let class = if rate.value.is_some() { "num" } else { "num missing" };
-            html.put(
-                r#"<td class="slot"><bdi>{}</bdi></td><td class="{}">{}</td>"#,
-                &[&slot.slot, &class, &words::rate(rate)],
-            );
-            html.put(r#"<td class="chart">"#, &[]);
-            svg::interval(&mut html, rate, None, None);
-            let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
-            html.put(r#"</td><td class="num" data-label="95 % interval">{}</td>"#, &[&interval]);
-            html.put(
-                r#"<td class="num" data-label="Passed of assessed">{} of {}</td></tr>"#,
-                &[&words::count(rate.numerator), &words::count(rate.denominator)],
-            );
+        for (slot, rate) in slots.iter().filter_map(|slot| Some((slot, slot.tags.get(*tag)?))) {
+            let passed = Cell::from(words::rate(rate));
+            table.row(vec![
+                Line::default().name(*tag).records(vec![("tag", (*tag).to_owned())]).into(),
+                Line::default().name(slot.slot.as_str()).into(),
+                if rate.value.is_some() { passed } else { passed.class("missing") },
+                words::figure(rate).into(),
+                words::range(rate),
+                words::parts(rate).into(),
+            ]);
         }
-        html.put("</tbody>", &[]);
     }
-    table::close(&mut html);
+    let mut doc = Doc::new();
+    doc.documents(table);
     if tags.len() > MAX_TAGS {
-        html.put(
-            r#"<p class="note">The first {} of {} tags; all are in <code>summary.json</code>.</p>"#,
-            &[&MAX_TAGS, &tags.len()],
-        );
+        let text = Line::from(format!("The first {MAX_TAGS} of {} tags; all are in ", tags.len()));
+        doc.documents(Content::note(text.code("summary.json").text(".")));
     }
-    html.put(r#"<p class="note">A case with several tags counts under each. "#, &[]);
-    html.put("Of many small groups, some look bad by chance.</p>", &[]);
-    Some(html)
+    doc.documents(Content::note(
+        "A case with several tags counts under each. Of many small groups, some look bad by chance.",
+    ));
+    Some(doc)
 }

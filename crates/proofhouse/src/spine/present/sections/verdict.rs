@@ -1,208 +1,213 @@
-//! The verdict and its uncertainty: the gate, and each target's pass rate with its interval and what was not assessed.
+//! The verdict and its uncertainty: the gate, each target's pass rate with its interval, and what was not assessed.
 
-use proofhouse_ledger::summary::{Code, Gate, Slot};
+use proofhouse_ledger::summary::{Gate, Slot, Summary};
 
 use super::{Facts, Section};
-use crate::spine::present::html::{Html, fragment};
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words;
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::numbers::{count, interval, of, percent, plural};
 
 pub(super) const SECTION: Section = Section { id: "verdict", title: "Verdict", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
-    let mut html = Html::new();
-    headline(&mut html, facts);
-    match &facts.summary.code {
-        Some(code) => completions(&mut html, facts, code),
-        None => {
-            rates(&mut html, facts);
-            reading_help(&mut html, facts);
-        }
+fn body(facts: &Facts<'_>) -> Option<Doc> {
+    let mut doc = Doc::new();
+    doc.everywhere(headline(facts));
+    match facts.own.rates {
+        Some(rates) => doc.blocks.extend(rates(facts).blocks),
+        None => rates(&mut doc, facts),
     }
-    Some(html)
+    let spared = facts.spared(&facts.summary.counts);
+    if spared > 0 {
+        let text = format!(
+            "{} of {} planned runs were left out: the policy stopped before them.",
+            count(spared),
+            count(facts.summary.trials)
+        );
+        doc.everywhere(Content::plain(text));
+    }
+    if facts.unassessed() > 0 && !facts.own.explains {
+        let text = format!(
+            "{} of {} could not be assessed: {}.",
+            count(facts.unassessed()),
+            plural(facts.summary.trials, "trial", "trials"),
+            reasons(facts)
+        );
+        doc.everywhere(Content::finding(Tone::Open, text));
+    }
+    Some(doc)
 }
 
-fn headline(html: &mut Html, facts: &Facts<'_>) {
+fn headline(facts: &Facts<'_>) -> Content {
     let summary = facts.summary;
-    let (class, mark, title, text) = match &summary.gate {
-        _ if summary.trials == 0 => {
-            ("open", "○", "Nothing was planned", "This run has no trials.".to_owned())
-        }
+    let (tone, title, text) = match &summary.gate {
+        _ if summary.trials == 0 => (Tone::Open, "Nothing was planned", "This run has no trials.".to_owned()),
         _ if summary.assessed == 0 => (
-            "open",
-            "○",
+            Tone::Open,
             "Nothing could be assessed",
             format!(
                 "Not one of {} could be judged, so there is no rate to give: neither a pass nor a failure.",
-                words::plural(summary.trials, "trial", "trials")
+                plural(summary.trials, "trial", "trials")
             ),
         ),
         Some(gate @ Gate { held: Some(true), .. }) => (
-            "held",
-            "✓",
+            Tone::Good,
             "The gate held",
-            format!("Every {} reached {}.", words::asked(summary), words::percent(gate.pass_rate)),
+            format!("Every {} reached {}.", facts.own.gated, percent(gate.pass_rate)),
         ),
-        Some(gate @ Gate { held: Some(false), .. }) => {
-            ("failed", "✗", "The gate did not hold", format!("{}.", failed_slots(gate)))
+        Some(gate @ Gate { held: Some(false), .. }) => (
+            Tone::Bad,
+            "The gate did not hold",
+            format!("Below the required {}: {}.", percent(gate.pass_rate), gate.failed_slots.join(", ")),
+        ),
+        Some(gate @ Gate { held: None, .. }) => {
+            let why = (facts.own.undecided)(summary).unwrap_or("a target has no assessed trial");
+            let text = format!("It asks for {} and cannot be judged: {why}.", percent(gate.pass_rate));
+            (Tone::Open, "The gate is undecided", text)
         }
-        Some(gate @ Gate { held: None, .. }) => (
-            "open",
-            "○",
-            "The gate is undecided",
-            format!("It asks for {}, and {}.", words::percent(gate.pass_rate), words::undecided(summary)),
-        ),
-        None => ("none", "–", "No gate", "The suite declares no pass rate to reach.".to_owned()),
+        None => (Tone::Neutral, "No gate", "The suite declares no pass rate to reach.".to_owned()),
     };
-    html.put(r#"<p class="headline {}"><span class="mark" aria-hidden="true">{}</span>"#, &[&class, &mark]);
-    html.put("<span><strong>{}</strong> <span class=\"why\">{}</span></span></p>", &[&title, &text]);
+    Content::Headline { tone, title, text: text.into() }
 }
 
-fn failed_slots(gate: &Gate) -> String {
-    format!("Below the required {}: {}", words::percent(gate.pass_rate), gate.failed_slots.join(", "))
+/// How answers end that are answers all the same: judges look at them.
+const ANSWERS: [&str; 5] = ["empty", "null", "length", "refused", "filtered"];
+
+/// What kept trials from being assessed, by type of error where those say it, most frequent first.
+fn reasons(facts: &Facts<'_>) -> String {
+    let summary: &Summary = facts.summary;
+    let (unassessed, spared) = (facts.unassessed(), facts.spared(&summary.counts));
+    let broke = |(status, count): &(&String, &u64)| {
+        status.as_str() != "success" && **count > 0 && (spared == 0 || status.as_str() != "not_run")
+    };
+    let mut types: Vec<_> =
+        summary.error_types.iter().filter(|(name, _)| !ANSWERS.contains(&name.as_str())).collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let explained: u64 = types.iter().map(|(_, count)| **count).sum();
+    let fits = explained <= unassessed;
+    let mut why: Vec<String> = match explained > 0 && fits {
+        true => types.iter().map(|(name, number)| format!("{} × {name}", count(**number))).collect(),
+        false => {
+            let statuses = summary.counts.iter().filter(broke);
+            statuses.map(|(status, number)| format!("{} {status}", count(*number))).collect()
+        }
+    };
+    if why.is_empty() {
+        return "judges could not judge".to_owned();
+    }
+    if explained > 0 && fits && explained < unassessed {
+        why.push(format!("{} × judges could not judge", count(unassessed - explained)));
+    }
+    why.join(", ")
 }
 
-fn rates(html: &mut Html, facts: &Facts<'_>) {
-    if facts.summary.slots.is_empty() {
+fn rates(doc: &mut Doc, facts: &Facts<'_>) {
+    let slots = &facts.summary.slots;
+    if slots.is_empty() {
         return;
     }
-    let columns = [
-        Column::Text("Target"),
-        Column::Number("Passed"),
-        Column::Scale(svg::share_scale),
-        Column::Number("95 % interval"),
-        Column::Number("Passed of assessed"),
-        Column::Number("Not assessed"),
+    let repeated = slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
+    let mut columns = vec![
+        Column::text("Target"),
+        Column::number("Passed"),
+        Column::figures(Scale::Share, "95 % interval, drawn"),
+        Column::number("95 % interval"),
+        Column::number("Passed of assessed"),
+        Column::number("Not assessed"),
     ];
-    table::open(html, "rates", "Pass rate of each target", &columns);
-    html.put("<tbody>", &[]);
-    let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
-    for slot in &facts.summary.slots {
-        slot_row(html, slot, (gate, words::spared(facts.summary.kind, &slot.counts)));
+    if repeated {
+        columns.push(Column::number("Flaky cases"));
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
+    let mut table = Table::new("rates", "Pass rate of each target", columns);
+    for slot in slots {
+        let mut cells = slot_row(facts, slot);
+        if repeated {
+            cells.push(match slot.flaky_cases.denominator {
+                0 => Cell::dash(),
+                _ => words::parts(&slot.flaky_cases).into(),
+            });
+        }
+        table.row(cells);
+    }
+    doc.everywhere(table);
+    doc.page(reading_help(facts));
 }
 
-/// A code run has one headline: pass@k, over tasks.
-fn completions(html: &mut Html, facts: &Facts<'_>, code: &Code) {
-    let columns = [
-        Column::Text("Target"),
-        Column::Number("pass@k"),
-        Column::Scale(svg::share_scale),
-        Column::Number("95 % interval"),
-        Column::Number("Tasks solved"),
-        Column::Number("Completions passed"),
-        Column::Number("Not assessed"),
-    ];
-    table::open(html, "rates", "pass@k of each target", &columns);
-    html.put("<tbody>", &[]);
-    let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
-    for (slot, own) in facts.summary.slots.iter().zip(&code.slots) {
-        html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&own.slot]);
-        let rate = words::headline_rate(own);
-        match own.pass_at_k.first() {
-            Some(point) => html.put(
-                r#"<td class="num big">{}<br><small>pass@{}</small></td><td class="chart">"#,
-                &[&words::percent(point.value), &point.k],
-            ),
-            None => html.put(r#"<td class="num big missing">not assessed</td><td class="chart">"#, &[]),
-        };
-        svg::interval(html, &rate, None, gate);
-        let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
-        html.put(r#"</td><td class="num" data-label="95 % interval">{}</td>"#, &[&interval]);
-        html.put(
-            r#"<td class="num" data-label="Tasks solved">{}</td><td class="num" data-label="Completions passed">"#,
-            &[&words::tasks_solved(own)],
-        );
-        link(html, slot, "passed", own.worst.numerator);
-        html.put(" of {}</td>", &[&words::count(own.scored)]);
-        html.put(r#"<td class="num" data-label="Not assessed">{}</td></tr>"#, &[&words::count(own.infra)]);
-    }
-    html.put("</tbody>", &[]);
-    table::close(html);
-    html.put(
-        r#"<details class="help"><summary>How to read this</summary><p>pass@k is the chance that at least one of k completions
-         solves a task, estimated without bias and averaged over tasks; a task that nobody answered counts as failed, a
-         broken task is left out. The bar is its 95 % interval for tasks like these. What is behind each figure is told
-         below, and in <code>summary.json</code>.</p></details>"#,
-        &[],
-    );
-}
-
-fn slot_row(html: &mut Html, slot: &Slot, (gate, spared): (Option<f64>, u64)) {
+fn slot_row(facts: &Facts<'_>, slot: &Slot) -> Vec<Cell> {
     let rate = &slot.pass_rate;
-    html.put(r#"<tr><th scope="row"><bdi>{}</bdi></th>"#, &[&slot.slot]);
-    let class = if rate.value.is_some() { "num big" } else { "num big missing" };
-    html.put(r#"<td class="{}">{}</td><td class="chart">"#, &[&class, &words::rate(rate)]);
-    svg::interval(html, rate, slot.pass_rate_clustered.as_ref(), gate);
-    let interval = words::interval(rate.low, rate.high).unwrap_or_else(|| "–".to_owned());
-    html.put(r#"</td><td class="num" data-label="95 % interval">{}"#, &[&interval]);
-    let clustered = slot.pass_rate_clustered.as_ref().and_then(|mean| words::interval(mean.low, mean.high));
-    if let Some(clustered) = clustered {
-        html.put("<br><small>{} over cases</small>", &[&clustered]);
+    let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
+    let clustered = slot.pass_rate_clustered.as_ref();
+    let mut range = words::range(rate);
+    if let Some(wider) = clustered.and_then(|mean| interval(mean.low, mean.high)) {
+        range = range.small(format!("{wider} over cases"));
     }
-    html.put(r#"</td><td class="num" data-label="Passed of assessed">"#, &[]);
-    link(html, slot, "passed", rate.numerator);
-    html.put(" of {}</td>", &[&words::count(rate.denominator)]);
+    vec![
+        Line::default().name(slot.slot.as_str()).into(),
+        Cell::from(words::rate(rate)).class(if rate.value.is_some() { "big" } else { "big missing" }),
+        words::gated_figure(rate, clustered, gate).into(),
+        range,
+        Line::from(count(rate.numerator))
+            .records(behind(slot, "passed"))
+            .text(format!(" of {}", count(rate.denominator)))
+            .into(),
+        unassessed(facts, slot),
+    ]
+}
+
+/// The records of a slot with this verdict.
+fn behind(slot: &Slot, verdict: &str) -> Vec<(&'static str, String)> {
+    vec![("slot", slot.slot.clone()), ("verdict", verdict.to_owned())]
+}
+
+fn unassessed(facts: &Facts<'_>, slot: &Slot) -> Cell {
+    let spared = facts.spared(&slot.counts);
+    let rate = &slot.pass_rate;
     let unassessed = (slot.trials - spared).saturating_sub(rate.denominator);
     if unassessed == 0 {
-        html.put(r#"<td class="num" data-label="Not assessed">0"#, &[]);
-        if spared > 0 {
-            html.put("<br><small>{} not needed</small>", &[&words::count(spared)]);
-        }
-        html.put("</td></tr>", &[]);
-        return;
+        let cell = Cell::from("0");
+        return if spared > 0 { cell.small(format!("{} not needed", count(spared))) } else { cell };
     }
-    html.put(r#"<td class="num unassessed" data-label="Not assessed">"#, &[]);
-    link(html, slot, "unassessed", unassessed);
-    html.put(" of {}", &[&words::count(slot.trials)]);
-    if let (Some(_), Some(worst)) = (rate.value, slot.pass_rate_all.value) {
-        html.put("<br><small>{} if all had failed</small>", &[&words::percent(worst)]);
+    let line = Line::from(count(unassessed)).records(behind(slot, "unassessed"));
+    let cell = Cell::from(line.text(format!(" of {}", count(slot.trials)))).class("unassessed");
+    match (rate.value, slot.pass_rate_all.value) {
+        (Some(_), Some(worst)) => cell.small(format!("{} if all had failed", percent(worst))),
+        _ => cell,
     }
-    html.put("</td></tr>", &[]);
 }
 
-/// A count that leads to the records behind it.
-fn link(html: &mut Html, slot: &Slot, verdict: &'static str, count: u64) {
-    html.put(
-        r##"<a href="#slot={}&amp;verdict={}">{}</a>"##,
-        &[&fragment(&slot.slot), &verdict, &words::count(count)],
-    );
-}
-
-fn reading_help(html: &mut Html, facts: &Facts<'_>) {
-    let slots = &facts.summary.slots;
-    html.put(
-        r#"<details class="help"><summary>How to read this, and which records are behind it</summary>"#,
-        &[],
-    );
-    html.put(
-        "<p>The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes \
+fn reading_help(facts: &Facts<'_>) -> Content {
+    let mut help = Doc::new();
+    help.page(Content::plain(
+        "The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes \
          the trials as independent. The lighter bar below it takes all trials of one case as one cluster: where \
          cases are repeated, it is the more careful one. A trial that could not be judged (an error, a timeout, \
-         no verdict) is neither passed nor failed; it is counted under “not assessed”.</p>",
-        &[],
-    );
+         no verdict) is neither passed nor failed; it is counted under “not assessed”.",
+    ));
     if facts.summary.gate.is_some() {
-        html.put("<p>The dashed line is the pass rate that the gate asks for.</p>", &[]);
+        help.page(Content::plain("The dashed line is the pass rate that the gate asks for."));
     }
-    let columns = ["Target", "Rate", "Numerator / denominator", "Records behind them"].map(Column::Text);
-    table::open(html, "plain", "Which records are behind the rates", &columns);
-    html.put("<tbody>", &[]);
-    for slot in slots {
+    let columns = ["Target", "Rate", "Numerator / denominator", "Records behind them"].map(Column::text);
+    let mut table = Table::new("plain", "Which records are behind the rates", columns.into());
+    for slot in &facts.summary.slots {
         let rates = [
             ("passed of assessed", &slot.pass_rate),
             ("passed of all", &slot.pass_rate_all),
             ("flaky cases", &slot.flaky_cases),
         ];
         for (name, rate) in rates {
-            html.put("<tr><td><bdi>{}</bdi></td><td>{}</td>", &[&slot.slot, &name]);
-            html.put("<td>{} / {}</td>", &[&words::count(rate.numerator), &words::count(rate.denominator)]);
-            html.put("<td><code>{}</code></td></tr>", &[&rate.records]);
+            table.row(vec![
+                Line::default().name(slot.slot.as_str()).into(),
+                name.into(),
+                of(rate.numerator, rate.denominator).replace(" of ", " / ").into(),
+                Line::default().code(rate.records.as_str()).into(),
+            ]);
         }
     }
-    html.put("</tbody>", &[]);
-    table::close(html);
-    html.put("</details>", &[]);
+    help.page(table);
+    Content::More {
+        summary: "How to read this, and which records are behind it".into(),
+        open: false,
+        class: "help",
+        blocks: help.blocks,
+    }
 }

@@ -1,52 +1,43 @@
 //! Other wordings of the same cases: what each generator costs a target.
 
 use super::{Facts, Section};
-use crate::spine::present::html::Html;
-use crate::spine::present::table::{self, Column};
-use crate::spine::present::{svg, words};
+use crate::spine::present::words;
+use crate::text::doc::figure::Scale;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
+use crate::text::numbers::signed_percent;
 
 pub(super) const SECTION: Section = Section { id: "wordings", title: "Other wordings", body };
 
-fn body(facts: &Facts<'_>) -> Option<Html> {
+fn body(facts: &Facts<'_>) -> Option<Doc> {
     if facts.summary.wordings.is_empty() {
         return None;
     }
-    let mut html = Html::new();
-    let columns = [
-        Column::Text("Generator"),
-        Column::Text("Target"),
-        Column::Number("As it stands"),
-        Column::Number("Reworded"),
-        Column::Scale(svg::share_scale),
-        Column::Number("Lost"),
-        Column::Number("Cases right in every wording"),
+    let columns = vec![
+        Column::text("Generator"),
+        Column::names("Target"),
+        Column::number("As it stands"),
+        Column::number("Reworded"),
+        Column::figures(Scale::Share, "Reworded, drawn"),
+        Column::number("Lost"),
+        Column::number("Cases right in every wording"),
     ];
-    table::open(&mut html, "rates wordings", "Pass rate by generator", &columns);
-    html.put("<tbody>", &[]);
+    let mut table = Table::new("rates wordings", "Pass rate by generator", columns);
     for row in &facts.summary.wordings {
-        html.put(
-            r#"<tr><th scope="row"><code>{}</code></th><td class="slot"><bdi>{}</bdi></td>"#,
-            &[&row.generator, &row.slot],
-        );
-        html.put(
-            r#"<td class="num" data-label="As it stands">{}</td><td class="num" data-label="Reworded">{}</td>"#,
-            &[&words::rate(&row.base_pass_rate), &words::rate(&row.pass_rate)],
-        );
-        html.put(r#"<td class="chart">"#, &[]);
-        svg::interval(&mut html, &row.pass_rate, None, row.base_pass_rate.value);
-        let lost =
-            row.relative_drop.map_or_else(|| "–".to_owned(), |drop| format!("{:.1}\u{a0}%", 100.0 * drop));
-        html.put(r#"</td><td class="num" data-label="Lost">{}</td>"#, &[&lost]);
-        html.put(
-            r#"<td class="num" data-label="Cases right in every wording">{} of {}</td></tr>"#,
-            &[&words::count(row.robust_cases.numerator), &words::count(row.robust_cases.denominator)],
-        );
+        table.row(vec![
+            Line::default().code(row.generator.as_str()).into(),
+            Line::default().name(row.slot.as_str()).into(),
+            words::rate(&row.base_pass_rate).into(),
+            words::rate(&row.pass_rate).into(),
+            words::figure(&row.pass_rate).against(row.base_pass_rate.value).into(),
+            row.relative_drop.map_or_else(Cell::dash, |drop| signed_percent(drop).into()),
+            words::parts(&row.robust_cases).into(),
+        ]);
     }
-    html.put("</tbody>", &[]);
-    table::close(&mut html);
-    html.put(
-        r#"<p class="note">The dashed line is the pass rate of the same cases as they stand. “Lost” is the share of that rate which rewording takes away.</p>"#,
-        &[],
-    );
-    Some(html)
+    let mut doc = Doc::new();
+    doc.everywhere(table);
+    doc.page(Content::note(
+        "The dashed line is the pass rate of the same cases as they stand. “Lost” is the share of that rate which \
+         rewording takes away.",
+    ));
+    Some(doc)
 }

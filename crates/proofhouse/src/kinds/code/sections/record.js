@@ -1,5 +1,5 @@
 // Records of a code run: why first, then what the model wrote, with each finding at its place.
-const CODE = {
+{
   output: 'completion',
   placed: ['completion', 'completion_bytes', 'completion_id', 'compile_errors', 'lints', 'panic', 'tests', 'stderr', 'stderr_bytes', 'stderr_sha256',
     'result', 'task_id', 'compile_ok', 'clippy_ok', 'test_ok', 'main_free', 'missing_crates', 'tries'],
@@ -29,4 +29,4 @@ const CODE = {
       ...(more.stderr ? block('What compiler and tests printed', 'stderr', more) : []),
     ];
   },
-};
+}

@@ -1,0 +1,57 @@
+//! The end of a run on a terminal: what was found to standard output, then where it is and what to do next.
+
+use camino::Utf8Path;
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::summary::Summary;
+
+use super::Terminal;
+use crate::kinds;
+use crate::spine::present::{self, ReportError};
+use crate::spine::run::Executed;
+
+/// Says what a whole run came to.
+pub(super) fn found(terminal: &Terminal, paths: &RunPaths) -> Result<(), ReportError> {
+    terminal.show(&present::terminal(paths, kinds::own_presentation, terminal.look())?);
+    Ok(())
+}
+
+/// Says where a whole run is, and what fits next.
+pub(super) fn next(
+    summary: &Summary,
+    suite: &Utf8Path,
+    paths: &RunPaths,
+    skip_report: bool,
+    executed: &Executed,
+) -> String {
+    let mut lines = vec![String::new()];
+    if executed.reused > 0 {
+        lines.push(format!("{} executed now, {} kept", executed.executed, executed.reused));
+    }
+    if let Some(tier) = executed.provenance.sandbox_tier.as_deref() {
+        let open = if tier == "none" { ": what was run could do whatever you can" } else { "" };
+        lines.push(format!("sandbox: {tier}{open}"));
+    }
+    if skip_report {
+        lines.push(format!("run:    {}", paths.dir));
+        lines.push(format!("next:   proofhouse report {}", paths.dir));
+    } else {
+        lines.push(format!("report: {}", paths.report()));
+        lines.push(format!("next:   proofhouse verify {}", paths.dir));
+    }
+    lines.extend(remedy(summary, suite).map(|remedy| format!("\nhint: {remedy}")));
+    lines.join("\n")
+}
+
+/// What to do where nothing at all could be assessed; a tape that lacks answers is not the endpoint's fault.
+fn remedy(summary: &Summary, suite: &Utf8Path) -> Option<String> {
+    let asks = kinds::own_presentation(summary.kind).asks_endpoints;
+    let by_tape =
+        ["replay_miss", "cassette_damaged"].iter().any(|name| summary.error_types.contains_key(*name));
+    match (asks && summary.assessed == 0 && !summary.error_types.is_empty(), by_tape) {
+        (false, _) => None,
+        (true, true) => Some("`--record DIR` asks the endpoints and keeps what they say".to_owned()),
+        (true, false) => Some(format!(
+            "`proofhouse doctor {suite}` asks each target one short question and says what comes of it"
+        )),
+    }
+}

@@ -1,0 +1,90 @@
+//! What a kind of suite adds to what people are told. The spine knows no kind by name: it asks here.
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use proofhouse_ledger::record::{Damage, Line};
+use proofhouse_ledger::summary::{Slot, Summary};
+
+use super::failures::Tell;
+use super::sections::{Facts, Section};
+use crate::text::doc::{self, Content, Doc};
+use crate::text::numbers;
+
+/// What a kind looks for while the records are read.
+pub trait OwnSurvey: Debug + Any {
+    /// Looks at a record.
+    ///
+    /// # Errors
+    /// When the record lacks a field of its kind.
+    fn add(&mut self, line: &Line<'_>) -> Result<(), Damage>;
+}
+
+/// What a kind adds; [`OwnPresentation::PLAIN`] is a kind that adds nothing.
+pub struct OwnPresentation {
+    /// Sections of its own, behind the verdict.
+    pub(crate) sections: &'static [Section],
+    /// What it looks for in the records.
+    pub(crate) survey: Option<fn() -> Box<dyn OwnSurvey>>,
+    /// What it tells of a failed trial, where that says something.
+    pub(crate) failure: Option<Tell>,
+    /// How its records are shown on the page: an expression of JavaScript.
+    pub(crate) script: &'static str,
+    /// The table of each target's result that stands under the verdict.
+    pub(crate) rates: Option<fn(&Facts<'_>) -> Doc>,
+    /// Whether a stopping rule may make planned trials unnecessary: nobody misses their verdict.
+    pub(crate) spares: bool,
+    /// Trials that count for nothing.
+    pub(crate) left_out: fn(&Summary) -> u64,
+    /// Cases that nobody is scored against, and what that is called.
+    pub(crate) excluded: fn(&Summary) -> BTreeSet<&str>,
+    pub(crate) excluded_because: &'static str,
+    /// Who a gate asks.
+    pub(crate) gated: &'static str,
+    /// Why a gate could not be judged, where it is not that a target has no assessed trial.
+    pub(crate) undecided: fn(&Summary) -> Option<&'static str>,
+    /// What it means that only some trials of a case passed, and the sentence about how many cases that is.
+    pub(crate) partly: &'static str,
+    pub(crate) partly_said: fn(&Slot) -> Content,
+    /// Whether its own sections say why trials could not be assessed.
+    pub(crate) explains: bool,
+    /// Whether it asks endpoints, which `doctor` can look at.
+    pub(crate) asks_endpoints: bool,
+}
+
+impl OwnPresentation {
+    /// Of a kind that adds nothing.
+    pub(crate) const PLAIN: OwnPresentation = OwnPresentation {
+        sections: &[],
+        survey: None,
+        failure: None,
+        script: "{}",
+        rates: None,
+        spares: false,
+        left_out: |_| 0,
+        excluded: |_| BTreeSet::new(),
+        excluded_because: "left out",
+        gated: "target",
+        undecided: |_| None,
+        partly: "flaky: repetitions disagree",
+        partly_said: flaky,
+        explains: false,
+        asks_endpoints: false,
+    };
+}
+
+/// How many cases did not come out the same every time.
+fn flaky(slot: &Slot) -> Content {
+    let flaky = &slot.flaky_cases;
+    let mut text = format!(
+        ": the repetitions of {} of {} did not agree ({}",
+        numbers::count(flaky.numerator),
+        numbers::plural(flaky.denominator, "repeated case", "repeated cases"),
+        super::words::rate(flaky),
+    );
+    if let Some(interval) = numbers::interval(flaky.low, flaky.high) {
+        text.push_str(&format!(", 95 % interval {interval}"));
+    }
+    Content::finding(doc::Tone::Neutral, doc::Line::default().name(slot.slot.as_str()).text(text + ")."))
+}
