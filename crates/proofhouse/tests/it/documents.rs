@@ -93,3 +93,24 @@ fn every_form_of_a_report_says_the_same() {
         lab.run("verify run").exits(0);
     }
 }
+
+#[test]
+fn the_first_failures_are_told_by_name_with_the_judges_reasons() {
+    let lab = Lab::new();
+    let cases: String =
+        (0..7).map(|at| format!("  - {{id: c{at}, input: \"2 + {at}\", expected: \"4\"}}\n")).collect();
+    lab.write(
+        "s.yaml",
+        format!(
+            "kind: probe\nsuite_id: s\ntargets:\n  one: {{scripted: {{otherwise: {{reply: \"5\"}}}}}}\n\
+             judges:\n  exact: {{equals: {{}}}}\n  near: {{numeric: {{}}}}\nrepetitions: 2\ncases:\n{cases}"
+        ),
+    );
+    let said = lab
+        .run("run s.yaml --run-dir run")
+        .says("14 trials of 14 assessed failed. All are in `report.html#verdict=failed`")
+        .says("c0 on one: expected `4`, answered `5`; exact: ")
+        .says("; near: expected 4, got 5")
+        .said();
+    assert_eq!(said.matches(" on one: ").count(), 5, "each case once, five in all: {said}");
+}
