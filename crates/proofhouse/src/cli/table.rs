@@ -219,18 +219,14 @@ fn facts(summary: &Summary) -> Vec<String> {
         }));
     }
     if let Some(gate) = &summary.gate {
-        let asked = format!("{:.1} %", gate.pass_rate * 100.0);
-        facts.push(match gate.held {
-            Some(true) => format!("gate held: every {} passes at least {asked}", words::asked(summary)),
-            Some(false) => format!("gate failed: {} below {asked}", gate.failed_slots.join(", ")),
-            None => format!("gate of {asked} cannot be judged: {}", words::undecided(summary)),
-        });
+        facts.push(gate.sentence.clone());
     }
     let widest = summary.comparisons.iter().max_by(|a, b| {
         let width = |c: &Comparison| c.difference.unwrap_or(0.0).abs();
         width(a).total_cmp(&width(b))
     });
-    facts.extend(widest.and_then(difference));
+    facts.extend(widest.map(|widest| widest.sentence.clone()));
+    facts.extend(summary.best.as_ref().map(|best| best.sentence.clone()));
     if let Some(robustness) = &summary.robustness {
         facts.extend(findings(robustness));
     }
@@ -300,26 +296,4 @@ fn most_frequent(slot: &CodeSlot) -> Option<String> {
     let mut types: Vec<String> = most.iter().map(|(name, count)| format!("{count} {name}")).collect();
     types.extend((others > 0).then(|| format!("{others} of other types")));
     (!types.is_empty()).then(|| format!("{}, by error type: {}", slot.slot, types.join(", ")))
-}
-
-fn difference(comparison: &Comparison) -> Option<String> {
-    let difference = comparison.difference?;
-    let (low, high, p) = (comparison.low?, comparison.high?, comparison.p_value?);
-    let points = |value: f64| format!("{:+.1}", value * 100.0);
-    let verdict = if p < 0.05 { "more than noise" } else { "could be noise" };
-    Some(format!(
-        "{} against {}: {} points ({} to {}), {verdict} (exact test over {} cases, p {})",
-        comparison.b,
-        comparison.a,
-        points(difference),
-        points(low),
-        points(high),
-        comparison.cases,
-        p_value(p),
-    ))
-}
-
-/// A p-value with its sign, never as zero.
-fn p_value(p: f64) -> String {
-    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("= {p:.4}") }
 }

@@ -3,12 +3,15 @@
 use std::fmt::Write;
 
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::summary::{Gate, Summary};
+use proofhouse_ledger::summary::Summary;
 
 use super::words;
 use crate::kinds::code::account;
 use crate::kinds::containment::markdown as containment;
 use crate::kinds::containment::receipts::Receipts;
+
+/// Sentences are written for at most this many pairs; `summary.json` has all of them.
+const MAX_SENTENCES: usize = 10;
 
 /// The verdict of a run in Markdown: gate, rates with intervals, comparisons, errors, and how to check it.
 pub fn render_markdown(summary: &Summary, manifest: &Manifest) -> String {
@@ -26,7 +29,10 @@ pub(crate) fn render(summary: &Summary, manifest: &Manifest, receipts: Option<&R
     if let Some(receipts) = receipts {
         containment::receipts(&mut out, receipts);
     }
-    for pair in &summary.comparisons {
+    if let Some(best) = &summary.best {
+        line(&mut out, format_args!("- {}.", escape(&best.sentence)));
+    }
+    for pair in summary.comparisons.iter().take(MAX_SENTENCES) {
         line(&mut out, format_args!("- {}", escape(&words::comparison(pair))));
     }
     if !summary.comparisons.is_empty() {
@@ -77,15 +83,14 @@ fn headline(out: &mut String, summary: &Summary) {
     let verdict = match &summary.gate {
         _ if summary.trials == 0 => "nothing was planned".to_owned(),
         _ if summary.assessed == 0 => "nothing could be assessed".to_owned(),
-        Some(gate @ Gate { held: Some(true), .. }) => {
-            format!("✅ the gate of {} held", words::percent(gate.pass_rate))
+        Some(gate) => {
+            let mark = match gate.held {
+                Some(true) => "✅",
+                Some(false) => "❌",
+                None => "⚠️",
+            };
+            format!("{mark} {}", escape(&gate.sentence))
         }
-        Some(gate @ Gate { held: Some(false), .. }) => format!(
-            "❌ the gate of {} did not hold: {}",
-            words::percent(gate.pass_rate),
-            escape(&gate.failed_slots.join(", "))
-        ),
-        Some(gate) => format!("⚠️ the gate of {} is undecided", words::percent(gate.pass_rate)),
         None => "no gate".to_owned(),
     };
     line(out, format_args!("### {suite}: {verdict}\n"));

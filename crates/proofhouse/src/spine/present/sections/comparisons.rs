@@ -24,6 +24,9 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     for pair in pairs.iter().take(MAX_SENTENCES) {
         html.put(r#"<p class="finding">{}</p>"#, &[&words::comparison(pair)]);
     }
+    if let Some(best) = &facts.summary.best {
+        html.put(r#"<p class="finding">{}.</p>"#, &[&best.sentence]);
+    }
     let mut columns =
         vec![Column::Text("Difference"), Column::Number("Points"), Column::Scale(svg::difference_scale)];
     columns.extend(NUMBERS.map(Column::Number));
@@ -51,8 +54,9 @@ fn row(html: &mut Html, pair: &Comparison) {
     );
     svg::difference(html, pair.difference, pair.low, pair.high);
     html.put("</td>", &[]);
-    let p =
-        pair.p_value.map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
+    let p = pair
+        .adjusted_p
+        .map_or_else(dash, |p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
     let counts = [pair.only_b, pair.only_a, pair.both_passed, pair.neither, pair.pairs].map(words::count);
     for (label, cell) in NUMBERS.iter().zip([interval, p].into_iter().chain(counts)) {
         html.put(r#"<td class="num" data-label="{}">{}</td>"#, &[label, &cell]);
@@ -63,16 +67,9 @@ fn row(html: &mut Html, pair: &Comparison) {
 fn caveats(html: &mut Html, facts: &Facts<'_>) {
     let summary = facts.summary;
     html.put(
-        r#"<p class="note">p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated."#,
+        r#"<p class="note">p is the permutation test over cases, which is McNemar’s exact test where no case is repeated, adjusted (Holm) for all pairs of targets."#,
         &[],
     );
-    if summary.comparisons.len() > 1 {
-        html.put(
-            " These are {} comparisons and their p-values are not corrected for that: \
-             the smallest of many is small by chance.",
-            &[&summary.comparisons.len()],
-        );
-    }
     let repeated = summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0);
     if repeated {
         html.put(

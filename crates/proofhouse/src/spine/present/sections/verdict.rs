@@ -37,29 +37,19 @@ fn headline(html: &mut Html, facts: &Facts<'_>) {
                 words::plural(summary.trials, "trial", "trials")
             ),
         ),
-        Some(gate @ Gate { held: Some(true), .. }) => (
-            "held",
-            "✓",
-            "The gate held",
-            format!("Every {} reached {}.", words::asked(summary), words::percent(gate.pass_rate)),
-        ),
-        Some(gate @ Gate { held: Some(false), .. }) => {
-            ("failed", "✗", "The gate did not hold", format!("{}.", failed_slots(gate)))
+        Some(gate @ Gate { held: Some(true), .. }) => {
+            ("held", "✓", "The gate held", format!("{}.", gate.sentence))
         }
-        Some(gate @ Gate { held: None, .. }) => (
-            "open",
-            "○",
-            "The gate is undecided",
-            format!("It asks for {}, and {}.", words::percent(gate.pass_rate), words::undecided(summary)),
-        ),
+        Some(gate @ Gate { held: Some(false), .. }) => {
+            ("failed", "✗", "The gate was missed", format!("{}.", gate.sentence))
+        }
+        Some(gate @ Gate { held: None, .. }) => {
+            ("open", "○", "The gate is undecided", format!("{}.", gate.sentence))
+        }
         None => ("none", "–", "No gate", "The suite declares no pass rate to reach.".to_owned()),
     };
     html.put(r#"<p class="headline {}"><span class="mark" aria-hidden="true">{}</span>"#, &[&class, &mark]);
     html.put("<span><strong>{}</strong> <span class=\"why\">{}</span></span></p>", &[&title, &text]);
-}
-
-fn failed_slots(gate: &Gate) -> String {
-    format!("Below the required {}: {}", words::percent(gate.pass_rate), gate.failed_slots.join(", "))
 }
 
 fn rates(html: &mut Html, facts: &Facts<'_>) {
