@@ -96,7 +96,7 @@ fn every_output_says_the_same_of_targets() {
         .map(|part| part["sentence"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(sentences.len(), 4);
-    for sentence in &sentences {
+    for sentence in sentences.iter().map(|sentence| sentence.replace('<', "&lt;")) {
         assert!(markdown.contains(sentence.as_str()), "{sentence}\n{markdown}");
         assert!(html.contains(sentence.as_str()), "{sentence}");
     }
