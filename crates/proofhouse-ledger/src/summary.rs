@@ -18,7 +18,7 @@ pub use code::{
 pub use containment::ContainmentSummary;
 
 /// The version of the summary format.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub const SCHEMA_VERSION: &str = "1.1";
 
 /// The tally of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,8 +42,12 @@ pub struct Summary {
     pub error_types: BTreeMap<String, u64>,
     /// Each target, in the suite's order.
     pub slots: Vec<Slot>,
-    /// Each pair of targets on the trials that both were assessed on.
+    /// Pairs of targets on the trials that both were assessed on: all pairs of up to ten targets; of more, each with the first
+    /// and with the one that did best.
     pub comparisons: Vec<Comparison>,
+    /// Which of three or more targets is best, and by how much another could still be better.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
     /// The suite's gate, if it has one.
     pub gate: Option<Gate>,
     /// What other wordings of the cases did, for suites with `vary`.
@@ -162,14 +166,34 @@ pub struct Comparison {
     pub cases_a: u64,
     /// Cases on which the second did better.
     pub cases_b: u64,
-    /// Pass rate of the second minus that of the first.
+    /// The mean over cases of the second's pass rate minus the first's.
     pub difference: Option<f64>,
-    /// Lower end of its paired 95 % interval, with cases as clusters where they are repeated.
+    /// Lower end of its 95 % interval over cases: Student's, or Tango's where no case is repeated.
     pub low: Option<f64>,
-    /// Upper end of its paired 95 % interval.
+    /// Upper end of its 95 % interval.
     pub high: Option<f64>,
-    /// Exact two-sided sign test over cases; McNemar's test where no case is repeated.
+    /// Two-sided permutation test over cases (signs flipped); McNemar's exact test where no case is repeated.
     pub p_value: Option<f64>,
+    /// The same, adjusted by Holm for all pairs of targets.
+    #[serde(default)]
+    pub adjusted_p: Option<f64>,
+    /// What that says of cases like these.
+    #[serde(default)]
+    pub sentence: String,
+}
+
+/// The target that did best, after Hsu's comparison with the best.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// The target.
+    pub slot: String,
+    /// How far the true best is above it at most, with 95 % certainty; 0 where it is the best.
+    pub within: f64,
+    /// Targets that may be as good or better.
+    pub rivals: Vec<String>,
+    /// What that says of cases like these.
+    pub sentence: String,
 }
 
 /// What the suite asked for, and whether it held.
@@ -178,8 +202,17 @@ pub struct Comparison {
 pub struct Gate {
     /// The pass rate that each target must reach.
     pub pass_rate: f64,
-    /// Whether every target reached it; null where one has no assessed trial.
+    /// How sure that has to be on cases like these; absent where these cases alone count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// Whether every target met every demand; null where what was not assessed, or too few cases, leave that open.
     pub held: Option<bool>,
-    /// Targets that did not.
+    /// Targets that missed one, whatever the unassessed trials would have been.
     pub failed_slots: Vec<String>,
+    /// Targets of which it cannot be told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecided_slots: Vec<String>,
+    /// All of that in words.
+    #[serde(default)]
+    pub sentence: String,
 }

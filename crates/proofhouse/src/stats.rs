@@ -10,6 +10,7 @@ mod adjust;
 mod binomial;
 mod bounded;
 mod cluster;
+pub mod decisions;
 mod interval;
 mod paired;
 mod pass_at_k;
@@ -17,7 +18,7 @@ mod power;
 mod quantile;
 mod round;
 
-pub use adjust::{benjamini_hochberg, holm};
+pub use adjust::{benjamini_hochberg, holm, holm_within};
 pub use binomial::{binomial_test, upper_tail as binomial_upper_tail};
 pub use bounded::BoundedSample;
 pub use cluster::{ClusterMoments, MeanEstimate};

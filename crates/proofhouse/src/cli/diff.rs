@@ -22,9 +22,19 @@ pub(super) struct Diff {
     #[arg(long)]
     fail_on_changes: bool,
 
-    /// Exit with 6 on a regression or a removed trial, with 8 on an incomplete run.
+    /// Exit with 6 on any single regression: a trial that no longer passes, is no longer assessed, lost score with the same
+    /// verdict, or was removed; with 8 on an incomplete run. For deterministic systems.
     #[arg(long)]
     fail_on_regressions: bool,
+
+    /// Exit with 6 if a target is worse by more than the margin on cases like these, with 12 if that cannot be told, with 8 on
+    /// an incomplete run. For systems that answer by chance.
+    #[arg(long)]
+    fail_on_worse: bool,
+
+    /// By how much B may be worse, as a share.
+    #[arg(long, value_name = "X", default_value_t = 0.03, requires = "fail_on_worse")]
+    margin: f64,
 
     /// Differences in this field are none: a JSON pointer into the record, such as /usage. May be repeated.
     #[arg(long, value_name = "POINTER")]
@@ -58,7 +68,13 @@ enum Format {
 impl Diff {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let paths = |dir: &Utf8PathBuf| RunPaths::new(dir.as_str().trim_end_matches('/'));
-        let options = Options { tolerance: self.tolerance, ignore: self.ignore, limit: self.limit };
+        let options = Options {
+            tolerance: self.tolerance,
+            ignore: self.ignore,
+            limit: self.limit,
+            margin: self.fail_on_worse.then_some(self.margin),
+            flips: self.fail_on_regressions,
+        };
         let report = diff::compare(&paths(&self.a), &paths(&self.b), &options)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;
         let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
@@ -68,12 +84,17 @@ impl Diff {
             Format::Markdown => diff::render_markdown(&report),
             Format::Github => diff::render_github(&report),
         })?;
-        let demand = Demand { no_changes: self.fail_on_changes, no_regressions: self.fail_on_regressions };
+        let demand = Demand {
+            no_changes: self.fail_on_changes,
+            no_regressions: self.fail_on_regressions,
+            not_worse: self.fail_on_worse,
+        };
         Ok(match diff::decide(&report, demand) {
             Decision::Met => Exit::Ok,
             Decision::Changes => Exit::ChangesFound,
             Decision::Regressions => Exit::RegressionsFound,
             Decision::Incomplete => Exit::Incomplete,
+            Decision::CannotTell => Exit::CannotTell,
         })
     }
 }

@@ -16,24 +16,27 @@ pub enum Exit {
     GateFailed = 4,
     /// `diff --fail-on-changes` found a difference.
     ChangesFound = 5,
-    /// `diff --fail-on-regressions` found a regression or a removed trial.
+    /// `diff --fail-on-regressions` found a regression, a lost verdict, a score drop or a removed trial, or
+    /// `diff --fail-on-worse` a target that is worse by more than the margin.
     RegressionsFound = 6,
     /// `verify` found something that does not fit.
     VerificationFailed = 7,
     /// The run ended before every planned trial had its record.
     Incomplete = 8,
     /// The run is whole, but no trial could be assessed: the targets, their transport or the toolchain failed, not their
-    /// answers. Or what could not be assessed would decide the gate.
+    /// answers. Or it cannot be told whether the gate holds: what was not assessed, or too few cases, would decide it.
     Infrastructure = 9,
     /// The sandbox that was asked for cannot be had.
     SandboxRefused = 10,
     /// The run directory is taken: by another process, by another run, or by something that is not a run.
     Refused = 11,
+    /// `diff --fail-on-worse` cannot tell whether a target is worse by more than the margin.
+    CannotTell = 12,
 }
 
 impl Exit {
     /// Every code with its meaning, for `--help` and the reference.
-    pub const TABLE: [(Exit, &str); 12] = [
+    pub const TABLE: [(Exit, &str); 13] = [
         (Exit::Ok, "done; gates held, nothing found"),
         (Exit::Internal, "an error of proofhouse or of the machine"),
         (Exit::Usage, "the command line is wrong"),
@@ -43,7 +46,10 @@ impl Exit {
         ),
         (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
         (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
-        (Exit::RegressionsFound, "`diff --fail-on-regressions` found a regression or a removed trial"),
+        (
+            Exit::RegressionsFound,
+            "`diff --fail-on-regressions` found a regression, or `diff --fail-on-worse` a target that is worse",
+        ),
         (Exit::VerificationFailed, "`verify` found something that does not fit"),
         (
             Exit::Incomplete,
@@ -51,10 +57,11 @@ impl Exit {
         ),
         (
             Exit::Infrastructure,
-            "the run is whole, but no trial could be assessed, or what could not be assessed would decide the gate",
+            "the run is whole, but no trial could be assessed, or it cannot be told whether the gate holds",
         ),
         (Exit::SandboxRefused, "the sandbox that was asked for cannot be had"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),
+        (Exit::CannotTell, "`diff --fail-on-worse` cannot tell whether a target is worse"),
     ];
 
     /// The table as text.

@@ -13,6 +13,7 @@ use clap::{Parser, Subcommand};
 mod check;
 mod closing;
 mod code;
+mod compare;
 mod completions;
 mod diff;
 mod doctor;
@@ -66,6 +67,7 @@ enum Command {
     Report(report::Report),
     Export(export::Export),
     Diff(diff::Diff),
+    Compare(compare::Compare),
     Verify(verify::Verify),
     Recover(recover::Recover),
     List(list::List),
@@ -143,6 +145,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
+        Command::Compare(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),
         Command::List(command) => command.run(terminal),

@@ -13,6 +13,7 @@ use crate::kinds;
 use crate::spine::plan;
 use crate::spine::run::Job;
 use crate::text::visible::one_line;
+use crate::stats::decisions::{all_pairs, gate_reach, visible as visible_difference};
 
 /// Show what will run, and start nothing.
 #[derive(Debug, Args)]
@@ -60,8 +61,29 @@ impl Plan {
                 dataset.sha256.prefixed()
             ));
         }
+        self.power(&job, &mut text, terminal);
         terminal.data(&text)?;
         Ok(Exit::Ok)
+    }
+
+    /// What the suite can see, and a warning where that is little.
+    fn power(&self, job: &Job, text: &mut String, terminal: &Terminal) {
+        let loaded = &job.loaded;
+        if !job.body.has_equal_cases() {
+            return;
+        }
+        let seen = visible_difference(loaded.case_count, all_pairs(loaded.suite.slots.len()));
+        text.push_str(&format!("sees:        {}\n", seen.sentence()));
+        if seen.is_coarse() {
+            terminal.say(&format!("warning: a difference of 5 points may go unseen: {}", seen.sentence()));
+        }
+        let gate = loaded.suite.gate.as_ref();
+        match gate.and_then(|gate| Some(gate_reach(loaded.case_count, gate.pass_rate.0, gate.confidence?.0)))
+        {
+            Some(Ok(reach)) => text.push_str(&format!("gate:        {reach}\n")),
+            Some(Err(short)) => terminal.say(&format!("warning: {short}")),
+            None => {}
+        }
     }
 }
 

@@ -8,6 +8,8 @@ pub mod run;
 
 pub mod tally;
 
+pub mod compare;
+
 pub mod diff;
 
 pub mod present;

@@ -4,11 +4,19 @@
 ///
 /// The answer is in the order of the input.
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let count = p_values.len();
-    let mut adjusted = vec![0.0; count];
+    holm_within(p_values, p_values.len() as u64)
+}
+
+/// The same for some tests of a larger family, whichever they are: the others are taken as not significant.
+///
+/// # Panics
+/// When the family is smaller than the number of p-values.
+pub fn holm_within(p_values: &[f64], family: u64) -> Vec<f64> {
+    assert!(family >= p_values.len() as u64, "a family has at least these members");
+    let mut adjusted = vec![0.0; p_values.len()];
     let mut largest: f64 = 0.0;
     for (rank, at) in ascending(p_values).into_iter().enumerate() {
-        largest = largest.max((p_values[at] * (count - rank) as f64).min(1.0));
+        largest = largest.max((p_values[at] * (family - rank as u64) as f64).min(1.0));
         adjusted[at] = largest;
     }
     adjusted

@@ -115,6 +115,11 @@ impl ClusterMoments {
         Some(score_interval(rate, self.effective_size(rate, confidence), confidence.z()))
     }
 
+    /// How many independent trials these are worth.
+    pub(super) fn effective_trials(&self, confidence: Confidence) -> f64 {
+        self.mean().map_or(0.0, |rate| self.effective_size(rate.clamp(0.0, 1.0), confidence))
+    }
+
     fn effective_size(&self, rate: f64, confidence: Confidence) -> f64 {
         if self.largest == 1 {
             return self.count as f64;

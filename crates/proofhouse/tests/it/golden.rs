@@ -7,8 +7,8 @@ use crate::lab::Lab;
 
 const VERSIONS: [&str; 1] = ["v1"];
 
-/// Every kind, and what its run exits with: the gate of the code run fails.
-const KINDS: [(&str, i32); 4] = [("probe", 0), ("code", 4), ("robustness", 0), ("containment", 0)];
+/// Every kind, and what its run exits with: the gate of the code run is missed, and half of the probe run is not assessed.
+const KINDS: [(&str, i32); 4] = [("probe", 9), ("code", 4), ("robustness", 0), ("containment", 0)];
 
 fn copy(from: &Path, lab: &Lab, below: &str) {
     #[expect(clippy::disallowed_methods, reason = "the order of copies does not matter")]

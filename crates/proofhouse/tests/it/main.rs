@@ -16,6 +16,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod decisions;
 mod declared;
 mod determinism;
 mod diff;

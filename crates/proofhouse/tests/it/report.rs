@@ -166,7 +166,7 @@ fn rates_are_those_of_the_summary() {
                 && html.contains(&format!("verdict=unassessed\">{unassessed}</a> of {}", slot.trials))
         );
     }
-    assert!(html.contains("The gate did not hold"));
+    assert!(html.contains("The gate was missed"));
     let manifest = run.manifest();
     assert!(html.contains(&format!("{}  records.jsonl", manifest.records_sha256)));
 }

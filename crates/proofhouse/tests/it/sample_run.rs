@@ -333,6 +333,8 @@ impl Tallies {
             low: some(difference - half),
             high: some(difference + half),
             p_value: some(mcnemar(only_a, only_b)),
+            adjusted_p: some(mcnemar(only_a, only_b)),
+            sentence: format!("{b} against {a}: {only_b} against {only_a} cases"),
         }
     }
 }
@@ -494,7 +496,9 @@ fn summarise(
         let failed = |slot: &&Slot| slot.pass_rate.value.is_some_and(|value| value < pass_rate);
         let failed_slots: Vec<String> = rows.iter().filter(failed).map(|slot| slot.slot.clone()).collect();
         let decided = rows.iter().all(|slot| slot.pass_rate.value.is_some());
-        Gate { pass_rate, held: decided.then_some(failed_slots.is_empty()), failed_slots }
+        let held = decided.then_some(failed_slots.is_empty());
+        let sentence = format!("gate of {pass_rate}: {held:?}");
+        Gate { pass_rate, confidence: None, held, failed_slots, undecided_slots: Vec::new(), sentence }
     });
     Summary {
         schema_version: summary::SCHEMA_VERSION.to_owned(),
@@ -507,6 +511,7 @@ fn summarise(
         error_types: tallies.error_types.clone(),
         slots: rows,
         comparisons,
+        best: None,
         code: None,
         robustness: None,
         wordings: Vec::new(),

@@ -246,6 +246,7 @@ fn samples_slot(name: &str, source: &SampleSource) -> Slot {
 }
 
 fn check_slots(checker: &mut Checker<'_>, file: &CodeFile) {
+    checker.plain_gate(&file.gate);
     if file.samples.0.is_empty() && file.targets.0.is_empty() {
         checker.complain(Code::Empty, &[], "the suite has no completions").hint =
             Some("name a file below `samples: {model: file.jsonl}`, or a model below `targets:`".to_owned());

@@ -34,6 +34,10 @@ impl SuiteBody for Probe {
         self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name())).collect()
     }
 
+    fn has_equal_cases(&self) -> bool {
+        true
+    }
+
     fn is_reworded(&self) -> bool {
         self.wordings.per_case() > 1
     }

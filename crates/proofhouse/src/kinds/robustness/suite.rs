@@ -258,6 +258,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<RobustnessBody>, Proble
     let (file, mut checker, mut warnings) = loading.file::<RobustnessFile>()?;
     loading.check_overrides(&mut checker);
     let flags = loading.overrides.own::<RobustnessFlags>();
+    checker.plain_gate(&file.gate);
     let tools = tools::find(&mut checker, loading, &file);
     let timeout_ms = 1000 * default_timeout(&file, &tools.targets);
     let common = Common {

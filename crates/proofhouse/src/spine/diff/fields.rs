@@ -26,6 +26,9 @@ impl Rules {
         if !(options.tolerance.is_finite() && options.tolerance >= 0.0) {
             return Err(DiffError::BadTolerance(options.tolerance));
         }
+        if let Some(margin) = options.margin.filter(|margin| !(0.0..=1.0).contains(margin)) {
+            return Err(DiffError::BadMargin(margin));
+        }
         if let Some(bad) = options.ignore.iter().find(|pointer| !is_pointer(pointer)) {
             return Err(DiffError::BadPointer(bad.clone()));
         }

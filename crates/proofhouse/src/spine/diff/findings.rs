@@ -1,4 +1,4 @@
-//! What a walk over two files has found so far, in memory that does not grow with the files.
+//! What a walk over two files has found so far: of each case and target a few counts, and of changes the first ones.
 
 use std::collections::BTreeMap;
 
@@ -58,10 +58,15 @@ impl Findings {
         }
     }
 
-    /// A trial with a record on both sides, and what both said of it.
-    pub(super) fn pair(&mut self, passed: (Option<bool>, Option<bool>)) {
+    /// A trial with a record on both sides, and what both said of it; `slot` as it stands in the record.
+    pub(super) fn pair(&mut self, slot: &[u8], case: u64, passed: (Option<bool>, Option<bool>)) {
         self.common += 1;
-        self.table.add(passed);
+        self.table.add(slot, case, passed);
+    }
+
+    /// A trial with a line on both sides, one of which is no record.
+    pub(super) fn unreadable_pair(&mut self) {
+        self.common += 1;
     }
 
     /// A changed record with its classes, worst first; `detail` is made only if it will be kept.

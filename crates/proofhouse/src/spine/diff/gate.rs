@@ -7,8 +7,10 @@ use super::report::{Class, Report};
 pub struct Demand {
     /// `--fail-on-changes`: no difference in any field that does not follow from the runs' identity.
     pub no_changes: bool,
-    /// `--fail-on-regressions`: no regression, no removed trial, no incomplete run.
+    /// `--fail-on-regressions`: no regression, no lost verdict, no dropped score, no removed trial, no incomplete run.
     pub no_regressions: bool,
+    /// `--fail-on-worse`: no target is worse by more than the margin, on cases like these.
+    pub not_worse: bool,
 }
 
 /// Whether the demand is met, and if not, by which exit code that is told.
@@ -22,26 +24,28 @@ pub enum Decision {
     Regressions,
     /// A run is not whole, so it cannot be said that nothing got worse.
     Incomplete,
+    /// It cannot be told whether a target got worse by more than the margin.
+    CannotTell,
 }
 
-/// Decides. Where several demands fail the gravest is told: regressions, then an incomplete run, then changes.
+/// Decides. Where several demands fail the gravest is told: worse, then an incomplete run, then what cannot be told, then
+/// changes.
 pub fn decide(report: &Report, demand: Demand) -> Decision {
     let incomplete =
         !report.a.incomplete.is_empty() || !report.b.incomplete.is_empty() || report.unreadable_count > 0;
-    if demand.no_regressions {
-        let worse = [Class::Forbidden, Class::Regression, Class::Removed];
-        if worse.iter().any(|class| report.count(*class) > 0) {
-            return Decision::Regressions;
-        }
-        if incomplete {
-            return Decision::Incomplete;
-        }
+    let flips = [Class::Forbidden, Class::Regression, Class::Lost, Class::Dropped, Class::Removed];
+    let regressed =
+        flips.iter().any(|class| report.counts_any.get(class.as_str()).is_some_and(|count| *count > 0));
+    let asked: Vec<&str> = report.worse.iter().flatten().map(|worse| worse.verdict.as_str()).collect();
+    let worse = asked.contains(&"worse");
+    let open = asked.is_empty() || asked.contains(&"cannot_tell");
+    match () {
+        () if demand.no_regressions && regressed => Decision::Regressions,
+        () if demand.not_worse && worse => Decision::Regressions,
+        () if (demand.no_regressions || demand.not_worse) && incomplete => Decision::Incomplete,
+        () if demand.not_worse && open => Decision::CannotTell,
+        () if demand.no_changes && report.differs() => Decision::Changes,
+        () if demand.no_changes && incomplete => Decision::Incomplete,
+        () => Decision::Met,
     }
-    if demand.no_changes && report.differs() {
-        return Decision::Changes;
-    }
-    if demand.no_changes && incomplete {
-        return Decision::Incomplete;
-    }
-    Decision::Met
 }

@@ -9,7 +9,7 @@ use proofhouse_ledger::record::{CONTAINMENT, HEAD, Line, Name, PROBE, ROBUSTNESS
 use super::fields::{Difference, differences};
 use super::findings::Findings;
 use super::flaws::{flaws, recomputed};
-use super::pair::Seen;
+use super::pair::{Seen, whose};
 use super::report::{Change, Class, Flaw, Place, Side, Trial};
 use super::run::Pairing;
 
@@ -53,13 +53,14 @@ impl Inspection<'_> {
             Ok(fields) => fields,
             Err(Broken { side, what }) => {
                 let number = if side == Side::A { self.a.seen.number } else { self.b.seen.number };
-                findings.pair((None, None));
+                findings.unreadable_pair();
                 findings.changed_pairs += 1;
                 return findings.unreadable(side, number, what);
             }
         };
         let passed = halves.map(|(_, half)| half.line.get(HEAD.passed).unwrap_or_default());
-        findings.pair((passed[0], passed[1]));
+        let (slot, case) = whose(&self.a.line);
+        findings.pair(slot, case, (passed[0], passed[1]));
         if !pairing.same_run {
             for (side, half) in halves {
                 half.line.index().into_iter().for_each(|index| findings.place(side, index, half.seen.number));
@@ -113,6 +114,32 @@ impl Inspection<'_> {
         })
     }
 
+    /// Whether the score that decides fell beyond the tolerance, with the same verdict. Where none decides alone, scores fell and
+    /// none rose.
+    fn score_dropped(&self, found: &[Difference<'_>]) -> bool {
+        let (Ok(a), Ok(b)) = (self.a.line.get(HEAD.passed), self.b.line.get(HEAD.passed)) else {
+            return false;
+        };
+        let metric = self.b.line.get(HEAD.primary_metric).ok().flatten();
+        let primary = metric.as_ref().map(|name| format!("/scores/{name}"));
+        let moves: Vec<(&str, f64)> = found
+            .iter()
+            .filter(|difference| difference.key() == HEAD.scores.as_str())
+            .filter_map(|difference| {
+                Some((difference.pointer.as_str(), difference.new?.as_f64()? - difference.old?.as_f64()?))
+            })
+            .collect();
+        let decides = |pointer: &str| primary.as_deref() == Some(pointer);
+        let scores = self.b.line.get(HEAD.scores).ok();
+        let fell = match scores.zip(metric) {
+            Some((scores, name)) if scores.iter().any(|(known, _)| *known == *name) => {
+                moves.iter().any(|(pointer, change)| decides(pointer) && *change < 0.0)
+            }
+            _ => !moves.is_empty() && moves.iter().all(|(_, change)| *change < 0.0),
+        };
+        a == b && a.is_some() && fell
+    }
+
     fn derived(&self) -> Vec<Name> {
         let (a, b) = (&self.pairing.a.identity, &self.pairing.b.identity);
         let mut derived = vec![HEAD.record_sha256.name(), HEAD.run_id.name()];
@@ -135,6 +162,7 @@ impl Inspection<'_> {
     fn tell(&self, mut found: Vec<Difference<'_>>, flaws: Vec<Flaw>, findings: &mut Findings) {
         let mut classes: Vec<Class> = found.iter().map(class).collect();
         classes.extend(self.newly_forbidden().then_some(Class::Forbidden));
+        classes.extend(self.score_dropped(&found).then_some(Class::Dropped));
         classes.extend(self.moved.then_some(Class::Reordered));
         classes.extend((!flaws.is_empty()).then_some(Class::Metadata));
         classes.sort_unstable();
@@ -189,6 +217,7 @@ fn class(difference: &Difference<'_>) -> Class {
     match difference.key() {
         PASSED => match (difference.old, difference.new) {
             (Some(Json::Bool(true)), Some(Json::Bool(false))) => Class::Regression,
+            (Some(Json::Bool(true)), Some(Json::Null)) => Class::Lost,
             (Some(Json::Bool(false)), Some(Json::Bool(true))) => Class::Improvement,
             _ => Class::Verdict,
         },

@@ -26,7 +26,7 @@ use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
 
 pub use gate::{Decision, Demand, decide};
-pub use noise::Noise;
+pub use noise::{Noise, Worse};
 pub use render::{Style, render_github, render_json, render_markdown, render_text};
 pub use report::{
     Change, Class, Excerpt, FieldChange, Flaw, Place, Report, RunFacts, Side, Torn, Trial, Unreadable,
@@ -44,11 +44,15 @@ pub struct Options {
     pub ignore: Vec<String>,
     /// How many changed records are told in detail; the counts are always complete.
     pub limit: usize,
+    /// By how much B may be worse than A; none where nobody asks.
+    pub margin: Option<f64>,
+    /// Whether single flips decide: the report says so first.
+    pub flips: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: 0.0, ignore: Vec::new(), limit: 50 }
+        Self { tolerance: 0.0, ignore: Vec::new(), limit: 50, margin: None, flips: false }
     }
 }
 
@@ -73,6 +77,11 @@ pub enum DiffError {
         "tolerance `{0}` is not usable\n\nhint: write a finite number of 0 or more, such as `--tolerance 0.01`"
     )]
     BadTolerance(f64),
+    /// `--margin` needs a share.
+    #[error(
+        "margin `{0}` is not usable\n\nhint: write a share from 0 to 1, such as `--margin 0.03` for 3 points"
+    )]
+    BadMargin(f64),
     /// The fallback for files in another order counts lines in 32 bits.
     #[error("`{0}` has more than 4,294,967,295 lines\n\nhint: compare the shards one by one")]
     TooManyLines(camino::Utf8PathBuf),
@@ -80,7 +89,7 @@ pub enum DiffError {
 
 /// Compares run `a` (before) with run `b` (after).
 ///
-/// Both files are read once, in plan order, in a fixed amount of memory. Only where one side's order is not the other's
+/// Both files are read once, in plan order; what is kept of them are some fifty bytes for each case and target. Only where one side's order is not the other's
 /// are both indexed by record id (24 bytes a record) and read again.
 pub fn compare(a: &RunPaths, b: &RunPaths, options: &Options) -> Result<Report, DiffError> {
     let rules = fields::Rules::new(options)?;

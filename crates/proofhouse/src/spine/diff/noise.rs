@@ -1,30 +1,128 @@
-//! Whether the difference in passed trials is more than noise: the same trials on both sides, so the test is paired.
+//! Whether what changed is more than noise: by target, over cases, by the same decisions that compare targets within a run.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::spine::tally::stats::{self, PairedCounts};
-use crate::text::numbers::{NBSP, count, p_value, percent, points, spaced};
+use crate::spine::tally::stats::PairedCounts;
+use crate::spine::tally::stats::decisions::{
+    Comparison, Differences, NotWorse, Verdict, Views, compare_family,
+};
 
-/// Common trials by what both runs said of them; trials that one of them could not assess are in none.
+/// Common trials by target and case; grows with the number of cases, some fifty bytes for each.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    /// As it stands in the records, quotes included.
+    raw: Vec<u8>,
+    trials: PairedCounts,
+    /// By a hash of the case's name: trials of a case need not be neighbours.
+    cases: BTreeMap<u64, Case>,
+}
+
+/// What both runs said of one case's trials. Trials that neither could assess are in none.
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Table(PairedCounts);
+struct Case {
+    both: u32,
+    passed_a: u32,
+    passed_b: u32,
+    /// Assessed in A only, and how many of those passed.
+    lost: u32,
+    lost_passed: u32,
+    /// Assessed in B only, and how many of those passed.
+    won: u32,
+    won_passed: u32,
+}
+
+/// Which case a trial is of.
+pub(super) fn case_key(raw: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(raw);
+    hasher.finish()
+}
 
 impl Table {
-    pub(super) fn add(&mut self, passed: (Option<bool>, Option<bool>)) {
+    pub(super) fn add(&mut self, slot: &[u8], case: u64, passed: (Option<bool>, Option<bool>)) {
+        let at = self.slots.iter().position(|known| known.raw == slot).unwrap_or_else(|| {
+            let new = Slot { raw: slot.to_vec(), trials: PairedCounts::default(), cases: BTreeMap::new() };
+            self.slots.push(new);
+            self.slots.len() - 1
+        });
+        let slot = &mut self.slots[at];
+        let case = slot.cases.entry(case).or_default();
         match passed {
-            (Some(true), Some(true)) => self.0.both += 1,
-            (Some(true), Some(false)) => self.0.only_first += 1,
-            (Some(false), Some(true)) => self.0.only_second += 1,
-            (Some(false), Some(false)) => self.0.neither += 1,
-            (None, _) | (_, None) => {}
+            (Some(a), Some(b)) => {
+                case.both += 1;
+                case.passed_a += u32::from(a);
+                case.passed_b += u32::from(b);
+                match (a, b) {
+                    (true, true) => slot.trials.both += 1,
+                    (true, false) => slot.trials.only_first += 1,
+                    (false, true) => slot.trials.only_second += 1,
+                    (false, false) => slot.trials.neither += 1,
+                }
+            }
+            (Some(a), None) => {
+                case.lost += 1;
+                case.lost_passed += u32::from(a);
+            }
+            (None, Some(b)) => {
+                case.won += 1;
+                case.won_passed += u32::from(b);
+            }
+            (None, None) => {}
         }
     }
 }
 
-/// The paired comparison of `passed` over the trials that both runs could assess.
+impl Slot {
+    fn name(&self) -> String {
+        serde_json::from_slice(&self.raw).unwrap_or_else(|_| String::from_utf8_lossy(&self.raw).into_owned())
+    }
+
+    fn seen(&self) -> Differences {
+        let mut seen = Differences::default();
+        for case in self.cases.values() {
+            let [both, a, b] = [case.both, case.passed_a, case.passed_b].map(u64::from);
+            seen.push((a, both), (b, both));
+        }
+        seen
+    }
+
+    /// As seen, and with what one run could not assess taken for and against B.
+    fn views(&self) -> Views {
+        let mut views = Views { seen: self.seen(), ..Views::default() };
+        for case in self.cases.values() {
+            let [both, a, b, lost, lost_passed, won, won_passed] = [
+                case.both,
+                case.passed_a,
+                case.passed_b,
+                case.lost,
+                case.lost_passed,
+                case.won,
+                case.won_passed,
+            ]
+            .map(u64::from);
+            let all = both + lost + won;
+            views.against.push((a + lost_passed + won, all), (b + won_passed, all));
+            views.favour.push((a + lost_passed, all), (b + lost + won_passed, all));
+            views.unassessed += lost + won;
+        }
+        views
+    }
+}
+
+/// How `passed` compares between the runs, for one target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Noise {
+    /// The target.
+    pub slot: String,
     /// Trials that both runs could assess.
     pub pairs: u64,
     /// Passed in both.
@@ -35,71 +133,97 @@ pub struct Noise {
     pub only_b: u64,
     /// Passed in neither.
     pub neither: u64,
-    /// Pass rate of B minus that of A; null without pairs.
+    /// Cases that those trials are of: what is counted in the test.
+    pub cases: u64,
+    /// The mean over cases of B's pass rate minus A's; null without cases.
     pub difference: Option<f64>,
     /// Lower end of its 95 % interval.
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub high: Option<f64>,
-    /// Exact McNemar, two-sided; null without pairs.
+    /// Permutation test over cases, two-sided; null without cases.
     pub p_value: Option<f64>,
-    /// Whether `p_value` is below 0.05; null without pairs.
+    /// The same, adjusted by Holm for all targets.
+    pub adjusted_p: Option<f64>,
+    /// Whether `adjusted_p` is below 0.05; null without cases.
     pub more_than_noise: Option<bool>,
     /// All of that in words.
     pub sentence: String,
 }
 
-/// The level of the test, the usual one.
-const LEVEL: f64 = 0.05;
+/// Whether one target got worse by more than a margin.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Worse {
+    /// The target.
+    pub slot: String,
+    /// `not_worse`, `worse` or `cannot_tell`.
+    pub verdict: String,
+    /// By how much B may be worse.
+    pub margin: f64,
+    /// Lower end of B minus A, as if what one run could not assess spoke against B.
+    pub low: Option<f64>,
+    /// Upper end, as if it spoke for B.
+    pub high: Option<f64>,
+    /// About how many cases would tell.
+    pub needed_cases: Option<u64>,
+    /// All of that in words.
+    pub sentence: String,
+}
 
 impl Noise {
-    pub(super) fn of(table: &Table) -> Self {
-        let counts = table.0;
-        let p_value = counts.mcnemar().map(|test| test.p_value);
-        let difference = counts.difference(stats::Confidence::P95);
-        let mut noise = Self {
-            pairs: counts.pairs(),
-            both_passed: counts.both,
-            only_a: counts.only_first,
-            only_b: counts.only_second,
-            neither: counts.neither,
-            difference: difference.map(|difference| difference.value),
-            low: difference.map(|difference| difference.interval.low),
-            high: difference.map(|difference| difference.interval.high),
-            p_value,
-            more_than_noise: p_value.map(|p| p < LEVEL),
-            sentence: String::new(),
-        };
-        noise.sentence = noise.in_words();
-        noise
+    /// For each target.
+    pub(super) fn of(table: &Table) -> Vec<Self> {
+        let pairs: Vec<_> =
+            table.slots.iter().map(|slot| ("A".to_owned(), "B".to_owned(), slot.seen())).collect();
+        let compared = compare_family(&pairs, pairs.len() as u64);
+        table.slots.iter().zip(compared).map(|(slot, decided)| Self::told(slot, &decided)).collect()
     }
 
-    fn in_words(&self) -> String {
-        let (Some(difference), Some(p)) = (self.difference, self.p_value) else {
-            return "no trial was assessed in both runs, so nothing can be said about the pass rate"
-                .to_owned();
+    fn told(slot: &Slot, decided: &Comparison) -> Self {
+        let PairedCounts { both, only_first, only_second, neither } = slot.trials;
+        let name = slot.name();
+        Self {
+            pairs: slot.trials.pairs(),
+            both_passed: both,
+            only_a: only_first,
+            only_b: only_second,
+            neither,
+            cases: decided.cases,
+            difference: decided.difference,
+            low: decided.interval.map(|interval| interval.low),
+            high: decided.interval.map(|interval| interval.high),
+            p_value: decided.p,
+            adjusted_p: decided.adjusted_p,
+            more_than_noise: decided.more_than_noise(),
+            sentence: format!("{name}: {}", decided.sentence()),
+            slot: name,
+        }
+    }
+}
+
+impl Worse {
+    /// For each target, all at once.
+    pub(super) fn of(table: &Table, margin: f64) -> Vec<Self> {
+        let count = table.slots.len() as u64;
+        let told = |slot: &Slot| {
+            let name = slot.name();
+            let decided = NotWorse::decide(("A", "B"), &slot.views(), margin, count);
+            Self {
+                verdict: match decided.verdict {
+                    Verdict::NotWorse => "not_worse",
+                    Verdict::Worse => "worse",
+                    Verdict::CannotTell => "cannot_tell",
+                }
+                .to_owned(),
+                margin,
+                low: decided.interval.map(|interval| interval.low),
+                high: decided.interval.map(|interval| interval.high),
+                needed_cases: decided.needed,
+                sentence: format!("{name}: {}", decided.sentence()),
+                slot: name,
+            }
         };
-        let trials = spaced(self.pairs, "trial", "trials");
-        let rate = |passed: u64| percent((self.both_passed + passed) as f64 / self.pairs as f64);
-        let (old, new) = (rate(self.only_a), rate(self.only_b));
-        let sentence = if self.only_a + self.only_b == 0 {
-            format!("pass rate {old} in both, the same verdict on all {trials} assessed in both")
-        } else {
-            let interval = match (self.low, self.high) {
-                (Some(low), Some(high)) => format!(", 95 % interval {} to {}", points(low), points(high)),
-                _ => String::new(),
-            };
-            let verdict = if p < LEVEL { "more than noise" } else { "may be noise" };
-            format!(
-                "pass rate {old} → {new} ({} points{interval}) on {trials} assessed in both: {verdict} (exact McNemar \
-                 over trials taken as independent, {}; {} newly failed, {} newly passed)",
-                points(difference),
-                p_value(p),
-                count(self.only_a),
-                count(self.only_b),
-            )
-        };
-        sentence.replace(NBSP, " ")
+        table.slots.iter().map(told).collect()
     }
 }
 
@@ -107,30 +231,48 @@ impl Noise {
 mod tests {
     use super::*;
 
-    fn noise(both: u64, only_a: u64, only_b: u64, neither: u64) -> Noise {
-        Noise::of(&Table(PairedCounts { both, only_first: only_a, only_second: only_b, neither }))
-    }
-
-    #[test]
-    fn published_values() {
-        for (only_a, only_b, p) in [(0, 5, 0.0625), (1, 8, 0.0391), (8, 1, 0.0391), (0, 0, 1.0), (4, 4, 1.0)]
-        {
-            let found = noise(1, only_a, only_b, 0).p_value.unwrap();
-            assert!((found - p).abs() < 5e-5, "{only_a} {only_b}: {found}");
+    /// Cases by what both runs said of their single trial.
+    fn table(cases: &[(u64, Option<bool>, Option<bool>)]) -> Table {
+        let mut table = Table::default();
+        let mut next = 0;
+        for (count, a, b) in cases {
+            for _ in 0..*count {
+                table.add(b"\"s\"", next, (*a, *b));
+                next += 1;
+            }
         }
-        assert!(noise(0, 0, 0, 0).p_value.is_none());
-        assert!(noise(36, 2, 12, 0).low.unwrap() > 0.0);
-        let (there, back) = (noise(36, 2, 12, 7), noise(36, 12, 2, 7));
-        assert!((there.low.unwrap() + back.high.unwrap()).abs() < 1e-12, "the interval has no side");
-        let same = noise(10, 0, 0, 0);
-        assert!(same.low.unwrap() < 0.0 && same.high.unwrap() > 0.0, "never of no width");
+        table
     }
 
     #[test]
-    fn the_sentence_says_whether_it_is_noise() {
-        insta::assert_snapshot!(noise(0, 0, 0, 0).sentence, @"no trial was assessed in both runs, so nothing can be said about the pass rate");
-        insta::assert_snapshot!(noise(1_200, 0, 0, 34).sentence, @"pass rate 97.2 % in both, the same verdict on all 1,234 trials assessed in both");
-        insta::assert_snapshot!(noise(80, 2, 1, 17).sentence, @"pass rate 82.0 % → 81.0 % (−1.0 points, 95 % interval −5.6 to +3.4) on 100 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 2 newly failed, 1 newly passed)");
-        insta::assert_snapshot!(noise(80, 15, 1, 4).sentence, @"pass rate 95.0 % → 81.0 % (−14.0 points, 95 % interval −22.4 to −6.5) on 100 trials assessed in both: more than noise (exact McNemar over trials taken as independent, p < 0.001; 15 newly failed, 1 newly passed)");
+    fn repetitions_of_a_case_are_one_witness() {
+        let mut repeated = Table::default();
+        for case in 0..4 {
+            (0..20).for_each(|_| repeated.add(b"\"s\"", case, (Some(true), Some(false))));
+        }
+        let found = &Noise::of(&repeated)[0];
+        assert_eq!((found.pairs, found.cases, found.p_value), (80, 4, Some(0.125)));
+        assert_eq!(found.more_than_noise, Some(false));
+        let apart = &Noise::of(&table(&[(80, Some(true), Some(false))]))[0];
+        assert_eq!(apart.more_than_noise, Some(true));
+    }
+
+    #[test]
+    fn targets_are_never_pooled() {
+        let mut two = table(&[(30, Some(true), Some(false))]);
+        (0..30).for_each(|case| two.add(b"\"t\"", case, (Some(false), Some(true))));
+        let found = Noise::of(&two);
+        assert_eq!(found.iter().map(|target| target.more_than_noise).collect::<Vec<_>>(), [Some(true); 2]);
+        assert!(found[0].difference.unwrap() < 0.0 && found[1].difference.unwrap() > 0.0);
+    }
+
+    #[test]
+    fn lost_trials_leave_it_open_whether_it_is_worse() {
+        let verdict =
+            |cases: &[(u64, Option<bool>, Option<bool>)]| Worse::of(&table(cases), 0.03)[0].verdict.clone();
+        assert_eq!(verdict(&[(1000, Some(true), Some(true))]), "not_worse");
+        assert_eq!(verdict(&[(1, Some(true), Some(true)), (999, Some(true), None)]), "cannot_tell");
+        assert_eq!(verdict(&[(700, Some(true), Some(true)), (300, Some(true), Some(false))]), "worse");
+        assert_eq!(verdict(&[(5, None, None)]), "cannot_tell");
     }
 }

@@ -4,7 +4,8 @@ use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Spans};
 
 use super::findings::Findings;
 use super::inspect::{Half, Inspection, place, trial};
-use super::peek::PeekPassed;
+use super::noise::case_key;
+use super::peek::{PeekCase, PeekPassed};
 use super::report::{Change, Class, Side};
 use super::run::{Identity, Pairing};
 
@@ -52,17 +53,22 @@ pub(super) struct Comparer<'p> {
     spans_a: Spans,
     spans_b: Spans,
     passed: PeekPassed,
+    case: PeekCase,
 }
 
 impl<'p> Comparer<'p> {
     pub(super) fn new(pairing: &'p Pairing) -> Self {
-        Self { pairing, spans_a: Spans::default(), spans_b: Spans::default(), passed: PeekPassed::new() }
+        let (passed, case) = (PeekPassed::new(), PeekCase::new());
+        Self { pairing, spans_a: Spans::default(), spans_b: Spans::default(), passed, case }
     }
 
     /// A line that both runs of one id have, to the byte.
     pub(super) fn equal(&self, line: &[u8], findings: &mut Findings) {
         let passed = self.passed.read(line);
-        findings.pair((passed, passed));
+        match self.case.read(line) {
+            Some((slot, case)) => findings.pair(&slot, case, (passed, passed)),
+            None => findings.unreadable_pair(),
+        }
     }
 
     /// Two lines that may or may not be of the same trial.
@@ -70,7 +76,7 @@ impl<'p> Comparer<'p> {
         let Ok(line_a) = Line::split(a.line, &mut self.spans_a) else { return Met::No };
         let Ok(line_b) = Line::split(b.line, &mut self.spans_b) else { return Met::No };
         if let Some(same) = same_but_identity(self.pairing, &line_a, &line_b) {
-            settle(self.pairing, &same, (a, b), findings);
+            settle(self.pairing, &same, (a, b), &line_a, findings);
             return Met::Yes;
         }
         match (line_a.record_id(), line_b.record_id()) {
@@ -90,7 +96,7 @@ impl<'p> Comparer<'p> {
         let (line_a, line_b) = match (record(a.line, &mut self.spans_a), record(b.line, &mut self.spans_b)) {
             (Ok(line_a), Ok(line_b)) => (line_a, line_b),
             (damage_a, damage_b) => {
-                findings.pair((None, None));
+                findings.unreadable_pair();
                 if a.line != b.line || moved {
                     findings.changed_pairs += 1;
                     for (side, number, damage) in
@@ -103,7 +109,7 @@ impl<'p> Comparer<'p> {
             }
         };
         match same_but_identity(self.pairing, &line_a, &line_b) {
-            Some(same) if !moved => settle(self.pairing, &same, (a, b), findings),
+            Some(same) if !moved => settle(self.pairing, &same, (a, b), &line_a, findings),
             _ => {
                 let (a, b) = (Half { seen: a, line: line_a }, Half { seen: b, line: line_b });
                 Inspection { pairing: self.pairing, a, b, moved }.run(findings);
@@ -120,6 +126,10 @@ impl<'p> Comparer<'p> {
         if let (false, Ok(index)) = (self.pairing.same_run, line.index()) {
             findings.place(side, index, seen.number);
         }
+        if class == Class::Removed {
+            let (slot, case) = whose(&line);
+            findings.table.add(slot, case, (line.get(HEAD.passed).unwrap_or_default(), None));
+        }
         findings.change(false, &[class], || {
             let place = Some(place(&line, seen.number));
             let (a, b) = if side == Side::A { (place, None) } else { (None, place) };
@@ -135,8 +145,20 @@ fn record<'l>(bytes: &'l [u8], spans: &'l mut Spans) -> Result<Line<'l>, Damage>
     line.record_id().map(|_| line)
 }
 
-fn settle(pairing: &Pairing, same: &Same, (a, b): (Seen<'_>, Seen<'_>), findings: &mut Findings) {
-    findings.pair(same.passed);
+/// The slot of a line as it stands there, and the key of its case.
+pub(super) fn whose<'l>(line: &Line<'l>) -> (&'l [u8], u64) {
+    (line.raw(HEAD.slot).unwrap_or_default(), case_key(line.raw(HEAD.case_id).unwrap_or_default()))
+}
+
+fn settle(
+    pairing: &Pairing,
+    same: &Same,
+    (a, b): (Seen<'_>, Seen<'_>),
+    line: &Line<'_>,
+    findings: &mut Findings,
+) {
+    let (slot, case) = whose(line);
+    findings.pair(slot, case, same.passed);
     if !pairing.same_run {
         findings.place(Side::A, same.index.0, a.number);
         findings.place(Side::B, same.index.1, b.number);

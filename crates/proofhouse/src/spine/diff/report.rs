@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::Options;
 use super::findings::Findings;
-use super::noise::Noise;
+use super::noise::{Noise, Worse};
 use super::run::{self, Pairing, Run};
 
 /// The version of the report's JSON.
-pub(super) const SCHEMA_VERSION: &str = "1.0";
+pub(super) const SCHEMA_VERSION: &str = "2.0";
 
 /// Which run: the first argument or the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -42,6 +42,10 @@ pub enum Class {
     Forbidden,
     /// `passed` went from true to false.
     Regression,
+    /// `passed` went from true to null: nobody can say any more that it passes. A regression.
+    Lost,
+    /// The score that decides fell beyond the tolerance, with the same verdict. A regression.
+    Dropped,
     /// The trial has no record in B.
     Removed,
     /// `status` changed.
@@ -76,9 +80,11 @@ pub enum Class {
 
 impl Class {
     /// All of them, worst first.
-    pub const ALL: [Class; 17] = [
+    pub const ALL: [Class; 19] = [
         Class::Forbidden,
         Class::Regression,
+        Class::Lost,
+        Class::Dropped,
         Class::Removed,
         Class::Status,
         Class::Verdict,
@@ -104,6 +110,8 @@ impl Class {
             Class::Accepted => "accepted_calls",
             Class::Reason => "reason",
             Class::Regression => "regression",
+            Class::Lost => "lost",
+            Class::Dropped => "score_drop",
             Class::Removed => "removed",
             Class::Status => "status",
             Class::Verdict => "verdict",
@@ -127,6 +135,8 @@ impl Class {
             Class::Accepted => ("change of accepted calls", "changes of accepted calls"),
             Class::Reason => ("reason change", "reason changes"),
             Class::Regression => ("regression", "regressions"),
+            Class::Lost => ("lost verdict", "lost verdicts"),
+            Class::Dropped => ("score drop", "score drops"),
             Class::Removed => ("removed trial", "removed trials"),
             Class::Status => ("status change", "status changes"),
             Class::Verdict => ("verdict change", "verdict changes"),
@@ -171,8 +181,12 @@ pub struct Report {
     pub unreadable: Vec<Unreadable>,
     /// Changed records, worst first, at most as many as the limit.
     pub changes: Vec<Change>,
-    /// Whether the difference in passed trials is more than noise.
-    pub noise: Noise,
+    /// Whether the difference in passed trials is more than noise, by target.
+    pub targets: Vec<Noise>,
+    /// Whether each target got worse by more than a margin, where that was asked.
+    pub worse: Option<Vec<Worse>>,
+    /// Whether single flips decide (`--fail-on-regressions`).
+    pub counts_flips: bool,
     /// The tolerance for scores.
     pub tolerance: f64,
     /// Pointers that were not compared.
@@ -335,7 +349,9 @@ impl Report {
             counts: by_class(&findings.worst),
             counts_any: by_class(&findings.any),
             unreadable_count: findings.unreadable_count,
-            noise: Noise::of(&findings.table),
+            targets: Noise::of(&findings.table),
+            worse: options.margin.map(|margin| Worse::of(&findings.table, margin)),
+            counts_flips: options.flips,
             tolerance: options.tolerance,
             ignored: options.ignore.clone(),
             unreadable: findings.unreadable,
@@ -346,6 +362,15 @@ impl Report {
     /// How many records have `class` as their worst.
     pub fn count(&self, class: Class) -> u64 {
         self.counts.get(class.as_str()).copied().unwrap_or(0)
+    }
+
+    /// What can be said of passed trials, a sentence for each target, and whether each got worse.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        let targets = self.targets.iter().map(|target| target.sentence.as_str());
+        let none = "no trial is in both runs, so nothing can be said about the pass rate";
+        let none = self.targets.is_empty().then_some(none);
+        let worse = self.worse.iter().flatten().map(|worse| worse.sentence.as_str());
+        targets.chain(none).chain(worse)
     }
 
     /// How many records have any change, removed and added ones included.

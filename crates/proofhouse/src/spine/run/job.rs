@@ -42,6 +42,11 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether every case is asked and judged alike, so that what a number of cases can see is known beforehand.
+    fn has_equal_cases(&self) -> bool {
+        false
+    }
+
     /// Whether programs are run here, in the sandbox.
     fn runs_programs(&self) -> bool {
         false
@@ -69,6 +74,7 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn factors(&self, loaded: &Loaded) -> String;
     fn described(&self) -> String;
     fn is_reworded(&self) -> bool;
+    fn has_equal_cases(&self) -> bool;
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
     fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>>;
@@ -100,6 +106,10 @@ impl<B: SuiteBody> AnyBody for B {
 
     fn is_reworded(&self) -> bool {
         SuiteBody::is_reworded(self)
+    }
+
+    fn has_equal_cases(&self) -> bool {
+        SuiteBody::has_equal_cases(self)
     }
 
     fn runs_programs(&self) -> bool {

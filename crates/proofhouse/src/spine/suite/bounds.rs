@@ -73,6 +73,76 @@ impl<'de> Deserialize<'de> for Fraction {
     }
 }
 
+/// A number above 0.5 and below 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sureness(pub f64);
+
+impl Serialize for Sureness {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sureness {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let level = deserializer.deserialize_f64(NumberVisitor { max: Some(1.0) })?;
+        match level > 0.5 && level < 1.0 {
+            true => Ok(Sureness(level)),
+            false => Err(de::Error::invalid_value(
+                Unexpected::Float(level),
+                &"a number above 0.5 and below 1, such as 0.95",
+            )),
+        }
+    }
+}
+
+impl JsonSchema for Sureness {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Sureness".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0.5, "exclusiveMaximum": 1 })
+    }
+}
+
+/// So many of so many: `2 of 3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KOfN(pub u32, pub u32);
+
+impl Serialize for KOfN {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{} of {}", self.0, self.1))
+    }
+}
+
+impl<'de> Deserialize<'de> for KOfN {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let numbers = text.split_once(" of ").and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((k, n)) if k <= n && n > 0 => Ok(KOfN(k, n)),
+            _ => {
+                Err(de::Error::invalid_value(Unexpected::Str(&text), &"so many of so many, such as `2 of 3`"))
+            }
+        }
+    }
+}
+
+impl JsonSchema for KOfN {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "KOfN".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[0-9]+ of [0-9]+$" })
+    }
+}
+
 /// A finite number from 0 upwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weight(pub f64);

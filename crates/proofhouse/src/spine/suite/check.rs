@@ -61,6 +61,15 @@ pub(crate) struct Checker<'t> {
 }
 
 impl Checker<'_> {
+    /// Refuses what a gate of this kind does not know: its trials are not all alike.
+    pub(crate) fn plain_gate(&mut self, gate: &Option<Gate>) {
+        if gate.as_ref().is_some_and(Gate::is_refined) {
+            let what = "the gate of such a suite knows `pass_rate` only";
+            self.complain(Code::BadValue, &[Step::Key("gate")], what).hint =
+                Some("`confidence`, `per_tag` and `per_case` are for `probe` and `containment`".to_owned());
+        }
+    }
+
     pub(crate) fn complain(
         &mut self,
         code: Code,

@@ -1,11 +1,13 @@
 //! A suite as the user writes it: these structs are the file format, their comments the editor's help texts.
 
+use std::collections::BTreeMap;
+
 use proofhouse_ledger::json::{MAX_SAFE_INTEGER, Object};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
 
-use super::bounds::{Fraction, Whole};
+use super::bounds::{Fraction, KOfN, Sureness, Whole};
 
 pub(crate) fn zero() -> Whole<0, MAX_SAFE_INTEGER> {
     Whole(0)
@@ -231,6 +233,22 @@ impl JsonSchema for InlineCase {
 #[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gate {
-    /// The smallest share of passed trials that each slot may have.
+    /// The smallest share of all planned trials that each slot has to pass.
     pub pass_rate: Fraction,
+    /// How sure that has to be on cases like these, one-sided: above 0.5 and below 1. Without it, these cases alone count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Sureness>,
+    /// Tag → the smallest share of its trials that each slot has to pass.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub per_tag: BTreeMap<String, Fraction>,
+    /// How many of the trials of each case have to pass, such as `2 of 3`; a share where cases have other wordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_case: Option<KOfN>,
+}
+
+impl Gate {
+    /// Whether it asks for more than a share of all trials.
+    pub(crate) fn is_refined(&self) -> bool {
+        self.confidence.is_some() || !self.per_tag.is_empty() || self.per_case.is_some()
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) mod tree;
 pub(crate) mod wordings;
 pub mod yaml;
 
-pub use bounds::{Fraction, Ordered, Weight, Whole};
+pub use bounds::{Fraction, KOfN, Ordered, Sureness, Weight, Whole};
 pub use cases::{Case, CaseStream};
 pub use file::{Fields, Format, Gate};
 pub use load::{DatasetFacts, Loaded, Overrides};

@@ -24,6 +24,11 @@ impl Clusters {
         self.moments.push(std::mem::take(&mut self.sum), std::mem::take(&mut self.count));
     }
 
+    /// The closed cases.
+    pub(super) fn moments(&self) -> ClusterMoments {
+        self.moments
+    }
+
     /// The mean of all scores with its interval.
     pub(super) fn mean(&self) -> Mean {
         let estimate = self.moments.mean_estimate(Confidence::P95);

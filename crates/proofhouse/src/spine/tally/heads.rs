@@ -1,18 +1,18 @@
 //! The tally of what all kinds of records have in common, one record after the other.
 //!
-//! Where all trials of a case are neighbours in plan order, cases are clusters that can be closed as they pass: memory
-//! grows with slots, judges and tags, never with records. A `code` run has its samples in the order of their file, so
-//! there each verdict is remembered, in two words, until the end.
+//! Where all trials of a case are neighbours in plan order, cases are clusters that can be closed as they pass. What is kept
+//! of each record of several targets is its verdict, in eight bytes, to compare them in the end. A `code` run has its samples in the order of
+//! their file, so there each verdict is remembered with its case, too.
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::config;
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
-use proofhouse_ledger::summary::{self, Gate, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{self, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
-use super::pairs::Pairs;
+use super::gate::GateTally;
+use super::pairs::{self, Column};
 use super::stats::{self, Confidence};
 use super::wordings::Wordings;
 
@@ -21,14 +21,14 @@ use super::wordings::Wordings;
 pub struct Tally {
     run_id: Option<RunId>,
     suite_id: String,
-    gate: Option<f64>,
+    gate: GateTally,
     trials: u64,
     assessed: u64,
     counts: [u64; Status::ALL.len()],
     error_types: BTreeMap<String, u64>,
     slots: Vec<SlotTally>,
-    /// For slots `a < b`.
-    pairs: BTreeMap<(usize, usize), Pairs>,
+    /// How many cases are closed.
+    closed: usize,
     /// The case whose trials are passing by, as raw bytes.
     case: Vec<u8>,
     /// For runs whose cases are not neighbours: raw case → its verdicts.
@@ -103,7 +103,8 @@ struct Scattered {
     slot: u32,
     variant: u32,
     repetition: u32,
-    passed: bool,
+    /// Null for a trial that was needed and could not be assessed.
+    passed: Option<bool>,
 }
 
 #[derive(Default)]
@@ -122,6 +123,8 @@ struct SlotTally {
     repeated: u64,
     /// This case's verdicts: variant and repetition in one number, and passed.
     verdicts: Vec<(u64, bool)>,
+    /// All of its verdicts, to be compared with those of others.
+    column: Column,
     wordings: Wordings,
     /// The variant that is passing by, as raw bytes, and which one of the case it is.
     variant: (Vec<u8>, u64),
@@ -132,8 +135,7 @@ struct SlotTally {
 impl Tally {
     /// A tally of the run with this resolved configuration.
     pub fn new(config: &Json, kinds: OfKind) -> Self {
-        let gate = config::part::<config::Common>(config).gate.and_then(|gate| gate.pass_rate);
-        Self { gate, config: config.clone(), kinds: Some(kinds), ..Self::default() }
+        Self { gate: GateTally::new(config), config: config.clone(), kinds: Some(kinds), ..Self::default() }
     }
 
     /// Takes the next record.
@@ -165,9 +167,16 @@ impl Tally {
         if let Some(own) = own {
             own.push(line, at, status, passed)?;
         }
-        if let Some(passed) = passed.filter(|_| !neighbours) {
+        // What a policy made unnecessary was not needed, and a wording that does not exist was not possible.
+        let needless = status == Status::NotRun && self.own.as_ref().is_some_and(|own| own.spares());
+        let variant = line.raw(HEAD.variant_id).unwrap_or(b"null");
+        let needed = !needless && (status != Status::Skipped || variant == b"null");
+        if needed {
+            self.gate.push(at, passed, || tags(line));
+        }
+        if needed && !neighbours {
             let repetition = line.get(HEAD.repetition)?;
-            let variant = self.variant(line.raw(HEAD.variant_id).unwrap_or(b"null"));
+            let variant = self.variant(variant);
             let verdict = Scattered { slot: at as u32, variant, repetition, passed };
             self.scattered.entry(case.to_vec()).or_default().push(verdict);
         }
@@ -197,6 +206,8 @@ impl Tally {
             std::mem::take(&mut self.scattered).into_iter().partition(|(case, _)| excluded(case));
         // Which tasks are broken is known in the end only: what was counted of them is taken back.
         for Scattered { slot, passed, .. } in left_out.into_iter().flat_map(|(_, verdicts)| verdicts) {
+            self.gate.take_back(slot as usize, passed);
+            let Some(passed) = passed else { continue };
             let slot = &mut self.slots[slot as usize];
             slot.passed -= u64::from(passed);
             slot.assessed -= 1;
@@ -204,6 +215,7 @@ impl Tally {
         }
         for (_, verdicts) in counted {
             for Scattered { slot, variant, repetition, passed } in verdicts {
+                let Some(passed) = passed else { continue };
                 let slot = &mut self.slots[slot as usize];
                 slot.wordings.push(&names[variant as usize], passed);
                 slot.note(u64::from(variant) << 32 | u64::from(repetition), passed);
@@ -224,11 +236,11 @@ impl Tally {
 
     /// All trials of a case have passed by.
     fn close_case(&mut self) {
-        for b in 1..self.slots.len() {
-            for a in 0..b {
-                let pairs = self.pairs.entry((a, b)).or_default();
-                pairs.close_case(&self.slots[a].verdicts, &self.slots[b].verdicts);
-            }
+        self.gate.close_case();
+        // A case of one target alone has nothing to be compared with.
+        if self.slots.iter().filter(|slot| !slot.verdicts.is_empty()).count() > 1 {
+            self.slots.iter_mut().for_each(|slot| slot.column.close_case(self.closed, &slot.verdicts));
+            self.closed += 1;
         }
         for slot in &mut self.slots {
             slot.close_case();
@@ -241,10 +253,9 @@ impl Tally {
         self.close_scattered();
         let own = self.own.take()?;
         let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares())).collect();
-        let comparisons = self.pairs.iter().map(|((a, b), pairs)| {
-            let (a, b) = (&self.slots[*a].name, &self.slots[*b].name);
-            pairs.compare(a, b)
-        });
+        let columns: Vec<(&str, &Column)> =
+            self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
+        let (comparisons, best) = pairs::compare(&columns);
         let mut summary = Summary {
             schema_version: summary::SCHEMA_VERSION.to_owned(),
             kind: self.kind?,
@@ -254,7 +265,8 @@ impl Tally {
             assessed: self.assessed,
             counts: by_status(&self.counts),
             error_types: self.error_types.clone(),
-            comparisons: comparisons.collect(),
+            comparisons,
+            best,
             wordings: match own.tells_wordings() {
                 true => Vec::new(),
                 false => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
@@ -266,7 +278,8 @@ impl Tally {
             containment: None,
         };
         let terms = own.finish(&mut summary);
-        summary.gate = self.gate.map(|pass_rate| judge_gate(pass_rate, &summary.slots, &terms));
+        let who = if summary.containment.is_some() { "gated variant" } else { "target" };
+        summary.gate = self.gate.judge(&summary.slots, &terms, who);
         Some(summary)
     }
 }
@@ -301,8 +314,7 @@ impl SlotTally {
         }
         let tags = line.raw(TAGS).unwrap_or(b"[]");
         if self.last_tags.0 != tags {
-            let parsed = if line.raw(TAGS).is_some() { line.get(TAGS)? } else { Vec::new() };
-            self.last_tags = (tags.to_vec(), parsed);
+            self.last_tags = (tags.to_vec(), self::tags(line));
         }
         for tag in &self.last_tags.1 {
             if !self.tags.contains_key(tag) {
@@ -370,6 +382,11 @@ impl SlotTally {
     }
 }
 
+fn tags(line: &Line<'_>) -> Vec<String> {
+    // A record without tags has none.
+    line.get(TAGS).unwrap_or_default()
+}
+
 fn by_status(counts: &[u64; Status::ALL.len()]) -> BTreeMap<String, u64> {
     Status::ALL.iter().map(|status| (status.as_str().to_owned(), counts[*status as usize])).collect()
 }
@@ -386,25 +403,4 @@ pub(crate) fn rate(numerator: u64, denominator: u64, records: String) -> Rate {
 /// Every number that reaches the summary goes through here.
 pub(crate) fn round(value: f64) -> f64 {
     stats::round_sig(value, stats::SIGNIFICANT_DIGITS)
-}
-
-fn judge_gate(pass_rate: f64, slots: &[Slot], terms: &GateTerms) -> Gate {
-    let held = |at: usize, slot: &Slot| match terms.bounds.get(at).copied().flatten() {
-        Some([worst, _]) if worst >= pass_rate => Some(true),
-        Some([_, best]) if best < pass_rate => Some(false),
-        Some(_) => None,
-        None => slot.pass_rate.value.map(|value| value >= pass_rate),
-    };
-    let asked = slots.iter().enumerate().filter(|(_, slot)| !terms.exempt.contains(&slot.slot));
-    let outcomes: Vec<(&Slot, Option<bool>)> = asked.map(|(at, slot)| (slot, held(at, slot))).collect();
-    let failed = outcomes.iter().filter(|(_, held)| *held == Some(false));
-    let failed_slots: Vec<String> = failed.map(|(slot, _)| slot.slot.clone()).collect();
-    let undecided = outcomes.iter().any(|(_, held)| held.is_none());
-    let held = match (failed_slots.is_empty(), undecided) {
-        (false, _) => Some(false),
-        (true, true) => None,
-        (true, false) => Some(true),
-    };
-    let held = held.filter(|_| !terms.untried);
-    Gate { pass_rate, held, failed_slots }
 }

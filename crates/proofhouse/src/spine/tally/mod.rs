@@ -7,6 +7,7 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
+mod gate;
 pub(crate) mod heads;
 mod pairs;
 pub(crate) mod wordings;

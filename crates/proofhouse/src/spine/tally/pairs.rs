@@ -1,83 +1,126 @@
-//! Two targets on the same trials, with cases as what is counted.
+//! Targets on the same trials, with cases as what is counted: pairs of them, and which is best.
 //!
-//! Repetitions of a case stand or fall together, so a hundred of them are no hundred witnesses. The test asks each case
-//! once which target did better on it; without repetitions that is McNemar's exact test.
+//! Repetitions of a case stand or fall together, so a hundred of them are no hundred witnesses. All pairs are compared as long
+//! as they are few; of many targets, each is compared with the first and with the one that did best, so that the work grows
+//! with the targets and not with their square. Either way p-values are adjusted for all pairs that could have been chosen.
 
-use proofhouse_ledger::summary::Comparison;
+use proofhouse_ledger::summary;
 
 use super::heads::round;
-use super::stats::{ClusterMoments, Confidence, PairedCounts};
+use super::stats::PairedCounts;
+use super::stats::decisions::{self, Candidate, Differences, all_pairs, chosen_pairs, compare_family};
 
-/// The pairs of two slots so far.
+/// One target's verdicts, case after case: eight bytes for each.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pairs {
-    trials: PairedCounts,
-    /// Cases: better in the first only, in the second only, and even.
-    cases: PairedCounts,
-    /// Passed in the second minus passed in the first, moved from -1..=1 to 0..=1, with cases as clusters.
-    differences: ClusterMoments,
-    repeated: bool,
+pub(super) struct Column {
+    /// Which variant and repetition of its case, and in the lowest bit whether it passed.
+    verdicts: Vec<u64>,
+    /// Where each case ends.
+    ends: Vec<usize>,
 }
 
-impl Pairs {
-    /// Takes a case: each slot's verdicts by repetition, in the order of repetitions.
-    pub(super) fn close_case(&mut self, a: &[(u64, bool)], b: &[(u64, bool)]) {
-        let mut table = PairedCounts::default();
-        let mut rest = b.iter().peekable();
-        for (repetition, passed_a) in a {
-            while rest.next_if(|(other, _)| other < repetition).is_some() {}
-            let Some((_, passed_b)) = rest.next_if(|(other, _)| other == repetition) else { continue };
-            match (passed_a, passed_b) {
-                (true, true) => table.both += 1,
-                (true, false) => table.only_first += 1,
-                (false, true) => table.only_second += 1,
-                (false, false) => table.neither += 1,
-            }
-        }
-        let pairs = table.pairs();
-        if pairs == 0 {
-            return;
-        }
-        self.repeated |= pairs > 1;
-        self.trials.both += table.both;
-        self.trials.only_first += table.only_first;
-        self.trials.only_second += table.only_second;
-        self.trials.neither += table.neither;
-        match table.only_first.cmp(&table.only_second) {
-            std::cmp::Ordering::Greater => self.cases.only_first += 1,
-            std::cmp::Ordering::Less => self.cases.only_second += 1,
-            std::cmp::Ordering::Equal => self.cases.both += 1,
-        }
-        let difference = table.only_second as f64 - table.only_first as f64;
-        self.differences.push((difference + pairs as f64) / 2.0, pairs);
+impl Column {
+    /// Closes the case with this number, whose verdicts are in the order of variants and repetitions.
+    pub(super) fn close_case(&mut self, case: usize, verdicts: &[(u64, bool)]) {
+        // Cases before this target first came up have nothing of it.
+        self.ends.resize(case, self.verdicts.len());
+        self.verdicts.extend(verdicts.iter().map(|(trial, passed)| trial << 1 | u64::from(*passed)));
+        self.ends.push(self.verdicts.len());
     }
 
-    /// The comparison for the summary.
-    pub(super) fn compare(&self, a: &str, b: &str) -> Comparison {
-        let PairedCounts { both, only_first, only_second, neither } = self.trials;
-        let difference = self.trials.difference(Confidence::P95);
-        let interval = if self.repeated {
-            let estimate = self.differences.mean_estimate(Confidence::P95);
-            estimate.map(|estimate| (2.0 * estimate.interval.low - 1.0, 2.0 * estimate.interval.high - 1.0))
-        } else {
-            difference.map(|difference| (difference.interval.low, difference.interval.high))
-        };
-        Comparison {
-            a: a.to_owned(),
-            b: b.to_owned(),
-            pairs: self.trials.pairs(),
-            both_passed: both,
-            only_a: only_first,
-            only_b: only_second,
-            neither,
-            cases: self.cases.pairs(),
-            cases_a: self.cases.only_first,
-            cases_b: self.cases.only_second,
-            difference: difference.map(|difference| round(difference.value)),
-            low: interval.map(|(low, _)| round(low)),
-            high: interval.map(|(_, high)| round(high)),
-            p_value: self.cases.mcnemar().map(|test| round(test.p_value)),
+    fn case(&self, case: usize) -> &[u64] {
+        let from = case.checked_sub(1).map_or(0, |before| self.end(before));
+        &self.verdicts[from..self.end(case)]
+    }
+
+    fn end(&self, case: usize) -> usize {
+        self.ends.get(case).copied().unwrap_or(self.verdicts.len())
+    }
+
+    /// The mean of the cases' own means, to find who did best.
+    fn mean(&self) -> f64 {
+        let shares = (0..self.ends.len()).map(|case| self.case(case)).filter(|case| !case.is_empty());
+        let (sum, count) = shares.fold((0.0, 0u64), |(sum, count), case| {
+            let passed = case.iter().filter(|verdict| *verdict & 1 == 1).count();
+            (sum + passed as f64 / case.len() as f64, count + 1)
+        });
+        if count == 0 { f64::NEG_INFINITY } else { sum / count as f64 }
+    }
+}
+
+/// Two columns on the trials that both have.
+fn pair(a: &Column, b: &Column) -> (PairedCounts, Differences) {
+    let (mut trials, mut differences) = (PairedCounts::default(), Differences::default());
+    for case in 0..a.ends.len().max(b.ends.len()) {
+        let (mut passed_a, mut passed_b, mut count) = (0, 0, 0);
+        let mut rest = b.case(case).iter().peekable();
+        for first in a.case(case) {
+            while rest.next_if(|other| *other >> 1 < first >> 1).is_some() {}
+            let Some(second) = rest.next_if(|other| *other >> 1 == first >> 1) else { continue };
+            let (first, second) = (first & 1, second & 1);
+            match (first, second) {
+                (1, 1) => trials.both += 1,
+                (1, _) => trials.only_first += 1,
+                (_, 1) => trials.only_second += 1,
+                _ => trials.neither += 1,
+            }
+            (passed_a, passed_b, count) = (passed_a + first, passed_b + second, count + 1);
         }
+        differences.push((passed_a, count), (passed_b, count));
+    }
+    (trials, differences)
+}
+
+/// What can be said of targets on the same cases.
+pub(super) fn compare(columns: &[(&str, &Column)]) -> (Vec<summary::Comparison>, Option<summary::Best>) {
+    let count = columns.len();
+    let top =
+        (0..count).fold(0, |top, at| if columns[at].1.mean() > columns[top].1.mean() { at } else { top });
+    let places = chosen_pairs(count, top);
+    let name = |at: usize| columns[at].0.to_owned();
+    let mut tables = Vec::new();
+    let mut pairs = Vec::new();
+    for (a, b) in &places {
+        let (table, differences) = pair(columns[*a].1, columns[*b].1);
+        tables.push(table);
+        pairs.push((name(*a), name(*b), differences));
+    }
+    let compared = compare_family(&pairs, all_pairs(count));
+    let comparisons = compared.iter().zip(&tables).map(|(decided, trials)| told(decided, trials));
+    let best = (count > 2).then(|| {
+        let others = (0..count)
+            .filter(|at| *at != top)
+            .map(|at| Candidate { name: name(at), against_best: pair(columns[top].1, columns[at].1).1 });
+        decisions::best(columns[top].0, &others.collect::<Vec<_>>())
+    });
+    let best = best.flatten().map(|best| summary::Best {
+        sentence: best.sentence(),
+        slot: best.name,
+        within: round(best.within),
+        rivals: best.rivals,
+    });
+    (comparisons.collect(), best)
+}
+
+/// A comparison as the summary has it.
+fn told(decided: &decisions::Comparison, trials: &PairedCounts) -> summary::Comparison {
+    summary::Comparison {
+        a: decided.a.clone(),
+        b: decided.b.clone(),
+        pairs: trials.pairs(),
+        both_passed: trials.both,
+        only_a: trials.only_first,
+        only_b: trials.only_second,
+        neither: trials.neither,
+        cases: decided.cases,
+        cases_a: decided.better.0,
+        cases_b: decided.better.1,
+        difference: decided.difference.map(round),
+        low: decided.interval.map(|interval| round(interval.low)),
+        high: decided.interval.map(|interval| round(interval.high)),
+        p_value: decided.p.map(round),
+        adjusted_p: decided.adjusted_p.map(round),
+        sentence: decided.sentence(),
     }
 }
 
@@ -85,15 +128,23 @@ impl Pairs {
 mod tests {
     use super::*;
 
-    fn verdicts(passed: &[bool]) -> Vec<(u64, bool)> {
-        passed.iter().enumerate().map(|(repetition, passed)| (repetition as u64, *passed)).collect()
+    fn column(cases: &[&[(u64, bool)]]) -> Column {
+        let mut column = Column::default();
+        cases.iter().enumerate().for_each(|(at, verdicts)| column.close_case(at, verdicts));
+        column
+    }
+
+    fn only(a: &Column, b: &Column) -> summary::Comparison {
+        compare(&[("a", a), ("b", b)]).0.remove(0)
+    }
+
+    fn repeated(passed: bool) -> Vec<(u64, bool)> {
+        (0..10).map(|repetition| (repetition, passed)).collect()
     }
 
     #[test]
     fn repetitions_of_one_case_prove_nothing() {
-        let mut pairs = Pairs::default();
-        pairs.close_case(&verdicts(&[true; 10]), &verdicts(&[false; 10]));
-        let comparison = pairs.compare("a", "b");
+        let comparison = only(&column(&[&repeated(true)]), &column(&[&repeated(false)]));
         assert_eq!((comparison.only_a, comparison.cases, comparison.cases_a), (10, 1, 1));
         assert_eq!(comparison.p_value, Some(1.0));
         assert!(comparison.high.unwrap() > -0.9, "one case has a wide interval: {comparison:?}");
@@ -101,22 +152,40 @@ mod tests {
 
     #[test]
     fn without_repetitions_it_is_mcnemar() {
-        let mut pairs = Pairs::default();
-        for _ in 0..5 {
-            pairs.close_case(&verdicts(&[false]), &verdicts(&[true]));
-        }
-        pairs.close_case(&verdicts(&[true]), &verdicts(&[true]));
-        let comparison = pairs.compare("a", "b");
+        let wrong: &[(u64, bool)] = &[(0, false)];
+        let right: &[(u64, bool)] = &[(0, true)];
+        let a = [vec![wrong; 5], vec![right]].concat();
+        let comparison = only(&column(&a), &column(&[right; 6]));
         assert_eq!((comparison.p_value, comparison.cases_b), (Some(0.0625), 5));
-        let newcombe = pairs.trials.difference(Confidence::P95).unwrap();
-        assert_eq!(comparison.low, Some(round(newcombe.interval.low)));
     }
 
     #[test]
     fn missing_repetitions_are_no_pairs() {
-        let mut pairs = Pairs::default();
-        pairs.close_case(&[(0, true), (2, true)], &[(1, false), (2, false)]);
-        assert_eq!(pairs.compare("a", "b").pairs, 1);
-        assert_eq!(Pairs::default().compare("a", "b").p_value, None);
+        let (a, b) = (column(&[&[(0, true), (2, true)]]), column(&[&[(1, false), (2, false)]]));
+        assert_eq!(only(&a, &b).pairs, 1);
+        assert_eq!(only(&Column::default(), &Column::default()).p_value, None);
+        let mut late = Column::default();
+        late.close_case(1, &[(0, true)]);
+        assert_eq!(only(&column(&[&[(0, true)], &[(0, false)]]), &late).only_b, 1);
+    }
+
+    #[test]
+    fn pairs_grow_with_the_targets_and_not_with_their_square() {
+        let columns: Vec<(String, Column)> = (0..100)
+            .map(|at| {
+                let cases: Vec<[(u64, bool); 1]> = (0..20).map(|case| [(0, at == 42 || case < 5)]).collect();
+                (format!("t{at}"), column(&cases.iter().map(|case| case as &[_]).collect::<Vec<_>>()))
+            })
+            .collect();
+        let columns: Vec<(&str, &Column)> =
+            columns.iter().map(|(name, column)| (name.as_str(), column)).collect();
+        let (few, _) = compare(&columns[..10]);
+        assert_eq!(few.len(), 45);
+        let (pairs, best) = compare(&columns);
+        assert_eq!(pairs.len(), 99 + 98);
+        assert_eq!(best.unwrap().slot, "t42");
+        // 15 of 15 cases that differ: p = 2⁻¹⁴, times 4,950 pairs.
+        let found = pairs.iter().find(|pair| pair.a == "t0" && pair.b == "t42").unwrap();
+        assert!((found.adjusted_p.unwrap() - 4950.0 / 16384.0).abs() < 1e-9, "{found:?}");
     }
 }

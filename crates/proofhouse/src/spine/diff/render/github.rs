@@ -2,13 +2,16 @@
 
 use std::fmt::Write;
 
-use super::text::{counts_line, flaw_line, mixed_plain, remarks, whereabouts};
+use super::text::{FLIPS, counts_line, flaw_line, mixed_plain, remarks, whereabouts};
 use super::words::visible;
 use crate::spine::diff::report::{Change, Class, Report};
 
 /// The report as `::error`, `::warning` and `::notice` lines.
 pub fn render_github(report: &Report) -> String {
     let mut out = String::new();
+    if report.counts_flips {
+        annotate(&mut out, "notice", "proofhouse diff", FLIPS);
+    }
     for remark in remarks(report) {
         let level = if remark.starts_with("different runs") { "notice" } else { "warning" };
         annotate(&mut out, level, "proofhouse diff", &visible(&remark));
@@ -21,16 +24,21 @@ pub fn render_github(report: &Report) -> String {
         let text = format!("line {} of {}: {}", line.line, line.side.letter(), visible(&line.what));
         annotate(&mut out, "error", "unreadable line", &text);
     }
-    let summary = format!("{}. {}", counts_line(report), report.noise.sentence);
+    let sentences: Vec<String> = report.sentences().map(visible).collect();
+    let summary = format!("{}. {}", counts_line(report), sentences.join(". "));
     annotate(&mut out, "notice", "proofhouse diff", &summary);
     out
 }
 
 fn level(class: Class) -> &'static str {
     match class {
-        Class::Forbidden | Class::Regression | Class::Removed | Class::Duplicate | Class::Reordered => {
-            "error"
-        }
+        Class::Forbidden
+        | Class::Regression
+        | Class::Lost
+        | Class::Dropped
+        | Class::Removed
+        | Class::Duplicate
+        | Class::Reordered => "error",
         Class::Improvement | Class::Added => "notice",
         Class::Status
         | Class::Verdict

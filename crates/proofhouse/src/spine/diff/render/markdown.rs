@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{counts_line, flaw_line, mixed_plain, remarks, whereabouts};
+use super::text::{FLIPS, counts_line, flaw_line, mixed_plain, remarks, whereabouts};
 use super::words::visible;
 use crate::spine::diff::report::{Change, Class, Report};
 use crate::text::numbers::count as grouped;
@@ -15,10 +15,18 @@ pub fn render_markdown(report: &Report) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "### proofhouse diff: {}\n", headline(report));
     let _ = writeln!(out, "{} → {}\n", code(&report.a.dir), code(&report.b.dir));
+    if report.counts_flips {
+        let _ = writeln!(out, "{FLIPS}\n");
+    }
     for remark in remarks(report) {
         let _ = writeln!(out, "- {}", code(&remark));
     }
-    let _ = writeln!(out, "\n{}.\n", report.noise.sentence);
+    out.push('\n');
+    for sentence in report.sentences() {
+        // Names of targets are somebody else's text.
+        let _ = writeln!(out, "- {}", code(sentence));
+    }
+    out.push('\n');
     table(&mut out, report);
     let mut room = MAX_CHARS.saturating_sub(out.chars().count());
     for class in Class::ALL {

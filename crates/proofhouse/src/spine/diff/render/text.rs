@@ -16,7 +16,9 @@ pub fn render_text(report: &Report, style: Style) -> String {
         group(&mut out, report, class, paint);
     }
     unreadable(&mut out, report, paint);
-    let _ = writeln!(out, "{}", report.noise.sentence);
+    for sentence in report.sentences() {
+        let _ = writeln!(out, "{}", visible(sentence));
+    }
     let _ = writeln!(out, "{}", paint.bold(&counts_line(report)));
     out
 }
@@ -60,7 +62,12 @@ impl Paint {
 
     fn class(self, class: Class, text: &str) -> String {
         let code = match class {
-            Class::Forbidden | Class::Regression | Class::Removed | Class::Duplicate => "1;31",
+            Class::Forbidden
+            | Class::Regression
+            | Class::Lost
+            | Class::Dropped
+            | Class::Removed
+            | Class::Duplicate => "1;31",
             Class::Improvement | Class::Added => "1;32",
             _ => "1;33",
         };
@@ -68,7 +75,13 @@ impl Paint {
     }
 }
 
+/// What `--fail-on-regressions` counts, said before anything else.
+pub(super) const FLIPS: &str = "single flips are counted: one trial that no longer passes fails, also by chance (--fail-on-worse asks whether B is worse on cases like these)";
+
 fn header(out: &mut String, report: &Report, paint: Paint) {
+    if report.counts_flips {
+        let _ = writeln!(out, "{FLIPS}");
+    }
     for (side, run) in [(Side::A, &report.a), (Side::B, &report.b)] {
         let lines = grouped(run.lines);
         let records = if run.lines == 1 { "record" } else { "records" };

@@ -4,10 +4,10 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::record::Status;
 
 use super::lab::{Lab, Lines, Row, assert_counts, check, json, lines, row, six};
-use crate::spine::diff::{Decision, Demand, Options, Report, decide};
+use crate::spine::diff::{Class, Decision, Demand, Options, Report, decide};
 
-const GATE: Demand = Demand { no_changes: true, no_regressions: false };
-const SAFE: Demand = Demand { no_changes: false, no_regressions: true };
+const GATE: Demand = Demand { no_changes: true, no_regressions: false, not_worse: false };
+const SAFE: Demand = Demand { no_changes: false, no_regressions: true, not_worse: false };
 
 /// Edits one row and compares, once as the same run and once as another.
 fn edited(edit: impl Fn(&mut Row), expected: &[(&str, u64)]) -> Report {
@@ -31,9 +31,15 @@ fn pointers(report: &Report) -> Vec<&str> {
 fn identical_runs_have_no_change() {
     let rows = lines("x", &six());
     let report = check(("x", &rows), ("x", &rows), &[]);
-    assert_eq!(decide(&report, Demand { no_changes: true, no_regressions: true }), Decision::Met);
+    assert_eq!(
+        decide(&report, Demand { no_changes: true, no_regressions: true, not_worse: false }),
+        Decision::Met
+    );
     assert!(!report.different_runs);
-    assert_eq!((report.noise.both_passed, report.noise.pairs), (6, 6));
+    assert_eq!(
+        report.targets.iter().map(|target| (target.both_passed, target.pairs)).collect::<Vec<_>>(),
+        [(3, 3); 2]
+    );
 }
 
 #[test]
@@ -88,10 +94,10 @@ fn a_score_within_the_tolerance_is_no_change() {
 fn verdicts_and_statuses_have_their_classes() {
     let report = edited(|row| row.passed = Some(false), &[("regression", 1)]);
     assert_eq!(decide(&report, SAFE), Decision::Regressions);
-    assert_eq!((report.noise.only_a, report.noise.both_passed), (1, 5));
-    let report = edited(|row| row.passed = None, &[("verdict", 1)]);
-    assert_eq!(decide(&report, SAFE), Decision::Met);
-    assert_eq!(report.noise.pairs, 5, "what one side could not assess is in no pair");
+    assert_eq!((report.targets[1].only_a, report.targets[1].both_passed), (1, 2));
+    let report = edited(|row| row.passed = None, &[("lost", 1)]);
+    assert_eq!(decide(&report, SAFE), Decision::Regressions, "nobody can say any more that it passes");
+    assert_eq!(report.targets[1].pairs, 2, "what one side could not assess is in no pair");
     edited(|row| row.status = Status::Timeout, &[("status", 1)]);
     edited(|row| row.expected = Json::from("43"), &[("expected", 1)]);
     edited(|row| row.usage = Json::Null, &[("metadata", 1)]);
@@ -99,6 +105,38 @@ fn verdicts_and_statuses_have_their_classes() {
     let mut failed = six();
     failed[0].passed = Some(false);
     check(("x", &lines("x", &failed)), ("x", &lines("x", &six())), &[("improvement", 1)]);
+}
+
+#[test]
+fn a_score_that_falls_with_the_same_verdict_is_a_regression() {
+    let report = edited(|row| row.scores.0 = 0.75, &[("score", 1), ("score_drop", 1)]);
+    assert_eq!(decide(&report, SAFE), Decision::Regressions);
+    let mut changed = six();
+    changed[0].scores.0 = 0.95;
+    let mut lab = Lab::with(("x", &lines("x", &six())), ("x", &lines("x", &changed)));
+    lab.options.tolerance = 0.1;
+    assert_eq!(decide(&lab.report(), SAFE), Decision::Met);
+    let report = edited(|row| row.scores.1 = 0.25, &[("score", 1)]);
+    assert_eq!(decide(&report, SAFE), Decision::Met, "a score that does not decide is none");
+}
+
+#[test]
+fn lost_trials_do_not_pass_by_silence() {
+    let rows: Vec<Row> = (0..1000).map(|at| row(&format!("case {at}"), "only")).collect();
+    let mut lost = rows.clone();
+    for row in &mut lost[1..] {
+        (row.passed, row.status) = (None, Status::Error);
+    }
+    let mut lab = Lab::with(("x", &lines("x", &rows)), ("y", &lines("y", &lost)));
+    lab.options.margin = Some(0.03);
+    let report = lab.report();
+    assert_eq!(report.count(Class::Lost), 999);
+    assert_eq!(decide(&report, SAFE), Decision::Regressions);
+    let not_worse = Demand { not_worse: true, ..Demand::default() };
+    assert_eq!(decide(&report, not_worse), Decision::CannotTell);
+    let mut same = Lab::with(("x", &lines("x", &rows)), ("y", &lines("y", &rows)));
+    same.options.margin = Some(0.03);
+    assert_eq!(decide(&same.report(), not_worse), Decision::Met);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proofhouse_ledger::canonical;
 use super::lab::{Lab, Lines, assert_counts, check, lines, manifest, six, whole};
 use crate::spine::diff::{Decision, Demand, DiffError, Options, Report, Side, compare, decide};
 
-const BOTH: Demand = Demand { no_changes: true, no_regressions: true };
+const BOTH: Demand = Demand { no_changes: true, no_regressions: true, not_worse: false };
 
 fn flaws(report: &Report) -> Vec<(Side, &str)> {
     let flaws = report.changes.iter().flat_map(|change| &change.flaws);
@@ -104,7 +104,10 @@ fn a_torn_tail_is_cut_and_told() {
 
     let report = with_file(&format!("{good}{{\"case"));
     assert_counts(&report, &[]);
-    assert_eq!(decide(&report, Demand { no_changes: true, no_regressions: false }), Decision::Changes);
+    assert_eq!(
+        decide(&report, Demand { no_changes: true, no_regressions: false, not_worse: false }),
+        Decision::Changes
+    );
     assert_eq!(decide(&report, BOTH), Decision::Incomplete);
 }
 

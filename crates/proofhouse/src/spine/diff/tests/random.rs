@@ -50,7 +50,7 @@ impl Edit {
             Edit::Error | Edit::Usage => "metadata",
             Edit::Status => "status",
             Edit::Fail => "regression",
-            Edit::Unassess => "verdict",
+            Edit::Unassess => "lost",
             Edit::Score => "score",
             Edit::Input => "input",
         })

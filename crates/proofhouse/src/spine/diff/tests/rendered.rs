@@ -43,15 +43,15 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
         /output        The answer to one is{+, of course,+} [-42-]{+41+}.
         /scores/exact  1 → 0
 
-    1 removed trial
-      five  slot left, repetition 0, line 8 of A: success, passed
-
-    1 status change
+    1 lost verdict
       one  slot right, repetition 0, line 2
         /passed  true → null
         /status  "success" → "timeout"
         /error   null → "no answer within 30 s"
         /output  "The answer to one is 42." → null
+
+    1 removed trial
+      five  slot left, repetition 0, line 8 of A: success, passed
 
     2 output changes
       two  slot left, repetition 0, line 3
@@ -62,8 +62,9 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
     1 added trial
       six  slot left, repetition 0, line 8 of B: success, passed
 
-    pass rate 100 % → 83.3 % (−16.7 points, 95 % interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed)
-    7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
+    left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these
+    right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded
+    7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial
     "#);
 }
 
@@ -76,7 +77,8 @@ fn nothing_changed_is_said_briefly() {
     A  runs/base  run 2d711642b726, 6 records
     B  runs/head  run 2d711642b726, 6 records
 
-    pass rate 100 % in both, the same verdict on all 6 trials assessed in both
+    left: A and B fare alike on all 3 cases; on cases like these, a difference of up to 56.1 points is not excluded
+    right: A and B fare alike on all 3 cases; on cases like these, a difference of up to 56.1 points is not excluded
     6 common, no changes
     "#);
 }
@@ -105,7 +107,8 @@ fn damage_is_told_with_line_numbers() {
     1 unreadable line
       line 4 of B: not a canonical JSON object (byte 0: expected `{`)
 
-    pass rate 100 % in both, the same verdict on all 5 trials assessed in both
+    left: A and B fare alike on all 3 cases; on cases like these, a difference of up to 56.1 points is not excluded
+    right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded
     5 common, 4 unchanged: 1 removed trial, 1 metadata change, 1 unreadable
     "#);
 }
@@ -127,13 +130,14 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     - `different runs: run_id 2d711642b726 → a1fce4363854`
 
-    pass rate 100 % → 83.3 % (−16.7 points, 95 % interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed).
+    - `left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these`
+    - `right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded`
 
     | change | records |
     |---|---:|
     | regression | 1 |
+    | lost verdict | 1 |
     | removed trial | 1 |
-    | status change | 1 |
     | output changes | 2 |
     | added trial | 1 |
 
@@ -148,13 +152,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     </details>
 
-    <details><summary>1 removed trial</summary>
-
-    - `five` `slot left, repetition 0, line 8 of A: success, passed`
-
-    </details>
-
-    <details><summary>1 status change</summary>
+    <details><summary>1 lost verdict</summary>
 
     - `one` `slot right, repetition 0, line 2`
       ```text
@@ -163,6 +161,12 @@ fn markdown_is_a_comment_that_mentions_nobody() {
       /error  null → "no answer within 30 s"
       /output  "The answer to one is 42." → null
       ```
+
+    </details>
+
+    <details><summary>1 removed trial</summary>
+
+    - `five` `slot left, repetition 0, line 8 of A: success, passed`
 
     </details>
 
@@ -185,7 +189,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     </details>
 
-    7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial
+    7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial
     "#);
 }
 
@@ -194,12 +198,12 @@ fn annotations_are_one_line_each() {
     insta::assert_snapshot!(render_github(&eventful()), @r#"
     ::notice title=proofhouse diff::different runs: run_id 2d711642b726 → a1fce4363854
     ::error title=regression%3A one::slot left, repetition 0, line 1%0A/passed  true → false%0A/output  The answer to one is{+, of course,+} [-42-]{+41+}.%0A/scores/exact  1 → 0
+    ::error title=lost verdict%3A one::slot right, repetition 0, line 2%0A/passed  true → null%0A/status  "success" → "timeout"%0A/error  null → "no answer within 30 s"%0A/output  "The answer to one is 42." → null
     ::error title=removed trial%3A five::slot left, repetition 0, line 8 of A: success, passed
-    ::warning title=status change%3A one::slot right, repetition 0, line 2%0A/passed  true → null%0A/status  "success" → "timeout"%0A/error  null → "no answer within 30 s"%0A/output  "The answer to one is 42." → null
     ::warning title=output change%3A two::slot left, repetition 0, line 3%0A/output/answer/0  "Paris" → "Lyon"
     ::warning title=output change%3A four::slot left, variant shuffled, repetition 2, line 7%0A/output  "The answer to four is 42." → "␛[2J```⏎@everyone | <b>::error::x</b> 100 %25"
     ::notice title=added trial%3A six::slot left, repetition 0, line 8 of B: success, passed
-    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 removed trial, 1 status change, 2 output changes, 1 added trial. pass rate 100 %25 → 83.3 %25 (−16.7 points, 95 %25 interval −56.4 to +24.7) on 6 trials assessed in both: may be noise (exact McNemar over trials taken as independent, p = 1.000; 1 newly failed, 0 newly passed)
+    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial. left: on cases like these, B cannot be told from A: −25.0 points (95 %25 interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these. right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded
     "#);
 }
 

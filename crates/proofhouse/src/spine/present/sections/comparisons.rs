@@ -30,6 +30,9 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
             doc.documents(sentence);
         }
     }
+    if let Some(best) = &facts.summary.best {
+        doc.everywhere(Content::finding(Tone::Neutral, format!("{}.", best.sentence)));
+    }
     let mut columns = vec![
         Column::text("Difference"),
         Column::number("Points"),
@@ -55,7 +58,7 @@ fn row(pair: &Comparison) -> Vec<Cell> {
         Figure::Difference { interval: interval.map(|(low, high)| [low, high]), value: pair.difference }
             .into(),
         range.map_or_else(Cell::dash, Cell::from),
-        pair.p_value.map_or_else(Cell::dash, |p| p_number(p).into()),
+        pair.adjusted_p.map_or_else(Cell::dash, |p| p_number(p).into()),
     ];
     cells.extend(counts.map(|number| Cell::from(count(number))));
     cells
@@ -64,15 +67,9 @@ fn row(pair: &Comparison) -> Vec<Cell> {
 fn caveats(facts: &Facts<'_>) -> String {
     let summary = facts.summary;
     let mut text =
-        "p is the exact two-sided sign test over cases, which is McNemar’s where no case is repeated."
+        "p is the permutation test over cases, which is McNemar’s exact test where no case is repeated, adjusted (Holm) \
+         for all pairs of targets."
             .to_owned();
-    if summary.comparisons.len() > 1 {
-        text.push_str(&format!(
-            " These are {} comparisons and their p-values are not corrected for that: \
-             the smallest of many is small by chance.",
-            summary.comparisons.len()
-        ));
-    }
     if summary.slots.iter().any(|slot| slot.flaky_cases.denominator > 0) {
         text.push_str(
             " Cases were repeated; repetitions of one case are not independent, so each case counts once, \

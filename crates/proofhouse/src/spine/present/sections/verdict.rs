@@ -1,6 +1,6 @@
 //! The verdict and its uncertainty: the gate, each target's pass rate with its interval, and what was not assessed.
 
-use proofhouse_ledger::summary::{Gate, Slot, Summary};
+use proofhouse_ledger::summary::{Slot, Summary};
 
 use super::{Facts, Section};
 use crate::spine::present::words;
@@ -50,20 +50,13 @@ fn headline(facts: &Facts<'_>) -> Content {
                 plural(summary.trials, "trial", "trials")
             ),
         ),
-        Some(gate @ Gate { held: Some(true), .. }) => (
-            Tone::Good,
-            "The gate held",
-            format!("Every {} reached {}.", facts.own.gated, percent(gate.pass_rate)),
-        ),
-        Some(gate @ Gate { held: Some(false), .. }) => (
-            Tone::Bad,
-            "The gate did not hold",
-            format!("Below the required {}: {}.", percent(gate.pass_rate), gate.failed_slots.join(", ")),
-        ),
-        Some(gate @ Gate { held: None, .. }) => {
-            let why = (facts.own.undecided)(summary).unwrap_or("a target has no assessed trial");
-            let text = format!("It asks for {} and cannot be judged: {why}.", percent(gate.pass_rate));
-            (Tone::Open, "The gate is undecided", text)
+        Some(gate) => {
+            let (tone, title) = match gate.held {
+                Some(true) => (Tone::Good, "The gate held"),
+                Some(false) => (Tone::Bad, "The gate was missed"),
+                None => (Tone::Open, "The gate is undecided"),
+            };
+            (tone, title, format!("{}.", gate.sentence))
         }
         None => (Tone::Neutral, "No gate", "The suite declares no pass rate to reach.".to_owned()),
     };

@@ -1,0 +1,77 @@
+//! `compare`: which of several runs of the same cases is better, and whether that is more than noise.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+use proofhouse_ledger::RunPaths;
+
+use super::exit::Exit;
+use super::failure::Failure;
+use super::{Terminal, visible};
+use crate::spine::compare::{self, Report};
+
+/// Compare runs of the same cases: by target and over cases, with what it would take to know more.
+#[derive(Debug, Args)]
+pub(super) struct Compare {
+    /// The run directories, at least two.
+    #[arg(required = true, num_args = 2.., value_name = "RUN")]
+    runs: Vec<Utf8PathBuf>,
+
+    /// On which cases: all, which have to be the same in all runs, or those that all runs have.
+    #[arg(long, value_enum, default_value_t = On::All)]
+    on: On,
+
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
+enum On {
+    /// Refuse runs that are not of the same cases.
+    All,
+    /// Leave out what is not in all runs.
+    Common,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Format {
+    /// For a terminal.
+    Text,
+    /// For programs.
+    Json,
+    /// For a pull-request comment.
+    Markdown,
+}
+
+impl Compare {
+    pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let runs: Vec<(String, RunPaths)> = self
+            .runs
+            .iter()
+            .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
+            .collect();
+        let report = compare::compare(&runs, self.on == On::Common)
+            .map_err(|error| Failure::new(Exit::Usage, &error))?;
+        terminal.data(&match self.format {
+            Format::Text => text(&report),
+            Format::Markdown => markdown(&report),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(&report).expect("a report is plain JSON");
+                format!("{json}\n")
+            }
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn text(report: &Report) -> String {
+    report.sentences().iter().map(|sentence| format!("{}\n", visible(sentence))).collect()
+}
+
+fn markdown(report: &Report) -> String {
+    // Names of runs and targets are somebody else's text: they stay in a code span.
+    let span = |text: &str| format!("`{}`", visible(text).replace('`', "'").replace('\n', " "));
+    let rows =
+        report.sentences().iter().map(|sentence| format!("- {}\n", span(sentence))).collect::<String>();
+    format!("### proofhouse compare: {} runs, {} cases\n\n{rows}", report.runs.len(), report.cases)
+}

@@ -1,0 +1,183 @@
+//! Two columns of verdicts on the same cases: by how much they differ, and whether that is more than noise.
+
+use std::collections::BTreeSet;
+
+use super::differences::Differences;
+use super::permutation::sign_flip;
+use super::{cases, grouped, p_value, points};
+use crate::stats::interval::Interval;
+use crate::stats::{Confidence, holm_within};
+
+/// The level of every test here, over a whole family of comparisons.
+pub const LEVEL: f64 = 0.05;
+
+/// How the second of two columns compares with the first, over cases like these.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The first column.
+    pub a: String,
+    /// The second column.
+    pub b: String,
+    /// Cases with a verdict in both.
+    pub cases: u64,
+    /// Cases on which the first did better, and on which the second did.
+    pub better: (u64, u64),
+    /// The mean over cases of second minus first; none without cases.
+    pub difference: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// The permutation test's p-value.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm over the family.
+    pub adjusted_p: Option<f64>,
+    /// How many comparisons the family has, done or not.
+    pub family: u64,
+    /// About how many cases would tell a difference of this size from none.
+    pub needed: Option<u64>,
+}
+
+/// Compares two columns that nobody chose among others.
+pub fn compare(a: &str, b: &str, differences: &Differences) -> Comparison {
+    let mut alone = vec![unadjusted(a, b, differences)];
+    adjust(&mut alone, 1);
+    alone.remove(0)
+}
+
+/// Compares pairs of columns, with p-values adjusted by Holm over `family` comparisons: those that could have been made, whether
+/// they were or not. So pairs may be chosen by their results.
+pub fn compare_family(pairs: &[(String, String, Differences)], family: u64) -> Vec<Comparison> {
+    let mut all: Vec<Comparison> =
+        pairs.iter().map(|(a, b, differences)| unadjusted(a, b, differences)).collect();
+    adjust(&mut all, family);
+    all
+}
+
+/// Up to so many columns, every pair is compared.
+const ALL_PAIRS: usize = 10;
+
+/// How many pairs there are of so many columns.
+pub fn all_pairs(columns: usize) -> u64 {
+    columns as u64 * (columns as u64).saturating_sub(1) / 2
+}
+
+/// Which pairs of columns to compare: all of a few; of many, each with the first and with `top`, so that the work grows with the
+/// columns and not with their square.
+pub fn chosen_pairs(columns: usize, top: usize) -> Vec<(usize, usize)> {
+    let pairs: BTreeSet<(usize, usize)> = match columns {
+        0..=ALL_PAIRS => (0..columns).flat_map(|b| (0..b).map(move |a| (a, b))).collect(),
+        _ => (0..columns)
+            .flat_map(|at| [(0, at), (at.min(top), at.max(top))])
+            .filter(|(a, b)| a != b)
+            .collect(),
+    };
+    pairs.into_iter().collect()
+}
+
+fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
+    let outside = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
+    Comparison {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        cases: differences.cases(),
+        better: differences.better(),
+        difference: differences.mean(),
+        interval: differences.interval(Confidence::P95),
+        p: sign_flip(differences),
+        adjusted_p: None,
+        family: 1,
+        needed: differences.cases_until(Confidence::P95, outside),
+    }
+}
+
+fn adjust(all: &mut [Comparison], family: u64) {
+    let family = family.max(all.len() as u64);
+    let p_values: Vec<f64> = all.iter().map(|each| each.p.unwrap_or(1.0)).collect();
+    for (each, adjusted) in all.iter_mut().zip(holm_within(&p_values, family)) {
+        each.adjusted_p = each.p.map(|_| adjusted);
+        each.family = family;
+    }
+}
+
+impl Comparison {
+    /// Whether chance alone would seldom do this; none without cases.
+    pub fn more_than_noise(&self) -> Option<bool> {
+        self.adjusted_p.map(|p| p < LEVEL)
+    }
+
+    /// All of it in one sentence, without a full stop.
+    pub fn sentence(&self) -> String {
+        let (a, b) = (&self.a, &self.b);
+        let (Some(difference), Some(interval), Some(p)) = (self.difference, self.interval, self.adjusted_p)
+        else {
+            return format!("no case was assessed for both {a} and {b}, so nothing can be compared");
+        };
+        let count = cases(self.cases);
+        if self.better == (0, 0) {
+            let reach = points(interval.high.max(-interval.low));
+            return format!(
+                "{a} and {b} fare alike on all {count}; on cases like these, a difference of up to {} points is not excluded",
+                reach.trim_start_matches('+')
+            );
+        }
+        let test = match self.family {
+            1 => p_value(p),
+            family => format!("{}, adjusted for {} comparisons", p_value(p), grouped(family)),
+        };
+        let test = format!("permutation test over {count}, {test}");
+        let range = |low: f64, high: f64| format!("95 % interval {} to {}", points(low), points(high));
+        if p < LEVEL {
+            let (word, by, low, high) = match difference < 0.0 {
+                true => ("worse", -difference, -interval.high, -interval.low),
+                false => ("better", difference, interval.low, interval.high),
+            };
+            let by = points(by);
+            let by = by.trim_start_matches('+');
+            return format!(
+                "on cases like these, {b} is {word} than {a} by {by} points ({}): more than noise ({test})",
+                range(low, high)
+            );
+        }
+        let more = match self.needed.filter(|needed| *needed > self.cases) {
+            Some(needed) => format!("; about {} would tell, if they fall out like these", cases(needed)),
+            None => String::new(),
+        };
+        format!(
+            "on cases like these, {b} cannot be told from {a}: {} points ({}) may be noise ({test}){more}",
+            points(difference),
+            range(interval.low, interval.high)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single(both: u64, worse: u64, better: u64) -> Differences {
+        let mut differences = Differences::default();
+        for (count, first, second) in [(both, 1, 1), (worse, 1, 0), (better, 0, 1)] {
+            (0..count).for_each(|_| differences.push((first, 1), (second, 1)));
+        }
+        differences
+    }
+
+    #[test]
+    fn a_sentence_names_population_size_and_doubt() {
+        let say = |both, worse, better| compare("old", "new", &single(both, worse, better)).sentence();
+        insta::assert_snapshot!(say(84, 15, 1), @"on cases like these, new is worse than old by 14.0 points (95 % interval +7.3 to +22.5): more than noise (permutation test over 100 cases, p = 0.0005)");
+        insta::assert_snapshot!(say(97, 2, 1), @"on cases like these, new cannot be told from old: −1.0 points (95 % interval −6.1 to +3.7) may be noise (permutation test over 100 cases, p = 1); about 1,153 cases would tell, if they fall out like these");
+        insta::assert_snapshot!(say(100, 0, 0), @"old and new fare alike on all 100 cases; on cases like these, a difference of up to 3.7 points is not excluded");
+        insta::assert_snapshot!(say(0, 0, 0), @"no case was assessed for both old and new, so nothing can be compared");
+        insta::assert_snapshot!(say(96, 2, 2), @"on cases like these, new cannot be told from old: 0 points (95 % interval −5.3 to +5.3) may be noise (permutation test over 100 cases, p = 1)");
+    }
+
+    #[test]
+    fn a_family_is_adjusted_whether_it_was_computed_or_not() {
+        let pair = ("a".to_owned(), "b".to_owned(), single(80, 8, 0));
+        let alone = compare_family(std::slice::from_ref(&pair), 1);
+        let chosen = compare_family(std::slice::from_ref(&pair), 45);
+        assert_eq!((alone[0].more_than_noise(), chosen[0].more_than_noise()), (Some(true), Some(false)));
+        assert!((chosen[0].adjusted_p.unwrap() - 45.0 * alone[0].p.unwrap()).abs() < 1e-12);
+        assert!(chosen[0].sentence().contains("adjusted for 45 comparisons"), "{}", chosen[0].sentence());
+    }
+}

@@ -1,0 +1,217 @@
+//! Two columns of verdicts on the same cases: for each case the difference of its two means.
+
+use std::collections::BTreeMap;
+
+use crate::stats::interval::{Interval, boundary, score_interval};
+use crate::stats::{Confidence, PairedCounts};
+
+/// By case, the share passed in the second column minus that in the first, as a count of each value that occurs: memory grows
+/// with the number of repetitions, not with the number of cases.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Differences {
+    /// The difference as a reduced fraction → how many cases have it.
+    values: BTreeMap<(i64, u64), u64>,
+    /// Cases with one verdict on each side; complete unless `repeated`.
+    single: PairedCounts,
+    repeated: bool,
+    cases: u64,
+}
+
+impl Differences {
+    /// Takes a case: passed and assessed in the first column, then in the second. A case without a verdict on one side is left
+    /// out.
+    pub fn push(&mut self, first: (u64, u64), second: (u64, u64)) {
+        if first.1 == 0 || second.1 == 0 {
+            return;
+        }
+        self.cases += 1;
+        self.repeated |= first.1 > 1 || second.1 > 1;
+        match (first.0 > 0, second.0 > 0) {
+            (true, true) => self.single.both += 1,
+            (true, false) => self.single.only_first += 1,
+            (false, true) => self.single.only_second += 1,
+            (false, false) => self.single.neither += 1,
+        }
+        let numerator = second.0 as i64 * first.1 as i64 - first.0 as i64 * second.1 as i64;
+        let denominator = first.1 * second.1;
+        let common = gcd(numerator.unsigned_abs(), denominator);
+        *self.values.entry((numerator / common as i64, denominator / common)).or_default() += 1;
+    }
+
+    /// How many cases were taken.
+    pub fn cases(&self) -> u64 {
+        self.cases
+    }
+
+    /// Cases on which the first column did better, and cases on which the second did.
+    pub fn better(&self) -> (u64, u64) {
+        let count = |wanted: fn(i64) -> bool| {
+            self.values.iter().filter(|((numerator, _), _)| wanted(*numerator)).map(|(_, count)| count).sum()
+        };
+        (count(|numerator| numerator < 0), count(|numerator| numerator > 0))
+    }
+
+    /// Each value that occurs, as numerator and denominator, and how many cases have it.
+    pub(super) fn values(&self) -> impl Iterator<Item = ((i64, u64), u64)> + '_ {
+        self.values.iter().map(|(value, count)| (*value, *count))
+    }
+
+    /// The mean over cases; none without cases.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.values().map(|(value, count)| share(value) * count as f64).sum();
+        (self.cases > 0).then(|| sum / self.cases as f64)
+    }
+
+    /// The standard deviation over cases; none below two cases.
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = self.mean().filter(|_| self.cases > 1)?;
+        let squares: f64 =
+            self.values().map(|(value, count)| (share(value) - mean).powi(2) * count as f64).sum();
+        Some((squares / (self.cases - 1) as f64).sqrt())
+    }
+
+    /// The interval of the mean over cases like these; none without cases.
+    ///
+    /// Student's over cases; with one verdict on each side of each case, the score interval of Tango (1998), Statistics in
+    /// Medicine 17, 891–908.
+    pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.interval_of(1.0, confidence)
+    }
+
+    /// The same, if there were `factor` times as many cases that fall out like these.
+    fn interval_of(&self, factor: f64, confidence: Confidence) -> Option<Interval> {
+        let mean = self.mean()?;
+        let size = self.cases as f64 * factor;
+        if !self.repeated {
+            return Some(self.tango(factor, confidence.z()));
+        }
+        let deviation = self.deviation().unwrap_or(0.0);
+        if deviation <= 1e-12 {
+            // Nothing varies, or there is one case only: a difference within −1..=1 varies at most as much as a rate does.
+            let rate = score_interval((mean + 1.0) / 2.0, size, confidence.z());
+            return Some(Interval { low: 2.0 * rate.low - 1.0, high: 2.0 * rate.high - 1.0 });
+        }
+        let reach = confidence.t((size as u64).max(2) - 1) * deviation / size.sqrt();
+        Some(Interval { low: (mean - reach).max(-1.0), high: (mean + reach).min(1.0) })
+    }
+
+    fn tango(&self, factor: f64, z: f64) -> Interval {
+        let pairs = self.cases as f64 * factor;
+        let (worse, better) =
+            (self.single.only_first as f64 * factor, self.single.only_second as f64 * factor);
+        let score = |delta: f64| tango_score(pairs, worse, better, delta);
+        let estimate = (better - worse) / pairs;
+        let low = if estimate <= -1.0 { -1.0 } else { boundary(-1.0, estimate, |delta| score(delta) > z) };
+        let high = if estimate >= 1.0 { 1.0 } else { boundary(estimate, 1.0, |delta| score(delta) > -z) };
+        Interval { low, high }
+    }
+
+    /// About how many cases it takes until the interval fulfils `decided`, if further ones fall out like these; none where a
+    /// thousand times as many do not do.
+    pub fn cases_until(&self, confidence: Confidence, decided: impl Fn(Interval) -> bool) -> Option<u64> {
+        let fulfils =
+            |cases: u64| self.interval_of(cases as f64 / self.cases as f64, confidence).is_some_and(&decided);
+        let most = self.cases.checked_mul(1000).filter(|most| *most > 0 && fulfils(*most))?;
+        let (mut short, mut enough) = (0, most);
+        while enough - short > 1 {
+            let middle = short + (enough - short) / 2;
+            if fulfils(middle) { enough = middle } else { short = middle }
+        }
+        Some(enough)
+    }
+}
+
+/// Tango's score for a true difference of `delta`: positive where more is observed.
+fn tango_score(pairs: f64, worse: f64, better: f64, delta: f64) -> f64 {
+    let linear = (2.0 * pairs + worse - better) * delta - (worse + better);
+    let constant = -worse * delta * (1.0 - delta);
+    let root = (linear * linear - 8.0 * pairs * constant).max(0.0).sqrt();
+    // The most likely share of pairs that are worse, if the difference is delta.
+    let share = ((root - linear) / (4.0 * pairs)).max(0.0).max(-delta);
+    let variance = pairs * (2.0 * share + delta * (1.0 - delta));
+    let excess = better - worse - pairs * delta;
+    if variance <= 0.0 {
+        return if excess == 0.0 { 0.0 } else { excess.signum() * f64::INFINITY };
+    }
+    excess / variance.sqrt()
+}
+
+fn share((numerator, denominator): (i64, u64)) -> f64 {
+    numerator as f64 / denominator as f64
+}
+
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P95: Confidence = Confidence::P95;
+
+    fn single(both: u64, worse: u64, better: u64, neither: u64) -> Differences {
+        let mut differences = Differences::default();
+        for (count, first, second) in [(both, 1, 1), (worse, 1, 0), (better, 0, 1), (neither, 0, 0)] {
+            (0..count).for_each(|_| differences.push((first, 1), (second, 1)));
+        }
+        differences
+    }
+
+    /// Bentur et al. (2009) as analysed by Fagerland, Lydersen and Laake (2014), Statistics in Medicine 33, 2850–2875: Tango's
+    /// interval is −0.517 to −0.026.
+    #[test]
+    fn the_interval_of_tango() {
+        let interval = single(1, 7, 1, 12).interval(P95).unwrap();
+        assert!((interval.low + 0.517).abs() < 5e-4 && (interval.high + 0.026).abs() < 5e-4, "{interval:?}");
+        let turned = single(1, 1, 7, 12).interval(P95).unwrap();
+        assert!((turned.low + interval.high).abs() < 1e-9 && (turned.high + interval.low).abs() < 1e-9);
+    }
+
+    /// Where no pair differs, the limits solve n δ² = z² (δ − δ²), as no pair is worse in the most likely case.
+    #[test]
+    fn pairs_that_all_agree_leave_room() {
+        let interval = single(60, 0, 0, 40).interval(P95).unwrap();
+        let z2 = P95.z().powi(2);
+        assert!((interval.high - z2 / (100.0 + z2)).abs() < 1e-9, "{interval:?}");
+        assert!((interval.low + interval.high).abs() < 1e-9, "{interval:?}");
+        let all = single(0, 0, 5, 0).interval(P95).unwrap();
+        assert!(all.high == 1.0 && all.low > 0.0 && all.low < 0.6, "{all:?}");
+    }
+
+    /// Student's (1908) paired t on differences of 0.2, 0.4, 0.4, 0, 0.6: mean 0.32, deviation 0.228, t 2.776.
+    #[test]
+    fn repeated_cases_have_students_interval() {
+        let mut differences = Differences::default();
+        for gained in [1, 2, 2, 0, 3] {
+            differences.push((1, 5), (1 + gained, 5));
+        }
+        let interval = differences.interval(P95).unwrap();
+        let reach = 2.7764451051977934 * 0.052_f64.sqrt() / 5.0_f64.sqrt();
+        assert!((differences.mean().unwrap() - 0.32).abs() < 1e-12);
+        assert!((interval.low - (0.32 - reach)).abs() < 1e-9, "{interval:?}");
+        assert_eq!(differences.better(), (0, 4));
+    }
+
+    #[test]
+    fn repetitions_of_one_case_prove_nothing() {
+        let mut differences = Differences::default();
+        differences.push((10, 10), (0, 10));
+        let interval = differences.interval(P95).unwrap();
+        assert!(interval.high > 0.5, "{interval:?}");
+        differences.push((0, 0), (1, 1));
+        assert_eq!(differences.cases(), 1);
+        assert_eq!(Differences::default().interval(P95), None);
+    }
+
+    #[test]
+    fn the_number_that_would_do_is_the_least() {
+        let differences = single(80, 6, 2, 12);
+        let below_zero = |interval: Interval| interval.high < 0.0;
+        let wanted = differences.cases_until(P95, below_zero).unwrap();
+        let at = |cases: u64| differences.interval_of(cases as f64 / 100.0, P95).unwrap();
+        assert!(below_zero(at(wanted)) && !below_zero(at(wanted - 1)), "{wanted}");
+        assert!((150..300).contains(&wanted), "{wanted}");
+        assert_eq!(single(80, 4, 4, 12).cases_until(P95, below_zero), None);
+    }
+}

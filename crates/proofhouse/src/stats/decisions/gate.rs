@@ -1,0 +1,305 @@
+//! Gates that never pass by silence: held, missed, or it cannot be told because of what was not assessed or seen too seldom.
+
+use super::{cases, grouped, level, percent};
+use crate::stats::interval::Interval;
+use crate::stats::{ClusterMoments, Confidence};
+
+/// What became of a demand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Met, whatever the unassessed trials would have been.
+    Held,
+    /// Not met, whatever the unassessed trials would have been.
+    Missed,
+    /// Neither.
+    CannotTell,
+}
+
+/// A rate to be reached, by the trials as they are, or with a confidence on cases like these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// The rate.
+    pub rate: f64,
+    /// How sure it has to be, one-sided; none where these cases alone count.
+    pub confidence: Option<f64>,
+}
+
+/// Planned trials by what became of them.
+#[derive(Debug, Clone, Default)]
+pub struct Trials {
+    /// Those that passed.
+    pub passed: u64,
+    /// Those that were assessed.
+    pub assessed: u64,
+    /// All that were needed and possible.
+    pub planned: u64,
+    /// All of them by case, the unassessed taken as failed.
+    pub if_failed: ClusterMoments,
+    /// The same, the unassessed taken as passed.
+    pub if_passed: ClusterMoments,
+}
+
+/// One demand on one target, and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateCheck {
+    /// Who or what is asked: `a`, or `a, tag x`.
+    pub what: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why, as a fragment that begins with `what`.
+    pub reason: String,
+}
+
+impl GateCheck {
+    /// Holds trials against a demand.
+    ///
+    /// Without a confidence, the two rates between which the truth lies whatever the unassessed are (Manski 1990, American
+    /// Economic Review 80, 319–323). With one, the one-sided limits of the clustered rate at these two ends.
+    pub fn of_trials(what: &str, demand: Demand, trials: &Trials) -> Self {
+        let Trials { passed, assessed, planned, .. } = *trials;
+        if planned == 0 {
+            let reason = format!("{what} has no trial");
+            return Self { what: what.to_owned(), outcome: Outcome::CannotTell, reason };
+        }
+        let rates = [passed, passed + planned - assessed].map(|count| count as f64 / planned as f64);
+        match demand.confidence.and_then(|sure| Some((sure, Confidence::new(2.0 * sure - 1.0)?))) {
+            None => Self::of_bounds(what, demand.rate, rates, Some((planned, planned - assessed))),
+            Some((sure, confidence)) => Self::with_confidence(what, demand.rate, trials, (sure, confidence)),
+        }
+    }
+
+    /// Holds the worst and the best rate that the unassessed allow against the rate that is asked for; `trials` are the
+    /// planned and the unassessed ones, where they are known.
+    pub fn of_bounds(what: &str, rate: f64, [worst, best]: [f64; 2], trials: Option<(u64, u64)>) -> Self {
+        let outcome = match () {
+            () if worst >= rate => Outcome::Held,
+            () if best < rate => Outcome::Missed,
+            () => Outcome::CannotTell,
+        };
+        let of = trials.map_or(String::new(), |(planned, _)| format!(" of {} trials", grouped(planned)));
+        let open = match trials {
+            Some((_, 1)) => ", as 1 was not assessed".to_owned(),
+            Some((_, open)) if open > 0 => format!(", as {} were not assessed", grouped(open)),
+            _ if worst < best => ", as some were not assessed".to_owned(),
+            _ => String::new(),
+        };
+        let range = match worst < best {
+            true => format!("between {} and {}", percent(worst), percent(best)),
+            false => percent(worst),
+        };
+        let reason = format!("{what} passes {range}{of}{open}");
+        Self { what: what.to_owned(), outcome, reason }
+    }
+
+    fn with_confidence(
+        what: &str,
+        rate: f64,
+        trials: &Trials,
+        (sure, confidence): (f64, Confidence),
+    ) -> Self {
+        let limits =
+            trials.if_failed.rate_interval(confidence).zip(trials.if_passed.rate_interval(confidence));
+        let Some((failed, passed)) = limits else {
+            let reason = format!("{what} has no trial");
+            return Self { what: what.to_owned(), outcome: Outcome::CannotTell, reason };
+        };
+        let limits = Interval { low: failed.low, high: passed.high };
+        let outcome = match () {
+            () if limits.low >= rate => Outcome::Held,
+            () if limits.high < rate => Outcome::Missed,
+            () => Outcome::CannotTell,
+        };
+        let open = trials.planned - trials.assessed;
+        let count = trials.if_failed.clusters();
+        let mut reason = format!(
+            "{what} passes at least {} and at most {}, each {} sure, over {}",
+            percent(limits.low),
+            percent(limits.high),
+            level(sure),
+            cases(count)
+        );
+        if open > 0 {
+            reason.push_str(&format!(
+                ", {} of {} trials not assessed",
+                grouped(open),
+                grouped(trials.planned)
+            ));
+        }
+        let needed = cases_to_decide(&trials.if_failed, rate, confidence);
+        if let Some(needed) = needed.filter(|needed| outcome == Outcome::CannotTell && *needed > count) {
+            reason.push_str(&format!(", about {} would decide", cases(needed)));
+        }
+        Self { what: what.to_owned(), outcome, reason }
+    }
+
+    /// Holds each case against "k of n of its trials": how many cases miss it for certain, and how many may.
+    pub fn of_cases(what: &str, (k, n): (u64, u64), (missed, open, all): (u64, u64, u64)) -> Self {
+        let outcome = match (missed, open) {
+            _ if all == 0 => Outcome::CannotTell,
+            (0, 0) => Outcome::Held,
+            (0, _) => Outcome::CannotTell,
+            _ => Outcome::Missed,
+        };
+        let reason = match outcome {
+            _ if all == 0 => format!("{what} has no case"),
+            Outcome::Held => format!("{what} passes at least {k} of {n} in each of {}", cases(all)),
+            Outcome::Missed => {
+                format!("{what} passes fewer than {k} of {n} in {} of {}", grouped(missed), cases(all))
+            }
+            Outcome::CannotTell => format!(
+                "{what} may pass fewer than {k} of {n} in {} of {}, as trials were not assessed",
+                grouped(open),
+                cases(all)
+            ),
+        };
+        Self { what: what.to_owned(), outcome, reason }
+    }
+}
+
+/// With how many cases Wilson's interval would lie on one side of the rate, if further ones fall out like these; none where
+/// the rate is met exactly.
+fn cases_to_decide(moments: &ClusterMoments, rate: f64, confidence: Confidence) -> Option<u64> {
+    let seen = moments.mean()?;
+    let gap = seen - rate;
+    if gap == 0.0 || moments.clusters() == 0 {
+        return None;
+    }
+    let z = confidence.z();
+    let trials = (z * z * rate * (1.0 - rate) / (gap * gap)).max(1.0);
+    let per_case = moments.effective_trials(confidence) / moments.clusters() as f64;
+    let wanted = (trials / per_case).ceil();
+    (wanted < 1e12).then_some(wanted as u64)
+}
+
+/// What became of all demands together: missed by one is missed, and what cannot be told of one cannot be told.
+pub fn gate_outcome(checks: &[GateCheck]) -> Outcome {
+    let any = |outcome| checks.iter().any(|check| check.outcome == outcome);
+    match () {
+        () if any(Outcome::Missed) => Outcome::Missed,
+        () if checks.is_empty() || any(Outcome::CannotTell) => Outcome::CannotTell,
+        () => Outcome::Held,
+    }
+}
+
+/// All demands in one sentence, without a full stop. `who` is what is asked: "target".
+pub fn gate_sentence(demand: Demand, who: &str, checks: &[GateCheck]) -> String {
+    let asked = percent(demand.rate);
+    let (place, asked) = match demand.confidence {
+        None => ("on these cases", asked),
+        Some(sure) => ("on cases like these", format!("{asked} ({} sure)", level(sure))),
+    };
+    let outcome = gate_outcome(checks);
+    let reasons: Vec<String> =
+        checks.iter().filter(|check| check.outcome == outcome).map(|check| check.reason.clone()).collect();
+    let (shown, more) = reasons.split_at(reasons.len().min(4));
+    let mut why = shown.join("; ");
+    if !more.is_empty() {
+        why.push_str(&format!("; and {} more", more.len()));
+    }
+    match outcome {
+        Outcome::Held => format!("gate held: {place}, every {who} passes at least {asked}: {why}"),
+        Outcome::Missed => format!("gate missed: {place}, at least {asked} is asked for, and {why}"),
+        Outcome::CannotTell if checks.is_empty() => {
+            format!("gate cannot be judged: at least {asked} is asked for, and there is no {who}")
+        }
+        Outcome::CannotTell => {
+            format!("gate cannot be judged: {place}, at least {asked} is asked for, and {why}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases of one trial each: passed, failed and unassessed.
+    fn trials(passed: u64, failed: u64, open: u64) -> Trials {
+        let mut trials = Trials {
+            passed,
+            assessed: passed + failed,
+            planned: passed + failed + open,
+            ..Trials::default()
+        };
+        for (count, low, high) in [(passed, 1.0, 1.0), (failed, 0.0, 0.0), (open, 0.0, 1.0)] {
+            for _ in 0..count {
+                trials.if_failed.push(low, 1);
+                trials.if_passed.push(high, 1);
+            }
+        }
+        trials
+    }
+
+    fn check(confidence: Option<f64>, passed: u64, failed: u64, open: u64) -> GateCheck {
+        GateCheck::of_trials("a", Demand { rate: 0.9, confidence }, &trials(passed, failed, open))
+    }
+
+    #[test]
+    fn silence_does_not_hold_a_gate() {
+        for (passed, failed, open, outcome) in [
+            (10, 0, 90, Outcome::CannotTell),
+            (90, 10, 0, Outcome::Held),
+            (90, 0, 10, Outcome::Held),
+            (89, 0, 11, Outcome::CannotTell),
+            (89, 11, 0, Outcome::Missed),
+            (50, 11, 39, Outcome::Missed),
+            (0, 0, 0, Outcome::CannotTell),
+        ] {
+            let found = check(None, passed, failed, open);
+            assert_eq!(found.outcome, outcome, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn confidence_asks_for_the_limit() {
+        assert_eq!(check(Some(0.95), 93, 7, 0).outcome, Outcome::CannotTell);
+        assert_eq!(check(Some(0.95), 980, 20, 0).outcome, Outcome::Held);
+        assert_eq!(check(Some(0.95), 70, 30, 0).outcome, Outcome::Missed);
+        assert_eq!(check(Some(0.95), 905, 0, 95).outcome, Outcome::CannotTell);
+        // The number that would decide is the number at which it is decided.
+        let needed =
+            cases_to_decide(&trials(95, 5, 0).if_failed, 0.9, Confidence::new(0.9).unwrap()).unwrap();
+        let more = |twenties: u64| check(Some(0.95), 19 * twenties, twenties, 0).outcome;
+        assert_eq!(
+            (more(needed / 20 + 1), more(needed / 20)),
+            (Outcome::Held, Outcome::CannotTell),
+            "{needed}"
+        );
+    }
+
+    #[test]
+    fn repetitions_do_not_stand_for_cases() {
+        let mut repeated = trials(0, 0, 0);
+        for case in 0..20 {
+            let passed = if case < 19 { 50.0 } else { 0.0 };
+            repeated.if_failed.push(passed, 50);
+            repeated.if_passed.push(passed, 50);
+        }
+        (repeated.passed, repeated.assessed, repeated.planned) = (950, 1000, 1000);
+        let found = GateCheck::of_trials("a", Demand { rate: 0.9, confidence: Some(0.95) }, &repeated);
+        assert_eq!(found.outcome, Outcome::CannotTell, "{found:?}");
+    }
+
+    #[test]
+    fn each_case_by_itself() {
+        for (counts, outcome) in [
+            ((0, 0, 5), Outcome::Held),
+            ((0, 1, 5), Outcome::CannotTell),
+            ((1, 4, 5), Outcome::Missed),
+            ((0, 0, 0), Outcome::CannotTell),
+        ] {
+            assert_eq!(GateCheck::of_cases("a", (2, 3), counts).outcome, outcome);
+        }
+    }
+
+    #[test]
+    fn one_sentence_for_all() {
+        let demand = Demand { rate: 0.9, confidence: None };
+        let say = |checks: &[GateCheck]| gate_sentence(demand, "target", checks);
+        insta::assert_snapshot!(say(&[check(None, 95, 5, 0)]), @"gate held: on these cases, every target passes at least 90.0 %: a passes 95.0 % of 100 trials");
+        insta::assert_snapshot!(say(&[check(None, 95, 5, 0), check(None, 50, 50, 0)]), @"gate missed: on these cases, at least 90.0 % is asked for, and a passes 50.0 % of 100 trials");
+        insta::assert_snapshot!(say(&[check(None, 10, 0, 90)]), @"gate cannot be judged: on these cases, at least 90.0 % is asked for, and a passes between 10.0 % and 100 % of 100 trials, as 90 were not assessed");
+        insta::assert_snapshot!(say(&[]), @"gate cannot be judged: at least 90.0 % is asked for, and there is no target");
+        let demand = Demand { rate: 0.9, confidence: Some(0.95) };
+        insta::assert_snapshot!(gate_sentence(demand, "target", &[check(Some(0.95), 93, 7, 0)]), @"gate cannot be judged: on cases like these, at least 90.0 % (95 % sure) is asked for, and a passes at least 87.6 % and at most 96.2 %, each 95 % sure, over 100 cases, about 271 cases would decide");
+    }
+}

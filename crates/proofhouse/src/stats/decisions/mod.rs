@@ -1,0 +1,81 @@
+//! Decisions made of the estimators: gates, comparisons, the best of many, and "is it worse?".
+//!
+//! Each decision is a value with one sentence, which every output prints; so they cannot disagree. Unless it says otherwise,
+//! a sentence is about *cases like these*: the case is the unit, and repetitions and wordings of a case are clustered in it.
+
+mod best;
+mod comparison;
+mod differences;
+mod gate;
+mod permutation;
+#[cfg(test)]
+mod simulations;
+mod visible;
+mod worse;
+
+pub use best::{Best, Candidate, best};
+pub use comparison::{Comparison, LEVEL, all_pairs, chosen_pairs, compare, compare_family};
+pub use differences::Differences;
+pub use gate::{Demand, GateCheck, Outcome, Trials, gate_outcome, gate_sentence};
+pub use permutation::sign_flip;
+pub use visible::{Visible, gate_reach, visible};
+pub use worse::{NotWorse, Verdict, Views};
+
+/// A difference of two shares in percentage points, with its sign: `+4.1`, `0`, `−12.5`.
+fn points(difference: f64) -> String {
+    let digits = format!("{:.1}", (difference * 100.0).abs());
+    match digits.as_str() {
+        "0.0" => "0".to_owned(),
+        _ if difference < 0.0 => format!("−{digits}"),
+        _ => format!("+{digits}"),
+    }
+}
+
+/// A share as a percentage with one decimal, never rounded into certainty.
+fn percent(share: f64) -> String {
+    match format!("{:.1}", share * 100.0).as_str() {
+        "100.0" if share < 1.0 => ">99.9 %".to_owned(),
+        "0.0" if share > 0.0 => "<0.1 %".to_owned(),
+        "100.0" => "100 %".to_owned(),
+        "0.0" => "0 %".to_owned(),
+        digits => format!("{digits} %"),
+    }
+}
+
+/// A level of confidence: `95 %`, `99.5 %`.
+fn level(share: f64) -> String {
+    format!("{} %", (share * 1000.0).round() / 10.0)
+}
+
+/// `p = 0.035`; very small values are bounded, not rounded to 0.
+fn p_value(p: f64) -> String {
+    if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {}", (p * 1e4).round() / 1e4) }
+}
+
+/// `1 case`, `1,200 cases`
+fn cases(count: u64) -> String {
+    format!("{} {}", grouped(count), if count == 1 { "case" } else { "cases" })
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// At most four names, and how many more there are.
+fn names(all: &[String]) -> String {
+    let (shown, more) = all.split_at(all.len().min(4));
+    let mut text = shown.join(", ");
+    if !more.is_empty() {
+        text.push_str(&format!(" and {} more", more.len()));
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! Gates, comparisons and "is it worse?" through the real program: what is not assessed never passes, and every output says the
+//! same sentence.
+
+use crate::lab::Lab;
+
+/// A suite of so many cases on targets with these rules; `otherwise` is a right answer.
+fn suite(lab: &Lab, name: &str, cases: usize, targets: &str, rest: &str) {
+    let rows = (0..cases).map(|at| {
+        format!(
+            "{{\"id\":\"c{at:03}\",\"input\":\"n{at:03}\",\"expected\":\"n{at:03}\",\"tags\":[\"{}\"]}}\n",
+            if at % 2 == 0 { "even" } else { "odd" }
+        )
+    });
+    lab.write(&format!("{name}.jsonl"), rows.collect::<String>());
+    lab.write(
+        &format!("{name}.yaml"),
+        format!(
+            "kind: probe\nsuite_id: {name}\ndatasets: [{{path: {name}.jsonl}}]\njudges: {{same: {{equals: {{}}}}}}\n\
+             targets:\n{targets}{rest}\n"
+        ),
+    );
+}
+
+fn target(name: &str, rules: &str) -> String {
+    format!("  {name}: {{scripted: {{rules: [{rules}], otherwise: {{reply: \"{{input}}\"}}}}}}\n")
+}
+
+/// What the summary of a run says of its gate and of its comparisons.
+fn summary(lab: &Lab, run: &str) -> serde_json::Value {
+    serde_json::from_str(&lab.read(&format!("{run}/summary.json"))).unwrap()
+}
+
+#[test]
+fn ninety_timeouts_and_ten_passes_do_not_hold_a_gate_of_ninety_percent() {
+    let lab = Lab::new();
+    let slow = target("slow", "{regex: \"n0[1-9]\", fault: timeout}");
+    suite(&lab, "g", 100, &slow, "gate: {pass_rate: 0.9}");
+    let sentence = "gate cannot be judged: on these cases, at least 90.0 % is asked for, and slow passes between 10.0 % and \
+                    100 % of 100 trials, as 90 were not assessed";
+    lab.run("run g.yaml --run-dir r").exits(9).says(sentence);
+    let gate = &summary(&lab, "r")["gate"];
+    assert_eq!((gate["held"].is_null(), gate["sentence"].as_str()), (true, Some(sentence)));
+    assert_eq!(gate["undecided_slots"], serde_json::json!(["slow"]));
+    assert!(lab.read("r/report.html").contains(sentence));
+    let markdown = lab.run("report r --markdown").exits(0).stdout;
+    assert!(markdown.contains(sentence), "{markdown}");
+    lab.run("verify r").exits(0);
+}
+
+#[test]
+fn gates_by_confidence_tag_and_case() {
+    let lab = Lab::new();
+    let wrong = target("m", "{regex: \"n00[13]\", reply: wrong}");
+    let gate = |extra: &str, exit: i32, says: &str| {
+        suite(&lab, "g", 100, &wrong, &format!("gate: {{pass_rate: 0.9{extra}}}"));
+        lab.run("run g.yaml --run-dir r --overwrite").exits(exit).says(says);
+    };
+    gate(
+        "",
+        0,
+        "gate held: on these cases, every target passes at least 90.0 %: m passes 98.0 % of 100 trials",
+    );
+    gate(", confidence: 0.95", 0, "on cases like these");
+    gate(", confidence: 0.9999", 9, "cases would decide");
+    gate(
+        ", per_tag: {odd: 0.97}",
+        4,
+        "gate missed: on these cases, at least 90.0 % is asked for, and m, tag odd, passes 96.0 %",
+    );
+    gate(", per_tag: {even: 1}", 0, "gate held");
+    gate(", per_case: 1 of 1", 4, "m passes fewer than 1 of 1 in 2 of 100 cases");
+    suite(&lab, "g", 5, &wrong, "gate: {pass_rate: 0.9, confidence: 1}");
+    lab.run("check g.yaml").exits(3).says("above 0.5 and below 1");
+    suite(&lab, "g", 5, &wrong, "gate: {pass_rate: 0.9, per_case: 3 of 2}");
+    lab.run("check g.yaml").exits(3).says("such as `2 of 3`");
+}
+
+#[test]
+fn every_output_says_the_same_of_targets() {
+    let lab = Lab::new();
+    let targets = [
+        target("good", ""),
+        target("bad", "{regex: \"n0[0-2]\", reply: wrong}"),
+        target("alike", "{contains: n099, reply: wrong}"),
+    ];
+    suite(&lab, "t", 100, &targets.concat(), "");
+    let stderr = lab.run("run t.yaml --run-dir r").exits(0).stderr;
+    let summary = summary(&lab, "r");
+    let html = lab.read("r/report.html");
+    let markdown = lab.run("report r --markdown").exits(0).stdout;
+    let sentences: Vec<String> = summary["comparisons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .chain([&summary["best"]])
+        .map(|part| part["sentence"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(sentences.len(), 4);
+    for sentence in sentences.iter().map(|sentence| sentence.replace('<', "&lt;")) {
+        assert!(markdown.contains(sentence.as_str()), "{sentence}\n{markdown}");
+        assert!(html.contains(sentence.as_str()), "{sentence}");
+    }
+    assert!(
+        sentences[0].starts_with("on cases like these, bad is worse than good by 30.0 points"),
+        "{sentences:?}"
+    );
+    assert!(stderr.contains(&sentences[0]) && stderr.contains(&sentences[3]), "{stderr}");
+    assert_eq!(summary["best"]["rivals"], serde_json::json!(["alike"]));
+}
+
+/// Two runs of one suite whose target differs by `rules`.
+fn two(lab: &Lab, cases: usize, rules: &str) {
+    suite(lab, "s", cases, &target("m", ""), "");
+    lab.run("run s.yaml --run-dir a --quiet").exits(0);
+    suite(lab, "s", cases, &target("m", rules), "");
+    lab.run("run s.yaml --run-dir b --quiet");
+}
+
+#[test]
+fn nine_hundred_and_ninety_nine_errors_are_regressions_and_do_not_pass_as_not_worse() {
+    let lab = Lab::new();
+    two(&lab, 1000, "{regex: \"n(00[1-9]|0[1-9]|[1-9])\", fault: error}");
+    let first = "single flips are counted";
+    let found = lab.run("diff a b --fail-on-regressions --limit 1").exits(6).says("999 lost verdicts");
+    assert!(found.stdout.starts_with(first), "{}", found.stdout);
+    lab.run("diff a b --fail-on-worse --limit 1")
+        .exits(12)
+        .says("it cannot be told whether B is worse than A");
+    lab.run("diff a b --limit 1").exits(0);
+}
+
+#[test]
+fn worse_is_told_from_a_few_flips() {
+    let lab = Lab::new();
+    two(&lab, 400, "{regex: \"n0[0-4]\", reply: wrong}");
+    lab.run("diff a b --fail-on-worse")
+        .exits(6)
+        .says("m: on cases like these, B is worse than A by more than 3.0 points");
+    lab.run("diff a b --fail-on-worse --margin 0.2")
+        .exits(0)
+        .says("not worse than A by more than 20.0 points");
+    lab.run("diff b a --fail-on-worse").exits(0);
+    lab.run("diff a b --fail-on-worse --margin 3").exits(2).says("margin `3` is not usable");
+}
+
+#[test]
+fn one_flip_of_many_is_a_regression_and_not_worse() {
+    let lab = Lab::new();
+    two(&lab, 400, "{contains: n007, reply: wrong}");
+    lab.run("diff a b --fail-on-regressions").exits(6).says("1 regression");
+    lab.run("diff a b --fail-on-worse").exits(0).says("B is not worse than A by more than 3.0 points");
+    two_of(&lab, 20);
+}
+
+/// With twenty cases nothing can be told, not even of runs that are alike.
+fn two_of(lab: &Lab, cases: usize) {
+    suite(lab, "s", cases, &target("m", ""), "");
+    lab.run("run s.yaml --run-dir few --quiet").exits(0);
+    lab.run("diff few few --fail-on-worse").exits(12).says("about 125 cases would tell");
+}
+
+#[test]
+fn runs_of_the_same_cases_are_compared_and_others_refused() {
+    let lab = Lab::new();
+    two(&lab, 100, "{regex: \"n0[0-2]\", reply: wrong}");
+    let text = lab.run("compare a b").exits(0).stdout;
+    assert!(text.starts_with("on cases like these, b is worse than a by 30.0 points"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&lab.run("compare a b --format json").exits(0).stdout).unwrap();
+    let pair = &json["targets"][0]["comparisons"][0];
+    assert_eq!(pair["sentence"].as_str().unwrap(), text.trim_end());
+    assert_eq!(pair["more_than_noise"], true);
+    assert!(lab.run("compare a b --format markdown").exits(0).stdout.contains(text.trim_end()));
+    let closing = lab.run("diff a b --limit 0").exits(0).stdout;
+    let same = text.trim_end().replace("b is worse than a", "B is worse than A");
+    assert!(closing.contains(&same), "one function, one sentence: {closing}");
+    lab.run("compare a b a").exits(0).says("is the best of 3");
+
+    suite(&lab, "s", 60, &target("m", ""), "");
+    lab.run("run s.yaml --run-dir short --quiet").exits(0);
+    lab.run("compare a short").exits(2).says("the runs are not of the same cases").says("--on common");
+    lab.run("compare a short --on common")
+        .exits(0)
+        .says("compared on 60 common cases only")
+        .says("fare alike on all 60 cases");
+}
+
+#[test]
+fn a_plan_says_what_it_can_see() {
+    let lab = Lab::new();
+    suite(&lab, "p", 100, &target("m", ""), "gate: {pass_rate: 0.99, confidence: 0.95}");
+    let found = lab.run("plan p.yaml").exits(0);
+    assert!(found.stdout.contains("sees:        100 cases see a difference from 12."), "{}", found.stdout);
+    assert!(found.stderr.contains("626 cases see 5 points"), "{}", found.stderr);
+    assert!(
+        found.stderr.contains("cannot hold over 100 cases; it takes 268 cases that all pass"),
+        "{}",
+        found.stderr
+    );
+}
