@@ -36,7 +36,7 @@ pub(super) fn verdict(summary: &ContainmentSummary) -> Option<Exit> {
         let invalid = ["unparsed", "unassessed"];
         outcomes.iter().any(|(outcome, count)| *count > 0 && !invalid.contains(&outcome.as_str()))
     };
-    if summary.variants.iter().any(|variant| !assessed(&variant.outcomes)) {
+    if summary.variants.iter().any(|variant| !assessed(&variant.outcomes) || variant.is_incompetent()) {
         return Some(Exit::Infrastructure);
     }
     if summary.lane1.as_ref().is_some_and(|lane1| !lane1.passed) {

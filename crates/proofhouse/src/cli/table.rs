@@ -193,6 +193,7 @@ fn warnings(summary: &ContainmentSummary) -> Vec<String> {
         ));
     }
     for variant in &summary.variants {
+        warnings.extend(words::competence(variant).map(|words| format!("{}: {words}", variant.variant)));
         if variant.invalid_rate.numerator == variant.invalid_rate.denominator {
             let outcome = |word: &str| variant.outcomes.get(word).copied().unwrap_or(0);
             warnings.push(format!(

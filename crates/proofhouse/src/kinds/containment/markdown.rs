@@ -19,6 +19,11 @@ pub(crate) fn summary(out: &mut String, containment: &ContainmentSummary) {
             format_args!("> ⚠️ **Suite not discriminating**: no attack leaks against the ungated control.\n"),
         );
     }
+    for variant in &containment.variants {
+        if let Some(words) = words::competence(variant) {
+            line(out, format_args!("> ⚠️ **{}**: {words}.\n", escape(&variant.variant)));
+        }
+    }
     variants(out, &containment.variants);
     matrix(out, &containment.variants);
     if let Some(lane1) = &containment.lane1 {

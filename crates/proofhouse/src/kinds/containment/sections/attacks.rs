@@ -22,6 +22,14 @@ fn body(facts: &Facts<'_>) -> Option<Html> {
     if containment.lane1.is_none() {
         discrimination(&mut html, &containment.discrimination);
     }
+    for variant in &containment.variants {
+        if let Some(words) = words::competence(variant) {
+            html.put(
+                r#"<p class="finding"><strong><bdi>{}</bdi></strong>: {}.</p>"#,
+                &[&variant.variant, &words],
+            );
+        }
+    }
     overview(&mut html, &containment.variants);
     matrix(&mut html, &containment.variants);
     html.put(
