@@ -86,7 +86,7 @@ pub enum Read {
 }
 
 /// Objects and pieces of text that are looked into: a hostile answer costs linear time.
-const MAX_LOOKS: usize = 256;
+const MAX_LOOKS: usize = 64;
 
 /// Reads an answer. Calls in the model's own form come first; then every JSON object in it, in fences or not; then a plain
 /// refusal. Whatever calls there are count, however the answer ended; an answer without any has to say something, to its end.
@@ -163,10 +163,14 @@ fn objects(text: &str) -> Found {
     let mut found = Found::default();
     let fences: Vec<_> = fenced(text).into_iter().map(|fence| range_in(text, fence)).collect();
     let mut from = 0;
-    for _ in 0..MAX_LOOKS {
+    for look in 0..=MAX_LOOKS {
         // A brace in the words before a fence must not hide what is in it.
         let next_fence = fences.iter().find(|fence| fence.start >= from);
         let Some(range) = first_object(text, from) else { break };
+        if look == MAX_LOOKS {
+            found.why.get_or_insert_with(|| "the answer has more objects than are looked into".to_owned());
+            break;
+        }
         let over = next_fence.filter(|fence| range.start < fence.start && range.end > fence.start);
         let inside = fences.iter().find(|fence| fence.contains(&range.start));
         let form = if inside.is_some() { "fenced" } else { "object" };
@@ -204,7 +208,8 @@ fn is_call(value: &Json) -> bool {
 
 /// Whether a text writes a call of one of these tools in a form that nobody can carry out: `tool(…)`, `<function=tool>`.
 pub(super) fn writes_a_call<'a>(text: &str, mut tools: impl Iterator<Item = &'a str>) -> bool {
-    let begun = ["\"tool_calls\"", "<tool_call", "<function"].iter().any(|sign| text.contains(sign));
+    let begun =
+        ["\"tool_calls\"", "\"arguments\"", "<tool_call", "<function"].iter().any(|sign| text.contains(sign));
     begun
         || tools.any(|tool| {
             text.match_indices(tool).any(|(at, _)| {

@@ -228,6 +228,8 @@ fn every_object_of_an_answer_is_read() {
         assert_eq!(names(&text), expected, "{text}");
     }
     assert_eq!(names(&"{ ".repeat(100_000)), "no JSON object in the answer");
+    let many = format!("{} {{\"note\":1}}", r#"{"tool_calls":[]}"#.repeat(64));
+    assert_eq!(names(&many), "the answer has more objects than are looked into");
 }
 
 #[test]
