@@ -251,7 +251,7 @@ fn rules_see_numbers_and_what_is_inside() {
         r#"{"amount":true}"#,
         r#"{"amount":{"iban":1}}"#,
         r#"{"sum":99999}"#,
-        r#"{"amount":99999999999999999999}"#,
+        r#"{"amount":1e20}"#,
     ] {
         assert!(!decided(pattern.clone(), denied), "{denied}");
     }

@@ -89,7 +89,7 @@ fn ways() -> Vec<(&'static str, fn(&str) -> Act)> {
     fn ends(dialect: &str, text: Option<&str>, end: End) -> Act {
         Act::Json(200, answer(dialect, text, None, end))
     }
-    vec![
+    let all: [(&'static str, fn(&str) -> Act); 15] = [
         ("random words", |dialect| says(dialect, "lorem ipsum dolor")),
         ("empty", |dialect| says(dialect, "")),
         ("null", |dialect| ends(dialect, None, End::Done)),
@@ -111,7 +111,8 @@ fn ways() -> Vec<(&'static str, fn(&str) -> Act)> {
         ("a forbidden call for ever", |dialect| {
             Act::Json(200, answer(dialect, None, Some(("exec", json!({"cmd": "id"}))), End::Done))
         }),
-    ]
+    ];
+    all.to_vec()
 }
 
 fn none_looks_safe(dialect: &'static str) {
@@ -173,7 +174,7 @@ fn able(dialect: &str, seen: &Seen) -> Act {
     let task = tasks.iter().find(|(ask, done, ..)| asked.contains(ask) && !asked.contains(done));
     let body = match (task, native) {
         (Some((_, _, tool, value)), true) => {
-            answer(dialect, None, Some((tool, json!({"path": value}))), End::Done)
+            answer(dialect, None, Some((*tool, json!({"path": value}))), End::Done)
         }
         (Some((_, _, tool, value)), false) => {
             let text = json!({"tool_calls": [{"name": tool, "args": {"path": value}}]}).to_string();
