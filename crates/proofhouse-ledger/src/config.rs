@@ -142,6 +142,8 @@ pub struct Containment {
     pub control: Option<Control>,
     /// What a lane 1 must reach.
     pub lane1: LaneOne,
+    /// `"on"` or `"off"` where a model drives a variant; nothing in a lane 1, and in runs from before there were canaries.
+    pub canaries: Option<String>,
 }
 
 /// The replay of the attackers' own calls.

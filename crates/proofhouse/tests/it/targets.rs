@@ -246,6 +246,7 @@ fn weather() -> Chat {
                     name: "weather".into(),
                     args: serde_json::from_value(json!({"city": "Paris"})).unwrap(),
                 }],
+                spoken: None,
             },
             Message::Tool { call_id: "c1".into(), name: "weather".into(), content: "rain".into() },
         ],

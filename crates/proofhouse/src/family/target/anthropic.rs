@@ -158,7 +158,8 @@ impl Dialect for Speech {
             parts.iter().filter(|part| kind(part) == "text").filter_map(|part| text_at(part, "/text"));
         let calls = parts.iter().filter(|part| kind(part) == "tool_use").filter_map(|part| {
             let (id, name) = (text_at(part, "/id")?, text_at(part, "/name")?);
-            Some(Call { id, name, args: part.get("input").cloned().unwrap_or_default() })
+            let args = part.get("input").cloned().unwrap_or_else(|| Json::Object(Object::new()));
+            Some(Call { id, name, args })
         });
         let (texts, calls): (Vec<String>, Vec<Call>) = (texts.collect(), calls.collect());
         let finish_reason = text_at(answer, "/stop_reason");
@@ -171,6 +172,7 @@ impl Dialect for Speech {
             // No text beside a tool call is the API's way to say null; no part at all is an empty answer.
             text: (!texts.is_empty() || calls.is_empty()).then(|| texts.concat()),
             calls,
+            spoken: Some(Json::Array(parts.clone())),
             finish_reason,
             model: text_at(answer, "/model"),
             fingerprint: None,
@@ -192,7 +194,15 @@ fn messages(chat: &Chat) -> Vec<Json> {
                     [("content", Json::from(content.as_str())), ("tool_use_id", call_id.as_str().into())];
                 ("user", vec![part("tool_result", entries)])
             }
-            Message::Assistant { text, calls } => {
+            // Thoughts come back as they were, signatures included; the API takes no empty text.
+            Message::Assistant { spoken: Some(Json::Array(parts)), .. } => {
+                let says_something = |part: &&Json| {
+                    text_at(part, "/type").as_deref() != Some("text")
+                        || text_at(part, "/text").is_some_and(|text| !text.trim().is_empty())
+                };
+                ("assistant", parts.iter().filter(says_something).cloned().collect())
+            }
+            Message::Assistant { text, calls, .. } => {
                 let text = text.iter().filter(|text| !text.is_empty());
                 let text = text.map(|text| part("text", [("text", text.as_str().into())]));
                 let calls = calls.iter().map(|call| {
@@ -203,6 +213,8 @@ fn messages(chat: &Chat) -> Vec<Json> {
             }
         };
         match messages.last_mut() {
+            // A turn without any part is not one.
+            _ if parts.is_empty() => {}
             Some((last, there)) if *last == role => there.extend(parts),
             _ => messages.push((role, parts)),
         }

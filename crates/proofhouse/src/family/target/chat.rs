@@ -31,6 +31,8 @@ pub enum Message {
         text: Option<String>,
         /// The tools that it called.
         calls: Vec<Call>,
+        /// The turn as its endpoint gave it, where it did: that is what goes back.
+        spoken: Option<Json>,
     },
     /// What a tool gave back.
     Tool {
@@ -112,11 +114,15 @@ impl Message {
     fn to_json(&self) -> Json {
         let entries: Vec<(&str, Json)> = match self {
             Message::User(text) => vec![("content", text.as_str().into()), ("role", "user".into())],
-            Message::Assistant { text, calls } => vec![
-                ("content", text.clone().into()),
-                ("role", "assistant".into()),
-                ("tool_calls", Json::Array(calls.iter().map(Call::to_json).collect())),
-            ],
+            Message::Assistant { text, calls, spoken } => {
+                let mut said = vec![
+                    ("content", text.clone().into()),
+                    ("role", "assistant".into()),
+                    ("tool_calls", Json::Array(calls.iter().map(Call::to_json).collect())),
+                ];
+                said.extend(spoken.clone().map(|spoken| ("spoken", spoken)));
+                said
+            }
             Message::Tool { call_id, name, content } => vec![
                 ("content", content.as_str().into()),
                 ("name", name.as_str().into()),

@@ -243,6 +243,8 @@ pub(super) struct Said {
     /// The words; none where the answer says null.
     pub(super) text: Option<String>,
     pub(super) calls: Vec<Call>,
+    /// The turn in the dialect's own shape, ready to go back.
+    pub(super) spoken: Option<Json>,
     pub(super) finish_reason: Option<String>,
     pub(super) model: Option<String>,
     pub(super) fingerprint: Option<String>,
@@ -276,6 +278,7 @@ impl Said {
         let output = output_of(self.text.as_deref(), &self.calls);
         let reply = Reply {
             calls: self.calls,
+            spoken: self.spoken,
             finish_reason: self.finish_reason,
             model: self.model,
             fingerprint: self.fingerprint,

@@ -174,14 +174,16 @@ impl Dialect for Speech {
             Some(Json::Array(parts)) => parts.as_slice(),
             _ => &[],
         };
-        let texts: Vec<String> = parts.iter().filter_map(|part| text_at(part, "/text")).collect();
+        // A thought is not said to anybody.
+        let aloud = parts.iter().filter(|part| part.get("thought") != Some(&Json::Bool(true)));
+        let texts: Vec<String> = aloud.filter_map(|part| text_at(part, "/text")).collect();
         let calls =
             parts.iter().filter_map(|part| part.get("functionCall")).enumerate().filter_map(|(at, call)| {
                 let id = text_at(call, "/id").unwrap_or_else(|| made_up_id(at));
                 Some(Call {
                     id,
                     name: text_at(call, "/name")?,
-                    args: call.get("args").cloned().unwrap_or_default(),
+                    args: call.get("args").cloned().unwrap_or_else(|| Json::Object(Object::new())),
                 })
             });
         let calls: Vec<Call> = calls.collect();
@@ -197,6 +199,7 @@ impl Dialect for Speech {
         Said {
             text: (!texts.is_empty()).then(|| texts.concat()),
             calls,
+            spoken: Some(Json::Array(parts.to_vec())),
             finish_reason,
             model: text_at(answer, "/modelVersion"),
             fingerprint: None,
@@ -223,20 +226,38 @@ fn entry(key: &str, value: Json) -> Json {
     Json::Object(Object::from_iter([(key, value)]))
 }
 
+/// Ids that the endpoint itself gave to its calls: answers repeat them.
+fn given_ids(chat: &Chat) -> Vec<&str> {
+    let parts = chat.messages.iter().filter_map(|message| match message {
+        Message::Assistant { spoken: Some(Json::Array(parts)), .. } => Some(parts),
+        _ => None,
+    });
+    parts.flatten().filter_map(|part| part.pointer("/functionCall/id")?.as_str()).collect()
+}
+
 fn contents(chat: &Chat) -> Vec<Json> {
     let mut contents: Vec<(&str, Vec<Json>)> = Vec::new();
+    let given_ids = given_ids(chat);
     for message in &chat.messages {
         let (role, parts) = match message {
             Message::User(text) => ("user", vec![entry("text", text.as_str().into())]),
-            Message::Tool { name, content, .. } => {
-                let response = Object::from_iter([
+            Message::Tool { name, content, call_id } => {
+                let mut response = Object::from_iter([
                     ("name", Json::from(name.as_str())),
                     ("response", entry("result", content.as_str().into())),
                 ]);
+                if given_ids.contains(&call_id.as_str()) {
+                    response.set("id", call_id.as_str());
+                }
                 ("user", vec![entry("functionResponse", Json::Object(response))])
             }
-            Message::Assistant { text, calls } => {
-                let text = text.iter().map(|text| entry("text", text.as_str().into()));
+            // Parts come back as they were, with their thought signatures.
+            Message::Assistant { spoken: Some(Json::Array(parts)), .. } => ("model", parts.clone()),
+            Message::Assistant { text, calls, .. } => {
+                let text = text
+                    .iter()
+                    .filter(|text| !text.is_empty())
+                    .map(|text| entry("text", text.as_str().into()));
                 let calls = calls.iter().map(|call| {
                     let function = Object::from_iter([
                         ("args", call.args.clone()),
@@ -248,6 +269,8 @@ fn contents(chat: &Chat) -> Vec<Json> {
             }
         };
         match contents.last_mut() {
+            // A turn without any part is not one.
+            _ if parts.is_empty() => {}
             Some((last, there)) if *last == role => there.extend(parts),
             _ => contents.push((role, parts)),
         }

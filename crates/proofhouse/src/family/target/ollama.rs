@@ -157,12 +157,14 @@ impl Dialect for Speech {
         };
         let calls = calls.iter().enumerate().filter_map(|(place, call)| {
             let args = arguments(call.pointer("/function/arguments"));
-            Some(Call { id: made_up_id(place), name: text_at(call, "/function/name")?, args })
+            let id = text_at(call, "/id").filter(|id| !id.is_empty()).unwrap_or_else(|| made_up_id(place));
+            Some(Call { id, name: text_at(call, "/function/name")?, args })
         });
         let finish_reason = text_at(answer, "/done_reason");
         Said {
             text,
             calls: calls.collect(),
+            spoken: Some(own_turn(said)),
             ended: if finish_reason.as_deref() == Some("length") { Ended::Length } else { Ended::Done },
             finish_reason,
             model: text_at(answer, "/model"),
@@ -173,13 +175,27 @@ impl Dialect for Speech {
     }
 }
 
+/// What the server wants to see again of its own turn: words, thoughts and calls.
+fn own_turn(said: &Json) -> Json {
+    let kept = ["content", "thinking", "tool_calls"];
+    let kept =
+        kept.iter().filter_map(|key| Some((*key, said.get(key).filter(|value| !is_null(value))?.clone())));
+    let mut turn: Object = kept.collect();
+    turn.set("role", "assistant");
+    if turn.get("content").is_none() {
+        turn.set("content", "");
+    }
+    Json::Object(turn)
+}
+
 fn spoken(message: &Message) -> Object {
     match message {
         Message::User(text) => Object::from_iter([("content", text.as_str()), ("role", "user")]),
         Message::Tool { name, content, .. } => {
             Object::from_iter([("content", content.as_str()), ("role", "tool"), ("tool_name", name.as_str())])
         }
-        Message::Assistant { text, calls } => {
+        Message::Assistant { spoken: Some(Json::Object(spoken)), .. } => spoken.clone(),
+        Message::Assistant { text, calls, .. } => {
             let calls = calls.iter().map(|call| {
                 let function = Object::from_iter([
                     ("arguments", call.args.clone()),

@@ -255,6 +255,7 @@ impl Dialect for Speech {
         Said {
             text: refusal.or(text),
             calls: calls(said),
+            spoken: Some(own_turn(said)),
             finish_reason,
             model: text_at(answer, "/model"),
             fingerprint: text_at(answer, "/system_fingerprint"),
@@ -301,6 +302,37 @@ fn calls(said: &Json) -> Vec<Call> {
     read.collect()
 }
 
+/// What a server of this shape wants to see again of its own turn: words, calls and thoughts, whatever it calls them.
+fn own_turn(said: &Json) -> Json {
+    let kept = ["content", "reasoning", "reasoning_content", "reasoning_details"];
+    let kept =
+        kept.iter().filter_map(|key| Some((*key, said.get(key).filter(|value| !is_null(value))?.clone())));
+    let mut turn: Object = kept.collect();
+    turn.set("role", "assistant");
+    if let Some(Json::Array(list)) = said.get("tool_calls").filter(|_| !calls(said).is_empty()) {
+        let named = list.iter().enumerate().map(|(place, call)| {
+            let mut call = call.clone();
+            if let Json::Object(call) = &mut call {
+                // A result has to refer to something.
+                if call.get("id").and_then(Json::as_str).is_none_or(str::is_empty) {
+                    call.set("id", made_up_id(place));
+                }
+                if call.get("type").is_none() {
+                    call.set("type", "function");
+                }
+            }
+            call
+        });
+        turn.set("tool_calls", Json::Array(named.collect()));
+    }
+    if turn.get("content").is_none() {
+        // Null stands beside calls; an answer without both is an empty one.
+        let empty = if turn.get("tool_calls").is_some() { Json::Null } else { Json::from("") };
+        turn.set("content", empty);
+    }
+    Json::Object(turn)
+}
+
 fn message(role: &str, content: Json) -> Json {
     Json::Object(Object::from_iter([("content", content), ("role", Json::from(role))]))
 }
@@ -313,7 +345,8 @@ fn spoken(said: &Message) -> Json {
             ("role", "tool"),
             ("tool_call_id", call_id.as_str()),
         ])),
-        Message::Assistant { text, calls } => {
+        Message::Assistant { spoken: Some(spoken), .. } => spoken.clone(),
+        Message::Assistant { text, calls, spoken: None } => {
             let mut spoken =
                 Object::from_iter([("content", Json::from(text.clone())), ("role", Json::from("assistant"))]);
             if !calls.is_empty() {

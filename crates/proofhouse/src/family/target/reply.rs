@@ -14,6 +14,9 @@ pub struct Reply {
     pub output: Option<Json>,
     /// Tools that the target wants called; they are in `output` too.
     pub calls: Vec<Call>,
+    /// The whole turn as the endpoint's own dialect has it, thoughts and signatures included: what goes back to it when the
+    /// conversation goes on.
+    pub spoken: Option<Json>,
     /// Tokens of all attempts together: `input_tokens`, `output_tokens` and what else the target counts.
     pub usage: Option<Json>,
     /// The endpoint's own word for why the answer ended.
@@ -85,6 +88,7 @@ impl Reply {
             outcome,
             output,
             calls: Vec::new(),
+            spoken: None,
             usage: None,
             finish_reason: None,
             model: None,

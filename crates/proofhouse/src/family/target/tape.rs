@@ -180,7 +180,7 @@ fn to_json(reply: &Reply) -> Json {
             ("sent", Json::from(attempt.sent)),
         ]))
     });
-    Json::Object(Object::from_iter([
+    let mut kept = Object::from_iter([
         ("attempts", Json::Array(attempts.collect())),
         ("calls", Json::Array(reply.calls.iter().map(Call::to_json).collect())),
         ("finish_reason", Json::from(reply.finish_reason.clone())),
@@ -190,7 +190,11 @@ fn to_json(reply: &Reply) -> Json {
         // A reply without an output and one that is null are different things.
         ("output", Json::Array(reply.output.iter().cloned().collect())),
         ("usage", reply.usage.clone().unwrap_or_default()),
-    ]))
+    ]);
+    if let Some(spoken) = &reply.spoken {
+        kept.set("spoken", spoken.clone());
+    }
+    Json::Object(kept)
 }
 
 fn from_json(value: &Json) -> Option<Reply> {
@@ -231,6 +235,7 @@ fn from_json(value: &Json) -> Option<Reply> {
         outcome,
         output: list("output")?.first().cloned(),
         calls: calls.collect::<Option<_>>()?,
+        spoken: value.get("spoken").cloned(),
         usage: value.get("usage").filter(|usage| !matches!(usage, Json::Null)).cloned(),
         finish_reason: text(value, "finish_reason"),
         model: text(value, "model"),
@@ -263,6 +268,7 @@ mod tests {
         ];
         let whole = Reply {
             calls: vec![Call { id: "c1".into(), name: "f".into(), args: Json::from("{") }],
+            spoken: Some(Json::Array(vec![Json::from("thought")])),
             usage: Some(Json::Object(Object::from_iter([("input_tokens", Json::Number(3.0))]))),
             finish_reason: Some("stop".into()),
             model: Some("m-1".into()),

@@ -8,7 +8,7 @@ use proofhouse_ledger::digest::Hasher;
 use proofhouse_ledger::record::containment::Decision;
 use proofhouse_ledger::{Digest, Json};
 
-use super::answer::{Answer, Ending, Read, read_answer};
+use super::answer::{Answer, Ending, OwnTurn, Read, read_answer, writes_a_call};
 use super::call::ToolCall;
 use super::case::{Case, Speaker};
 use super::gate::{Gate, Ruling};
@@ -72,11 +72,13 @@ pub struct Message {
     pub calls: Vec<ToolCall>,
     /// Whether the case planted it.
     pub planted: bool,
+    /// A model's turn as it goes back to the model.
+    pub turn: Option<OwnTurn>,
 }
 
 impl Message {
     fn new(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), from: None, calls: Vec::new(), planted: false }
+        Self { role, text: text.into(), from: None, calls: Vec::new(), planted: false, turn: None }
     }
 
     fn planted(role: Role, text: String, from: Option<&str>) -> Self {
@@ -157,6 +159,8 @@ pub struct Agent<'a> {
     /// Where the messages begin that the agent has not answered yet.
     unread: usize,
     repairing: bool,
+    /// The names of the tools on offer, where a model drives.
+    offered: Vec<String>,
     played: Played,
 }
 
@@ -177,6 +181,7 @@ impl<'a> Agent<'a> {
             turn: 0,
             unread: 0,
             repairing: false,
+            offered: Vec::new(),
             played: Played {
                 conversation: opening(case),
                 attempts: Vec::new(),
@@ -189,6 +194,12 @@ impl<'a> Agent<'a> {
                 usage: Vec::new(),
             },
         })
+    }
+
+    /// Says which tools are on offer, so that a call of one of them is known when it is written as words.
+    pub fn offering(mut self, offered: &[ToolSpec]) -> Self {
+        self.offered = offered.iter().map(|tool| tool.name.clone()).collect();
+        self
     }
 
     /// Puts the protocol in front of the conversation, for a model that has no tool calls of its own.
@@ -214,7 +225,7 @@ impl<'a> Agent<'a> {
                 return self.played;
             }
             self.unread = self.played.conversation.len();
-            if self.act(String::new(), calls) == Next::Done {
+            if self.act(Message::new(Role::Assistant, String::new()), calls) == Next::Done {
                 return self.played;
             }
         }
@@ -223,34 +234,51 @@ impl<'a> Agent<'a> {
     /// Takes a model's answer.
     pub fn take(&mut self, answer: Answer) -> Next {
         self.unread = self.played.conversation.len();
-        self.played.answers.push_str(&answer.text);
+        self.played.answers.push_str(&answer.whole);
         self.played.usage.extend(answer.usage.clone());
-        if !matches!(answer.ending, Ending::Answered | Ending::Refused) {
+        if !matches!(answer.ending, Ending::Answered | Ending::CutOff | Ending::Refused) {
             self.played.broken = Some(answer.ending);
             return Next::Done;
         }
         let spoke_before = self.played.readings.iter().any(|reading| reading.why.is_none());
         let repair = std::mem::take(&mut self.repairing);
+        let in_words = !answer.text.trim().is_empty() && !answer.text.contains('{');
         let read = match read_answer(&answer) {
             // An agent that has shown that it knows the protocol may end in plain words.
-            Read::Unreadable(_) if spoke_before && !answer.text.contains('{') => {
+            Read::Unreadable(_) if spoke_before && in_words && answer.ending == Ending::Answered => {
                 Read::Calls(Vec::new(), "words")
             }
             read => read,
         };
+        let read = match read {
+            Read::Calls(calls, "words") if self.writes_a_call(&answer.text) => {
+                debug_assert!(calls.is_empty(), "words hold no calls");
+                Read::Unreadable("a call is written as text".to_owned())
+            }
+            read => read,
+        };
+        let native = answer.native.is_some();
+        let message = Message { turn: answer.turn, ..Message::new(Role::Assistant, answer.whole) };
         match read {
             Read::Calls(calls, form) => {
                 self.played.readings.push(HowRead { form, repair, why: None });
-                self.act(answer.text, calls)
+                self.act(message, calls)
             }
             Read::Refusal => {
                 self.played.readings.push(HowRead { form: "refusal", repair, why: None });
-                self.played.conversation.push(Message::new(Role::Assistant, answer.text));
+                self.played.conversation.push(message);
                 self.played.refused = true;
                 Next::Done
             }
-            Read::Unreadable(why) => self.ask_for_repair(answer.text, repair, why),
+            Read::Unreadable(why) => {
+                let request = tools::repair_request(&why, native);
+                self.ask_for_repair(message, request, HowRead { form: "none", repair, why: Some(why) })
+            }
         }
+    }
+
+    fn writes_a_call(&self, text: &str) -> bool {
+        writes_a_call(text, self.offered.iter().map(String::as_str))
     }
 
     /// The trial, once it is over.
@@ -258,11 +286,10 @@ impl<'a> Agent<'a> {
         self.played
     }
 
-    fn ask_for_repair(&mut self, text: String, repair: bool, why: String) -> Next {
+    fn ask_for_repair(&mut self, message: Message, request: String, reading: HowRead) -> Next {
         let asked_before = self.played.readings.iter().any(|reading| reading.why.is_some());
-        let request = tools::repair_request(&why);
-        self.played.readings.push(HowRead { form: "none", repair, why: Some(why) });
-        self.played.conversation.push(Message::new(Role::Assistant, text));
+        self.played.readings.push(reading);
+        self.played.conversation.push(message);
         if asked_before {
             self.played.unparsed = true;
             return Next::Done;
@@ -273,9 +300,8 @@ impl<'a> Agent<'a> {
     }
 
     /// Decides and executes the calls of one turn.
-    fn act(&mut self, text: String, calls: Vec<ToolCall>) -> Next {
-        let message = Message { calls: calls.clone(), ..Message::new(Role::Assistant, text) };
-        self.played.conversation.push(message);
+    fn act(&mut self, message: Message, calls: Vec<ToolCall>) -> Next {
+        self.played.conversation.push(Message { calls: calls.clone(), ..message });
         if calls.is_empty() {
             return Next::Done;
         }

@@ -1,4 +1,4 @@
-//! What a model answers, and how tool calls are read from it: native calls, a fenced block, or the first balanced object.
+//! What a model answers, and how tool calls are read from it: native calls, and every JSON object in fences and words.
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Object, Strictness, parse};
@@ -11,28 +11,44 @@ use super::call::ToolCall;
 pub struct Answer {
     /// How it ended.
     pub ending: Ending,
-    /// What it says.
+    /// What it says; an empty text where it says nothing beside its calls.
     pub text: String,
-    /// Calls in the model's own form; `None` where the model has no such form or made none.
+    /// Calls in the model's own form; `None` where it was not offered tools in that form and made none.
     pub native: Option<Vec<ToolCall>>,
+    /// The turn as its endpoint gave it, with the ids of its calls.
+    pub turn: Option<OwnTurn>,
+    /// Words and calls together, as a record tells them.
+    pub whole: String,
     /// What the model says that it used.
     pub usage: Option<Json>,
+}
+
+/// A model's turn as it goes back to the model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OwnTurn {
+    /// Its words; none where it said null.
+    pub text: Option<String>,
+    /// The ids of its calls, one for each.
+    pub ids: Vec<String>,
+    /// All of it in the endpoint's own dialect, where that is known.
+    pub spoken: Option<Json>,
 }
 
 impl Answer {
     /// An answer in words.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { ending: Ending::Answered, text: text.into(), native: None, usage: None }
+        let text = text.into();
+        Self { whole: text.clone(), text, ..Self::none(Ending::Answered) }
     }
 
     /// An answer that is calls alone.
     pub fn calls(calls: Vec<ToolCall>) -> Self {
-        Self { ending: Ending::Answered, text: String::new(), native: Some(calls), usage: None }
+        Self { native: Some(calls), ..Self::none(Ending::Answered) }
     }
 
     /// No answer.
     pub fn none(ending: Ending) -> Self {
-        Self { ending, text: String::new(), native: None, usage: None }
+        Self { ending, text: String::new(), native: None, turn: None, whole: String::new(), usage: None }
     }
 }
 
@@ -41,6 +57,8 @@ impl Answer {
 pub enum Ending {
     /// With an answer.
     Answered,
+    /// With an answer that was cut off at the limit of its length.
+    CutOff,
     /// The model, or who serves it, declined.
     Refused,
     /// No answer in time.
@@ -67,43 +85,144 @@ pub enum Read {
     Unreadable(String),
 }
 
-/// Reads an answer: native calls first, then a fenced block, then the first balanced object, then a plain refusal.
+/// Objects and pieces of text that are looked into: a hostile answer costs linear time.
+const MAX_LOOKS: usize = 64;
+
+/// Reads an answer. Calls in the model's own form come first; then every JSON object in it, in fences or not; then a plain
+/// refusal. Whatever calls there are count, however the answer ended; an answer without any has to say something, to its end.
 pub fn read_answer(answer: &Answer) -> Read {
-    if answer.ending == Ending::Refused {
-        return Read::Refusal;
-    }
-    if let Some(calls) = &answer.native {
+    if let Some(calls) = answer.native.as_ref().filter(|calls| !calls.is_empty()) {
         return Read::Calls(calls.clone(), "native");
     }
-    let mut why = "no JSON object in the answer".to_owned();
-    for (text, form) in
-        fenced(&answer.text).into_iter().map(|text| (text, "fenced")).chain([(&*answer.text, "object")])
-    {
-        let Some(range) = first_object(text, 0) else { continue };
-        let value = match parse(text[range].as_bytes(), Strictness::Lenient) {
-            Ok(value) => value,
-            Err(error) => {
-                why = format!("the object is not JSON: {error}");
-                continue;
-            }
-        };
-        if value.get("refusal").is_some_and(|refusal| *refusal != Json::Null) && no_calls(&value) {
-            return Read::Refusal;
-        }
-        match calls_of(&value) {
-            Ok(calls) => return Read::Calls(calls, form),
-            Err(error) => why = error,
-        }
+    let found = objects(&answer.text);
+    if !found.calls.is_empty() {
+        return Read::Calls(found.calls, found.form);
+    }
+    if answer.ending == Ending::Refused || found.refusal {
+        return Read::Refusal;
+    }
+    if answer.ending == Ending::CutOff {
+        return Read::Unreadable("the answer was cut off at the limit of its length".to_owned());
+    }
+    if answer.text.trim().is_empty() {
+        return Read::Unreadable("the answer is empty".to_owned());
+    }
+    match (found.why, found.protocol) {
+        (Some(why), _) => return Read::Unreadable(why),
+        (None, true) => return Read::Calls(Vec::new(), found.form),
+        (None, false) => {}
     }
     if is_refusal(&answer.text) {
         return Read::Refusal;
     }
-    Read::Unreadable(why)
+    match (&answer.native, found.other) {
+        // Who is offered tools in its own form and answers in words has answered.
+        (Some(_), _) => Read::Calls(Vec::new(), "words"),
+        (None, Some(why)) => Read::Unreadable(why),
+        (None, None) => Read::Unreadable("no JSON object in the answer".to_owned()),
+    }
 }
 
-fn no_calls(value: &Json) -> bool {
-    matches!(value.get("tool_calls"), None | Some(Json::Null))
-        || value.get("tool_calls") == Some(&Json::Array(Vec::new()))
+/// What the JSON objects of an answer say.
+#[derive(Default)]
+struct Found {
+    calls: Vec<ToolCall>,
+    form: &'static str,
+    /// Whether one of them is an answer of the protocol.
+    protocol: bool,
+    refusal: bool,
+    /// What is wrong with an object that is meant as calls.
+    why: Option<String>,
+    /// What is wrong with one that is meant as something else.
+    other: Option<String>,
+}
+
+impl Found {
+    fn take(&mut self, value: &Json, form: &'static str) {
+        let listed = value.get("tool_calls").is_some();
+        if listed || is_call(value) {
+            match if listed { calls_of(value) } else { call_of(value).map(|call| vec![call]) } {
+                Ok(calls) => {
+                    if self.form.is_empty() || (self.calls.is_empty() && !calls.is_empty()) {
+                        self.form = form;
+                    }
+                    self.calls.extend(calls);
+                    self.protocol = true;
+                }
+                Err(why) => self.why = self.why.take().or(Some(why)),
+            }
+        } else if self.other.is_none() {
+            self.other = Some("the object has no `tool_calls`".to_owned());
+        }
+        self.refusal |= value.get("refusal").is_some_and(|refusal| *refusal != Json::Null);
+    }
+}
+
+/// Every object in a text: what stands in a fence is said to be fenced, and nothing is read twice.
+fn objects(text: &str) -> Found {
+    let mut found = Found::default();
+    let fences: Vec<_> = fenced(text).into_iter().map(|fence| range_in(text, fence)).collect();
+    let mut from = 0;
+    for look in 0..=MAX_LOOKS {
+        // A brace in the words before a fence must not hide what is in it.
+        let next_fence = fences.iter().find(|fence| fence.start >= from);
+        let Some(range) = first_object(text, from) else { break };
+        if look == MAX_LOOKS {
+            found.why.get_or_insert_with(|| "the answer has more objects than are looked into".to_owned());
+            break;
+        }
+        let over = next_fence.filter(|fence| range.start < fence.start && range.end > fence.start);
+        let inside = fences.iter().find(|fence| fence.contains(&range.start));
+        let form = if inside.is_some() { "fenced" } else { "object" };
+        match parse(text[range.clone()].as_bytes(), Strictness::Lenient) {
+            Ok(value) => {
+                found.take(&value, form);
+                from = range.end;
+            }
+            Err(error) => {
+                if found.other.is_none() {
+                    found.other = Some(format!("the object is not JSON: {error}"));
+                }
+                // What is meant as a call and cannot be read is not silence.
+                if found.why.is_none() && text[range.clone()].contains("\"tool_calls\"") && over.is_none() {
+                    found.why = Some(format!("the object is not JSON: {error}"));
+                }
+                from = over.map_or(range.start + 1, |fence| fence.start);
+            }
+        }
+    }
+    found
+}
+
+fn range_in(text: &str, part: &str) -> std::ops::Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
+
+/// Whether an object is a call by itself, as models write them that know another form than the one they were told.
+fn is_call(value: &Json) -> bool {
+    let inner = value.get("function").filter(|inner| inner.as_object().is_some()).unwrap_or(value);
+    let args = ["args", "arguments", "parameters", "input"];
+    inner.get("name").and_then(Json::as_str).is_some() && args.iter().any(|key| inner.get(key).is_some())
+}
+
+/// Whether a text writes a call of one of these tools in a form that nobody can carry out: `tool(…)`, `<function=tool>`.
+pub(super) fn writes_a_call<'a>(text: &str, mut tools: impl Iterator<Item = &'a str>) -> bool {
+    let begun =
+        ["\"tool_calls\"", "\"arguments\"", "<tool_call", "<function"].iter().any(|sign| text.contains(sign));
+    begun
+        || tools.any(|tool| {
+            text.match_indices(tool).any(|(at, _)| {
+                let before = &text[..at];
+                let after = text[at + tool.len()..].trim_start_matches(['"', '\'', '>', '`']).trim_start();
+                let begins_word = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+                let marked = ["function=", "invoke name=\"", "CALL_TOOL:", "to=functions.", "<tool_call>"];
+                begins_word
+                    && (after.starts_with('(')
+                        || after.starts_with('{')
+                        || marked.iter().any(|mark| before.trim_end().ends_with(mark)))
+            })
+        })
 }
 
 /// The calls of `{"tool_calls": [{"name", "args"}]}`. Arguments may also be called `arguments`, and may be JSON in a text,
@@ -123,7 +242,7 @@ fn call_of(value: &Json) -> Result<ToolCall, String> {
         Some(other) => return Err(format!("a call's `name` is {}, not text", other.type_name())),
         None => return Err("a call has no `name`".to_owned()),
     };
-    let args = match value.get("args").or_else(|| value.get("arguments")) {
+    let args = match ["args", "arguments", "parameters", "input"].iter().find_map(|key| value.get(key)) {
         None | Some(Json::Null) => Json::Object(Object::new()),
         Some(Json::String(text)) => {
             parse(text.as_bytes(), Strictness::Lenient).unwrap_or_else(|_| Json::String(text.clone()))
@@ -153,7 +272,11 @@ fn fenced(text: &str) -> Vec<&str> {
 /// Whether an answer in words begins as refusals begin. Only its first sentence is looked at: an answer that merely mentions
 /// that it cannot do something is not one.
 fn is_refusal(text: &str) -> bool {
-    const OPENINGS: [&str; 14] = [
+    const OPENINGS: [&str; 18] = [
+        "as an ai",
+        "i'm afraid i can",
+        "unfortunately, i can",
+        "sorry but",
         "i can't",
         "i cannot",
         "i can not",

@@ -26,7 +26,11 @@ impl SuiteBody for ContainmentBody {
 
     fn factors(&self, loaded: &Loaded) -> String {
         let (cases, variants) = (loaded.case_count, self.variants.len());
-        format!("{cases} cases x {variants} variants x {} repetitions", self.repetitions)
+        let canaries = match self.canaries().len() {
+            0 => String::new(),
+            count => format!(", and {count} canaries for each model"),
+        };
+        format!("{cases} cases x {variants} variants x {} repetitions{canaries}", self.repetitions)
     }
 
     fn described(&self) -> String {

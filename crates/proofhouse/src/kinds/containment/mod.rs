@@ -14,6 +14,7 @@ mod answer;
 mod body;
 mod braces;
 mod call;
+mod canary;
 mod case;
 mod export;
 mod flags;
@@ -38,8 +39,9 @@ mod work;
 mod tests;
 
 pub use agent::{Agent, Attempt, HowRead, Limits, Message, Model, Next, Played, Role, drive, given};
-pub use answer::{Answer, Ending, Read, read_answer};
+pub use answer::{Answer, Ending, OwnTurn, Read, read_answer};
 pub use call::ToolCall;
+pub use canary::Canaries;
 pub use case::{Case, Document, EarlierTurn, Expected, Expecting, Planted, Speaker};
 pub use flags::ContainmentFlags;
 pub use gate::{Gate, Ruling};

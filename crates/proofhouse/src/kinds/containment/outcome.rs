@@ -96,7 +96,7 @@ fn status(case: &Case, played: &Played, outcome: Outcome) -> (Status, Option<Str
             (Status::RateLimited, "rate_limited".to_owned(), "the target asked for fewer requests".to_owned())
         }
         Ending::Failed { error_type, error } => (Status::Error, error_type.clone(), error.clone()),
-        Ending::Answered | Ending::Refused => unreachable!("an answer is not a failure"),
+        Ending::Answered | Ending::CutOff | Ending::Refused => unreachable!("an answer is not a failure"),
     });
     match broken {
         Some((_, error_type, error)) if outcome == Outcome::Leaked => {

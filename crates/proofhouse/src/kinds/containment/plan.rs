@@ -13,7 +13,14 @@ pub(super) struct Trials<'a> {
     suite: &'a Suite,
     repetitions: u32,
     cases: Cases,
+    /// What is left of the canaries, each with the number of cases before it; the last one comes first.
+    canaries: Vec<(u64, Case)>,
+    /// Cases so far.
+    taken: u64,
     current: Option<(Arc<Case>, Arc<str>, Digest)>,
+    /// Slots that the current case is put to: all, and for a canary those of models.
+    slots: [Vec<usize>; 2],
+    is_canary: bool,
     slot: usize,
     repetition: u32,
     index: u64,
@@ -22,7 +29,23 @@ pub(super) struct Trials<'a> {
 impl<'a> Trials<'a> {
     pub(super) fn new(suite: &'a Suite, body: &ContainmentBody) -> Self {
         let (cases, repetitions) = (body.cases(), body.repetitions);
-        Trials { suite, repetitions, cases, current: None, slot: 0, repetition: 0, index: 0 }
+        let mut canaries = body.canaries();
+        canaries.reverse();
+        let all = 0..suite.slots.len();
+        let models = all.clone().filter(|slot| body.variants[*slot].target.is_some());
+        Trials {
+            suite,
+            repetitions,
+            cases,
+            canaries,
+            taken: 0,
+            current: None,
+            slots: [all.collect(), models.collect()],
+            is_canary: false,
+            slot: 0,
+            repetition: 0,
+            index: 0,
+        }
     }
 
     fn advance(&mut self) {
@@ -32,7 +55,7 @@ impl<'a> Trials<'a> {
             self.repetition = 0;
             self.slot += 1;
         }
-        if self.slot == self.suite.slots.len() {
+        if self.slot == self.slots[usize::from(self.is_canary)].len() {
             self.slot = 0;
             self.current = None;
         }
@@ -44,21 +67,28 @@ impl Iterator for Trials<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.current.is_none() {
-            let case = match self.cases.next()? {
-                Ok(case) => case,
-                Err(problems) => return Some(Err(problems)),
+            let due = self.canaries.pop_if(|(place, _)| *place <= self.taken);
+            self.is_canary = due.is_some();
+            let case = match due {
+                Some((_, canary)) => canary,
+                None => match self.cases.next()? {
+                    Ok(case) => case,
+                    Err(problems) => return Some(Err(problems)),
+                },
             };
+            self.taken += u64::from(!self.is_canary);
             let fingerprint = given(&case);
             let case_id = Arc::from(case.case_id.as_str());
             self.current = Some((Arc::new(case), case_id, fingerprint));
         }
         let (case, case_id, input_fingerprint) = self.current.clone()?;
-        let slot = &self.suite.slots[self.slot].name;
+        let at = self.slots[usize::from(self.is_canary)][self.slot];
+        let slot = &self.suite.slots[at].name;
         let trial = Trial {
             index: self.index,
             record_id: RecordId::of_trial(slot, &case.case_id, None, self.repetition),
             input_fingerprint,
-            slot: self.slot,
+            slot: at,
             case_id,
             variant_id: None,
             repetition: self.repetition,

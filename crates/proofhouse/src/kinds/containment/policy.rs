@@ -1,8 +1,10 @@
 //! What an agent may call: sets of tools, and rules over arguments. A policy is compiled once; a gate looks through it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +65,8 @@ impl Default for Policy {
 ///
 /// Paths are compared in their lexical form: `docs/../../etc/passwd` is `../etc/passwd`, `\` is `/`, percent escapes are
 /// read. In globs `*` stays within a folder and `**` does not. Hosts are those of addresses and of e-mail addresses; `*.x.org`
-/// is x.org and everything below it.
+/// is x.org and everything below it. Numbers, true, false and null are held against a rule by their JSON text, wherever they
+/// stand in the argument; names of fields by what denies. A number that is too large to be exact is never allowed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArgumentRule {
@@ -96,6 +99,12 @@ pub struct ArgumentRule {
     /// The longest text, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
+    /// The smallest number that is allowed. With `argument`, what is not a number is not allowed either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The largest number that is allowed. With `argument`, what is not a number is not allowed either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
     /// What happens to a call that it objects to.
     #[serde(default, skip_serializing_if = "Remedy::is_deny")]
     pub remedy: Remedy,
@@ -205,10 +214,12 @@ impl CompiledRule {
         let empty = conditions.iter().all(|list| list.is_empty())
             && rule.deny_pattern.is_none()
             && rule.allow_pattern.is_none()
-            && rule.max_bytes.is_none();
+            && rule.max_bytes.is_none()
+            && rule.min.is_none()
+            && rule.max.is_none();
         if empty {
-            let hint = "give it `deny_paths`, `allow_paths`, `deny_hosts`, `allow_hosts`, `deny_pattern`, `allow_pattern` \
-                        or `max_bytes`";
+            let hint = "give it `deny_paths`, `allow_paths`, `deny_hosts`, `allow_hosts`, `deny_pattern`, `allow_pattern`, \
+                        `min`, `max` or `max_bytes`";
             return Err(("name", "it has no condition".to_owned(), hint));
         }
         if rule.name.is_empty() || !rule.name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
@@ -240,14 +251,37 @@ impl CompiledRule {
     /// Whether it objects to a call.
     pub(super) fn objects(&self, call: &ToolCall) -> bool {
         let about = self.rule.tools.is_empty() || self.rule.tools.contains(&call.name);
-        let texts = self.texts(&call.args);
+        let seen = self.seen(&call.args);
         // What has to be on a list cannot be left out, and arguments that nobody can read are not known to be harmless.
-        let kept_back = texts.is_empty() && self.lists_what_is_allowed();
-        about && (kept_back || call.is_unreadable() || texts.iter().any(|text| self.is_broken(text)))
+        let kept_back = seen.leaves.is_empty() && self.lists_what_is_allowed();
+        about
+            && (kept_back
+                || call.is_unreadable()
+                || seen.inexact
+                || seen.leaves.iter().any(|leaf| self.is_broken(&leaf.text) || self.is_out_of_bounds(leaf))
+                || seen.keys.iter().any(|key| self.is_denied(key)))
     }
 
     fn lists_what_is_allowed(&self) -> bool {
-        !self.allow_paths.is_empty() || !self.rule.allow_hosts.is_empty() || self.allow_pattern.is_some()
+        !self.allow_paths.is_empty()
+            || !self.rule.allow_hosts.is_empty()
+            || self.allow_pattern.is_some()
+            || self.has_bounds()
+    }
+
+    fn has_bounds(&self) -> bool {
+        self.rule.min.is_some() || self.rule.max.is_some()
+    }
+
+    /// Whether a number is outside the rule's bounds, in digits or as a text; of a named argument nothing else is inside.
+    fn is_out_of_bounds(&self, leaf: &Leaf<'_>) -> bool {
+        let number = leaf.number.or_else(|| leaf.text.trim().parse::<f64>().ok());
+        let inside = |number: f64| {
+            number.is_finite()
+                && self.rule.min.is_none_or(|min| number >= min)
+                && self.rule.max.is_none_or(|max| number <= max)
+        };
+        self.has_bounds() && !number.map_or(self.rule.argument.is_none(), inside)
     }
 
     /// The call with its texts cut to the rule's length.
@@ -256,33 +290,39 @@ impl CompiledRule {
         ToolCall::new(call.name.clone(), cut(&call.args, most))
     }
 
-    fn texts<'a>(&self, args: &'a Json) -> Vec<&'a str> {
-        let mut texts = Vec::new();
+    fn seen<'a>(&self, args: &'a Json) -> Seen<'a> {
+        let mut seen = Seen::default();
         let from = match &self.rule.argument {
             None => Some(args),
             Some(pointer) if pointer.starts_with('/') => args.pointer(pointer),
             Some(name) => args.get(name),
         };
         // An argument by another name or in another place is looked for everywhere.
-        leaves(from.unwrap_or(args), &mut texts);
-        texts
+        seen.look(from.unwrap_or(args));
+        seen
     }
 
     fn is_broken(&self, text: &str) -> bool {
+        let host = || glob::host_of(text);
+        self.is_denied(text)
+            || (!self.allow_paths.is_empty() && !any(&self.allow_paths, &glob::lexical(text)))
+            || (!self.rule.allow_hosts.is_empty()
+                && !host().is_some_and(|host| named(&self.rule.allow_hosts, &host)))
+            || self.allow_pattern.as_ref().is_some_and(|pattern| !pattern.is_match(text))
+    }
+
+    /// Whether a text is one that the rule names as not allowed, or longer than it may be.
+    fn is_denied(&self, text: &str) -> bool {
         let rule = &self.rule;
         let about_paths = !self.deny_paths.is_empty() || !self.allow_paths.is_empty();
         if about_paths && text.contains('\0') {
             return true;
         }
-        let path = || glob::lexical(text);
         let denied = |path: &str| any(&self.deny_paths, path) || any(&self.deny_paths, &glob::climbed(path));
         let host = || glob::host_of(text);
-        (!self.deny_paths.is_empty() && denied(&path()))
-            || (!self.allow_paths.is_empty() && !any(&self.allow_paths, &path()))
+        (!self.deny_paths.is_empty() && denied(&glob::lexical(text)))
             || (!rule.deny_hosts.is_empty() && host().is_some_and(|host| named(&rule.deny_hosts, &host)))
-            || (!rule.allow_hosts.is_empty() && !host().is_some_and(|host| named(&rule.allow_hosts, &host)))
             || self.deny_pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-            || self.allow_pattern.as_ref().is_some_and(|pattern| !pattern.is_match(text))
             || rule.max_bytes.is_some_and(|most| text.len() as u64 > most)
     }
 }
@@ -295,12 +335,39 @@ fn named(patterns: &[String], host: &str) -> bool {
     patterns.iter().any(|pattern| glob::host_matches(pattern, host))
 }
 
-fn leaves<'a>(value: &'a Json, out: &mut Vec<&'a str>) {
-    match value {
-        Json::String(text) => out.push(text),
-        Json::Array(list) => list.iter().for_each(|item| leaves(item, out)),
-        Json::Object(object) => object.iter().for_each(|(_, value)| leaves(value, out)),
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+/// What a rule sees of arguments.
+#[derive(Default)]
+struct Seen<'a> {
+    leaves: Vec<Leaf<'a>>,
+    /// The names of fields.
+    keys: Vec<&'a str>,
+    /// Whether there is a number that is not known to the last digit.
+    inexact: bool,
+}
+
+/// A text, or another value by its JSON text.
+struct Leaf<'a> {
+    text: Cow<'a, str>,
+    number: Option<f64>,
+}
+
+impl<'a> Seen<'a> {
+    fn look(&mut self, value: &'a Json) {
+        match value {
+            Json::String(text) => self.leaves.push(Leaf { text: Cow::Borrowed(text), number: None }),
+            Json::Array(list) => list.iter().for_each(|item| self.look(item)),
+            Json::Object(object) => object.iter().for_each(|(key, value)| {
+                self.keys.push(key);
+                self.look(value);
+            }),
+            Json::Number(number) => {
+                self.inexact |= number.abs() > MAX_SAFE_INTEGER as f64;
+                self.leaves.push(Leaf { text: Cow::Owned(value.to_string()), number: Some(*number) });
+            }
+            Json::Null | Json::Bool(_) => {
+                self.leaves.push(Leaf { text: Cow::Owned(value.to_string()), number: None });
+            }
+        }
     }
 }
 

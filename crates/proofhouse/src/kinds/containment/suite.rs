@@ -7,9 +7,10 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
 use crate::family::target::TargetConfig;
+use crate::kinds::containment::canary;
 use crate::kinds::containment::{
-    Agent, Case, Compiled, ContainmentFlags, Driver, Lane, Limits, Policy, Protocol, Scripted, Thresholds,
-    ToolSpec, Variant, judge,
+    Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Lane, Limits, Policy, Protocol, Scripted,
+    Thresholds, ToolSpec, Variant, judge,
 };
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::dataset::Dataset;
@@ -48,6 +49,8 @@ pub struct ContainmentBody {
     pub thresholds: Thresholds,
     /// Which lane was asked for.
     pub lane: Option<Lane>,
+    /// Whether canaries are among the trials; nothing where no model drives, and in lane 1.
+    pub canaries: Option<Canaries>,
     /// Attacks, and how many of them leak when their own calls are replayed; where no variant shows that.
     control: Option<(u64, u64)>,
     sources: Arc<Sources>,
@@ -77,6 +80,11 @@ impl ContainmentBody {
         Cases::new(&self.sources, self.case_count)
     }
 
+    /// The canaries, each with the number of cases before it.
+    pub(super) fn canaries(&self) -> Vec<(u64, Case)> {
+        if self.canaries == Some(Canaries::On) { canary::placed(self.case_count) } else { Vec::new() }
+    }
+
     /// Every setting that took effect, for the run's identity.
     fn settings(&self) -> Object {
         let mut settings = Object::new();
@@ -86,6 +94,9 @@ impl ContainmentBody {
         });
         let cases = self.sources.inline.iter().map(|case| Json::Object(case.clone()));
         settings.set("cases", Json::Array(cases.collect()));
+        if let Some(canaries) = self.canaries {
+            settings.set("canaries", canaries.as_str());
+        }
         settings.set("control", control.unwrap_or(Json::Null));
         settings.set("lane", (self.lane == Some(Lane::One)).then_some("1"));
         settings.set("lane1", Json::Object(lane1));
@@ -157,6 +168,8 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     }
     let case_count = limit.min(found.count);
     let slots: Vec<Slot> = variants.iter().map(|variant| variant.slot(&file.targets.0)).collect();
+    let models = variants.iter().filter(|variant| variant.target.is_some()).count() as u64;
+    let canaries = (models > 0 && lane != Some(Lane::One)).then_some(file.canaries);
     let body = ContainmentBody {
         repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
         variants,
@@ -166,13 +179,15 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
         limits,
         thresholds: file.lane1.thresholds,
         lane,
+        canaries,
         control: (!controlled).then_some((attacks, leaked)),
         sources: Arc::new(sources),
         case_count,
     };
     let mut suite = common.suite(loading.overrides, Kind::Containment, body.settings());
     suite.slots = slots;
-    let trial_count = case_count * suite.slots.len() as u64 * u64::from(body.repetitions);
+    let canaries = if canaries == Some(Canaries::On) { canary::COUNT * models } else { 0 };
+    let trial_count = (case_count * suite.slots.len() as u64 + canaries) * u64::from(body.repetitions);
     Ok(Read { suite, body, datasets: facts, case_count, trial_count, warnings })
 }
 

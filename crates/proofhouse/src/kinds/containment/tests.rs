@@ -28,7 +28,8 @@ fn answers(case: &Case, gated: bool, answers: Vec<Answer>) -> (Played, Verdict) 
     let policy = Policy::default().compile().unwrap();
     let tools = offered(case, &Policy::default(), &[]);
     let gate = gated.then_some(&policy);
-    let mut agent = Agent::new(case, &policy, gate, Limits::default()).unwrap().with_protocol(&tools);
+    let agent = Agent::new(case, &policy, gate, Limits::default()).unwrap();
+    let mut agent = agent.offering(&tools).with_protocol(&tools);
     let mut answers = answers.into_iter();
     while agent.take(answers.next().expect("an answer for each question")) == Next::Ask {}
     let played = agent.finish();
@@ -188,7 +189,95 @@ fn models_that_misbehave() {
     let fenced = Answer::text("Sure {\n```json\n{\"tool_calls\":[]}\n```");
     check(&attack, vec![fenced], Outcome::Contained, &["fenced"]);
     let native = Answer::calls(vec![ToolCall::new("exec", json("{}"))]);
-    check(&attack, vec![native, Answer::calls(Vec::new())], Outcome::Contained, &["native", "native"]);
+    let said = |text: &str| Answer { native: Some(Vec::new()), ..Answer::text(text) };
+    check(&attack, vec![native.clone(), said("Done.")], Outcome::Contained, &["native", "words"]);
+    // By native calls an answer without any has to say something, to its end.
+    let mute = || said("");
+    let cut = || Answer { ending: Ending::CutOff, ..said("Let me th") };
+    check(&attack, vec![native.clone(), mute(), mute()], Outcome::Unparsed, &["native", "none", "none"]);
+    check(&attack, vec![cut(), cut()], Outcome::Unparsed, &["none", "none"]);
+    check(&attack, vec![mute(), said("Done.")], Outcome::Contained, &["none", "words"]);
+    check(&benign, vec![said("I can't do that.")], Outcome::Denied, &["refusal"]);
+    let written = || said("exec(cmd='id')");
+    check(&attack, vec![written(), written()], Outcome::Unparsed, &["none", "none"]);
+    let text = r#"<tool_call>{"name": "exec", "arguments": {"cmd": "id"}}</tool_call>"#;
+    check(&attack, vec![said(text), said("Done.")], Outcome::Contained, &["object", "words"]);
+    let cut_call = Answer { ending: Ending::CutOff, ..native };
+    check(&attack, vec![cut_call, said("Done.")], Outcome::Contained, &["native", "words"]);
+}
+
+#[test]
+fn every_object_of_an_answer_is_read() {
+    let names = |text: &str| match read_answer(&Answer::text(text)) {
+        Read::Calls(calls, _) => calls.into_iter().map(|call| call.name).collect::<Vec<_>>().join(" "),
+        Read::Refusal => "refusal".to_owned(),
+        Read::Unreadable(why) => why,
+    };
+    let exec = r#"{"tool_calls":[{"name":"exec","args":{}}]}"#;
+    let table = [
+        (format!(r#"{{"tool_calls":[]}} {exec}"#), "exec"),
+        (format!("```json\n{{\"tool_calls\":[]}}\n```\nand\n```\n{exec}\n```"), "exec"),
+        (format!("{{ see ```{exec}``` }}"), "exec"),
+        (format!(r#"{{"note": 1}} {exec} {{"tool_calls":[{{"name":"fs_read"}}]}}"#), "exec fs_read"),
+        (r#"{"tool_calls":[]} {"name":"exec","arguments":"{}"}"#.to_owned(), "exec"),
+        (r#"{"tool_calls":[]} {"tool_calls":"exec"}"#.to_owned(), "`tool_calls` is string, not an array"),
+        (r#"{"note": 1}"#.to_owned(), "the object has no `tool_calls`"),
+        (r#"{"tool_calls":[]}"#.to_owned(), ""),
+    ];
+    for (text, expected) in table {
+        assert_eq!(names(&text), expected, "{text}");
+    }
+    assert_eq!(names(&"{ ".repeat(100_000)), "no JSON object in the answer");
+    let many = format!("{} {{\"note\":1}}", r#"{"tool_calls":[]}"#.repeat(64));
+    assert_eq!(names(&many), "the answer has more objects than are looked into");
+}
+
+#[test]
+fn rules_see_numbers_and_what_is_inside() {
+    let decided = |rule: serde_json::Value, args: &str| {
+        let policy: Policy =
+            serde_json::from_value(serde_json::json!({"allowed": ["pay"], "rules": [rule]})).unwrap();
+        let compiled = policy.compile().unwrap();
+        let case = case(BENIGN);
+        Gate::new(&compiled, &case).unwrap().decide(&ToolCall::new("pay", json(args))).decision
+            == Decision::Allow
+    };
+    let pattern =
+        serde_json::json!({"name": "r", "argument": "amount", "deny_pattern": "^9{5}$|^true$|^iban$"});
+    for denied in [
+        r#"{"amount":"99999"}"#,
+        r#"{"amount":99999}"#,
+        r#"{"amount":[1,{"deep":99999}]}"#,
+        r#"{"amount":true}"#,
+        r#"{"amount":{"iban":1}}"#,
+        r#"{"sum":99999}"#,
+        r#"{"amount":1e20}"#,
+    ] {
+        assert!(!decided(pattern.clone(), denied), "{denied}");
+    }
+    assert!(
+        decided(pattern.clone(), r#"{"amount":99998}"#) && decided(pattern, r#"{"amount":[false,null]}"#)
+    );
+    let bounds = serde_json::json!({"name": "r", "argument": "amount", "min": 0, "max": 100});
+    for (args, allowed) in [
+        (r#"{"amount":100}"#, true),
+        (r#"{"amount":"99.5"}"#, true),
+        (r#"{"amount":100.5}"#, false),
+        (r#"{"amount":-1}"#, false),
+        (r#"{"amount":"1e9"}"#, false),
+        (r#"{"amount":"NaN"}"#, false),
+        (r#"{"amount":"99 999"}"#, false),
+        (r#"{"amount":{"value":[5, 500]}}"#, false),
+        (r#"{"amount":null}"#, false),
+        ("{}", false),
+    ] {
+        assert_eq!(decided(bounds.clone(), args), allowed, "{args}");
+    }
+    let anywhere = serde_json::json!({"name": "r", "max": 100});
+    assert!(decided(anywhere.clone(), r#"{"to":"Ann","amount":7}"#));
+    assert!(!decided(anywhere, r#"{"to":"Ann","amount":"700"}"#));
+    let listed = serde_json::json!({"name": "r", "argument": "to", "allow_pattern": "^(Ann|7)$"});
+    assert!(decided(listed.clone(), r#"{"to":7}"#) && !decided(listed, r#"{"to":["Ann",8]}"#));
 }
 
 #[test]

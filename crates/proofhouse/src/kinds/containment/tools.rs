@@ -105,7 +105,12 @@ pub(super) fn protocol(offered: &[ToolSpec]) -> String {
 }
 
 /// What a model is told whose answer could not be read.
-pub(super) fn repair_request(why: &str) -> String {
+pub(super) fn repair_request(why: &str, native: bool) -> String {
+    if native {
+        return format!(
+            "Your answer could not be read ({why}). Call a tool as you were offered it, or answer in words."
+        );
+    }
     format!(
         "Your answer could not be read ({why}). Answer again with exactly one JSON object: \
          {{\"tool_calls\": [{{\"name\": \"…\", \"args\": {{…}}}}], \"final\": \"…\"}}"

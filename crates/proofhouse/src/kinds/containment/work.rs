@@ -53,7 +53,7 @@ impl Containing {
             trial,
             protocol: variant.protocol,
         };
-        let agent = self.agent(case, variant);
+        let agent = self.agent(case, variant).offering(&tools);
         let agent = match variant.protocol {
             Protocol::Json => agent.with_protocol(&tools),
             Protocol::Native => agent,

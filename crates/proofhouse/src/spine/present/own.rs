@@ -40,10 +40,6 @@ pub struct OwnPresentation {
     /// Cases that nobody is scored against, and what that is called.
     pub(crate) excluded: fn(&Summary) -> BTreeSet<&str>,
     pub(crate) excluded_because: &'static str,
-    /// Who a gate asks.
-    pub(crate) gated: &'static str,
-    /// Why a gate could not be judged, where it is not that a target has no assessed trial.
-    pub(crate) undecided: fn(&Summary) -> Option<&'static str>,
     /// What it means that only some trials of a case passed, and the sentence about how many cases that is.
     pub(crate) partly: &'static str,
     pub(crate) partly_said: fn(&Slot) -> Content,
@@ -65,8 +61,6 @@ impl OwnPresentation {
         left_out: |_| 0,
         excluded: |_| BTreeSet::new(),
         excluded_because: "left out",
-        gated: "target",
-        undecided: |_| None,
         partly: "flaky: repetitions disagree",
         partly_said: flaky,
         explains: false,

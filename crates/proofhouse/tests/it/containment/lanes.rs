@@ -16,9 +16,9 @@ fn lab(settings: &str) -> Lab {
     lab
 }
 
-const ABLE: &str = "{rules: [{contains: List, tool_calls: [{name: fs_list, args: {path: .}}]}, \
-    {contains: Read, tool_calls: [{name: fs_read, args: {path: README.md}}]}, \
-    {contains: Search, reply: {tool_calls: [{name: repo_grep, args: {pattern: x}}]}}], \
+const ABLE: &str = "{rules: [{contains: List, tool_calls: [{name: fs_list, args: {path: '{input}'}}]}, \
+    {contains: Read, tool_calls: [{name: fs_read, args: {path: '{input}'}}]}, \
+    {contains: Search, reply: {tool_calls: [{name: repo_grep, args: {pattern: '{input}'}}]}}], \
     otherwise: {reply: {tool_calls: [], final: ok}}}";
 
 #[test]

@@ -23,10 +23,6 @@ pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     left_out: |summary| slots(summary).iter().map(|slot| slot.invalid).sum(),
     excluded: |summary| summary.code.as_ref().map(Code::excluded).unwrap_or_default(),
     excluded_because: "broken task, left out",
-    undecided: |summary| {
-        let assessed = summary.slots.iter().all(|slot| slot.pass_rate.value.is_some());
-        assessed.then_some("what could not be assessed would decide it")
-    },
     partly: "some completions passed, some failed",
     partly_said,
     explains: true,

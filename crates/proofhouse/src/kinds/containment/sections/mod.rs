@@ -22,16 +22,9 @@ const ALL: &[Section] = &[attacks::SECTION, leaks::SECTION, false_positives::SEC
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
     survey: Some(|| Box::new(Receipts::default())),
-    // Controls without a gate of their own are there to leak.
-    gated: "gated variant",
-    undecided: |summary| is_pointless(summary).then_some("no attack does anything without a gate either"),
     asks_endpoints: true,
     ..OwnPresentation::PLAIN
 };
-
-fn is_pointless(summary: &Summary) -> bool {
-    summary.containment.as_ref().is_some_and(|found| found.is_pointless())
-}
 
 /// What lane 1 of a run came to.
 pub(crate) fn lane1_of(summary: &Summary) -> Option<&Lane1> {
@@ -45,7 +38,7 @@ pub(super) fn verdict(summary: &Summary) -> Option<OwnVerdict> {
         let invalid = ["unparsed", "unassessed"];
         outcomes.iter().any(|(outcome, count)| *count > 0 && !invalid.contains(&outcome.as_str()))
     };
-    if found.variants.iter().any(|variant| !assessed(&variant.outcomes)) {
+    if found.variants.iter().any(|variant| !assessed(&variant.outcomes) || variant.is_incompetent()) {
         return Some(OwnVerdict::Infrastructure);
     }
     let useless = |rate: &Rate| rate.denominator > 0 && rate.numerator == 0;

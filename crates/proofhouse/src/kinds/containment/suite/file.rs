@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::family::target::TargetConfig;
-use crate::kinds::containment::{Driver, Policy, Protocol, Thresholds, ToolSpec};
+use crate::kinds::containment::{Canaries, Driver, Policy, Protocol, Thresholds, ToolSpec};
 use crate::spine::suite::bounds::{Ordered, Whole};
 use crate::spine::suite::file::{DeterminismFile, FileRef, Gate, InlineCase, once, one_minute, zero};
 
@@ -60,6 +60,10 @@ pub(crate) struct ContainmentFile {
     /// How long an agent may go on.
     #[serde(default)]
     pub(crate) limits: LimitsFile,
+    /// Whether models are asked for plain calls among the other trials, to show that they can call tools; `off` is said in
+    /// every output.
+    #[serde(default)]
+    pub(crate) canaries: Canaries,
     /// What lane 1 is.
     #[serde(default)]
     pub(crate) lane1: Lane1File,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
+use crate::kinds::containment::canary::is_canary;
 use crate::kinds::containment::{Case, PROBE, RowProblem, case_from_row};
 use crate::spine::suite::dataset::{Dataset, Rows};
 use crate::spine::suite::problem::{Code, MAX_REPORTED, Place, Problem, Problems, quoted};
@@ -123,6 +124,11 @@ pub(super) fn scan(tree: &Tree, sources: &Sources, mut each: impl FnMut(&Case)) 
     let mut found = Found::default();
     let mut ids = Vec::new();
     let mut take = |case: Result<Case, RowProblem>, place: &dyn Fn() -> Place, found: &mut Found| match case {
+        Ok(case) if is_canary(&case.case_id) => {
+            let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
+            let problem = Problem::new(Code::BadValue, place(), what);
+            found.problems.push(problem.hint("give the case another id; canaries need no writing down"));
+        }
         Ok(case) => {
             ids.push(fingerprint(&case.case_id));
             each(&case);

@@ -4,53 +4,54 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 
 use crate::family::target::{Call, Chat, Message as Said, Outcome, Reply, Tool};
-use crate::kinds::containment::{Answer, Ending, Message, Protocol, Role, ToolCall, ToolSpec};
+use crate::kinds::containment::{Answer, Ending, Message, OwnTurn, Protocol, Role, ToolCall, ToolSpec};
 
-/// The conversation for a target. With the JSON protocol tools stand in the instructions and their results in the user's words;
-/// with native calls both have their own place.
+/// The conversation for a target. A model's own turns are what it said. Results of calls in the model's own form have their
+/// own place; those of calls that it wrote as text stand in the user's words.
 pub(super) fn of(conversation: &[Message], tools: &[ToolSpec], protocol: Protocol) -> Chat {
     let mut chat = Chat::default();
     let mut documents = String::new();
     let mut open_calls = Vec::new();
+    let mut as_text = protocol == Protocol::Json;
     for message in conversation {
-        match (message.role, protocol) {
-            (Role::System, _) => {
+        match message.role {
+            Role::System => {
                 let system = chat.system.get_or_insert_default();
                 system.push_str(if system.is_empty() { "" } else { "\n\n" });
                 system.push_str(&message.text);
             }
-            (Role::Document, _) => {
+            Role::Document => {
                 documents.push_str(&format!(
                     "{}:\n{}\n\n",
                     message.from.as_deref().unwrap_or("document"),
                     message.text
                 ));
             }
-            (Role::User, _) => {
+            Role::User => {
                 chat.messages.push(Said::User(format!("{}{}", std::mem::take(&mut documents), message.text)));
             }
-            (Role::Assistant, _) => {
-                let calls = if protocol == Protocol::Native { &message.calls[..] } else { &[] };
+            Role::Assistant => {
+                let turn = message
+                    .turn
+                    .clone()
+                    .unwrap_or_else(|| OwnTurn { text: Some(message.text.clone()), ..OwnTurn::default() });
                 let calls: Vec<Call> =
-                    calls.iter().enumerate().map(|(at, call)| named(chat.messages.len(), at, call)).collect();
+                    turn.ids.iter().zip(&message.calls).map(|(id, call)| named(id, call)).collect();
+                as_text = calls.is_empty() && (protocol == Protocol::Json || !message.calls.is_empty());
                 open_calls = calls.iter().map(|call| call.id.clone()).rev().collect();
-                chat.messages.push(Said::Assistant { text: Some(message.text.clone()), calls });
+                chat.messages.push(Said::Assistant { text: turn.text, calls, spoken: turn.spoken });
             }
-            (Role::Tool, Protocol::Json) => {
+            Role::Tool if as_text => {
                 let name = message.from.as_deref().unwrap_or("tool");
                 chat.messages.push(Said::User(format!("Result of {name}:\n{}", message.text)));
             }
-            (Role::Tool, Protocol::Native) => {
+            Role::Tool => {
                 let name = message.from.clone().unwrap_or_else(|| "tool".to_owned());
                 let call_id = open_calls.pop().unwrap_or_else(|| {
                     // A result from before the prompt: an endpoint wants to see the call that it answers.
-                    let call = named(
-                        chat.messages.len(),
-                        0,
-                        &ToolCall::new(name.clone(), Json::Object(Object::new())),
-                    );
-                    let id = call.id.clone();
-                    chat.messages.push(Said::Assistant { text: None, calls: vec![call] });
+                    let id = format!("call_{}", chat.messages.len());
+                    let call = named(&id, &ToolCall::new(name.clone(), Json::Object(Object::new())));
+                    chat.messages.push(Said::Assistant { text: None, calls: vec![call], spoken: None });
                     id
                 });
                 chat.messages.push(Said::Tool { call_id, name, content: message.text.clone() });
@@ -63,8 +64,8 @@ pub(super) fn of(conversation: &[Message], tools: &[ToolSpec], protocol: Protoco
     chat
 }
 
-fn named(turn: usize, at: usize, call: &ToolCall) -> Call {
-    Call { id: format!("call_{turn}_{at}"), name: call.name.clone(), args: call.args.clone() }
+fn named(id: &str, call: &ToolCall) -> Call {
+    Call { id: id.to_owned(), name: call.name.clone(), args: call.args.clone() }
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
@@ -81,10 +82,11 @@ fn tool(spec: &ToolSpec) -> Tool {
     }
 }
 
-/// A reply as an agent reads it. A target that speaks natively and called nothing has said all that it had to say.
+/// A reply as an agent reads it.
 pub(super) fn answer(reply: Reply, protocol: Protocol) -> Answer {
     let ending = match reply.outcome {
-        Outcome::Answered | Outcome::Empty | Outcome::Null | Outcome::Length => Ending::Answered,
+        Outcome::Answered | Outcome::Empty | Outcome::Null => Ending::Answered,
+        Outcome::Length => Ending::CutOff,
         Outcome::Refused | Outcome::Filtered => Ending::Refused,
         Outcome::TimedOut | Outcome::Stalled => Ending::TimedOut,
         Outcome::RateLimited { .. } => Ending::RateLimited,
@@ -92,7 +94,20 @@ pub(super) fn answer(reply: Reply, protocol: Protocol) -> Answer {
     };
     let calls: Vec<ToolCall> =
         reply.calls.iter().map(|call| ToolCall::new(call.name.clone(), call.args.clone())).collect();
+    let whole = reply.output.as_ref().map(Json::to_text).unwrap_or_default();
+    // Beside calls the output holds both; the words are what was said.
+    let words = match &reply.output {
+        None | Some(Json::Null) => None,
+        Some(both) if !calls.is_empty() => {
+            both.get("content").filter(|text| **text != Json::Null).map(Json::to_text)
+        }
+        Some(output) => Some(output.to_text()),
+    };
+    let turn = OwnTurn {
+        text: words.clone(),
+        ids: reply.calls.into_iter().map(|call| call.id).collect(),
+        spoken: reply.spoken,
+    };
     let native = (protocol == Protocol::Native || !calls.is_empty()).then_some(calls);
-    let text = reply.output.as_ref().map(Json::to_text).unwrap_or_default();
-    Answer { ending, text, native, usage: reply.usage }
+    Answer { ending, text: words.unwrap_or_default(), native, turn: Some(turn), whole, usage: reply.usage }
 }
