@@ -93,10 +93,10 @@ impl Court {
             let solution = self.learn(problem, known).clone();
             (said, status) = self.run(problem, completion, &Profile::Only(&solution.sites));
         }
-        if said.passed() && said.mutates && learns && !self.learn(problem, known).mutates {
+        if said.passed() && said.mutates && !(learns && self.learn(problem, known).mutates) {
             // What it made of its arguments must not be what makes the tests pass.
-            let sites = self.learn(problem, known).sites.clone();
-            (said, status) = self.run(problem, completion, &Profile::Frozen(&sites));
+            let sites = learns.then(|| self.learn(problem, known).sites.clone());
+            (said, status) = self.run(problem, completion, &Profile::Frozen(sites.as_ref()));
         }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
@@ -136,7 +136,9 @@ impl Court {
                 decoys.retain(|decoy| !self.run_shared(problem, &text, *decoy).0.passed());
             }
         }
-        let mutates = said.mutates;
+        // Where it passes without its changes, so has an answer to.
+        let mutates = said.mutates
+            && !(said.passed() && self.run(problem, &text, &Profile::Frozen(Some(&said.sites))).0.passed());
         known.solution.get_or_init(|| Solution { sites: said.sites, mutates, needs_one_process, decoys })
     }
 
@@ -222,7 +224,11 @@ impl Court {
         task["decoy"] = decoy.into();
         let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
-        let said = said.unwrap_or_else(|| Said::word("gone"));
+        let mut said = said.unwrap_or_else(|| Said::word("gone"));
+        // The program reports once and ends: whoever wrote before it reported for it.
+        if said.passed() && running.read::<Value>(LAST_WAIT).is_some() {
+            said = Said::twice();
+        }
         let outcome = running.end(if said.word == "gone" { GRACE } else { LAST_WAIT });
         (said, outcome.map(|outcome| outcome.status))
     }

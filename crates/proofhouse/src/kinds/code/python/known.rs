@@ -16,7 +16,7 @@ pub(super) struct Known {
 pub(super) struct Solution {
     /// Where the tests need an operator of the answer's objects.
     pub(super) sites: BTreeSet<(u64, String)>,
-    /// It changes what it is given.
+    /// It passes only with the changes that it makes of what it is given.
     pub(super) mutates: bool,
     /// It passes in one process and not across a border.
     pub(super) needs_one_process: bool,
@@ -34,18 +34,18 @@ pub(super) enum Profile<'a> {
     Record,
     /// Exactly these.
     Only(&'a BTreeSet<(u64, String)>),
-    /// Exactly these, and no change of what the tests gave.
-    Frozen(&'a BTreeSet<(u64, String)>),
+    /// Exactly these, if there is a solution, and no change of what the tests gave.
+    Frozen(Option<&'a BTreeSet<(u64, String)>>),
 }
 
 impl Profile<'_> {
     /// What a tests' box is told.
     pub(super) fn json(&self) -> Value {
         match self {
-            Profile::None => Value::Null,
+            Profile::None | Profile::Frozen(None) => Value::Null,
             Profile::Ask => json!("ask"),
             Profile::Record => json!("record"),
-            Profile::Only(sites) | Profile::Frozen(sites) => json!(sites),
+            Profile::Only(sites) | Profile::Frozen(Some(sites)) => json!(sites),
         }
     }
 }

@@ -27,6 +27,7 @@ pub(super) const ZYGOTE: &str = both!(include_str!("zygote.py.txt"));
 pub(super) const CHECKER: &str = both!(
     include_str!("tests.py.txt"),
     include_str!("rules.py.txt"),
+    include_str!("methods.py.txt"),
     include_str!("checker.py.txt"),
     include_str!("judge.py.txt")
 );
