@@ -6,16 +6,17 @@ use super::tokens::{Lexed, What};
 /// More than this show nothing new of an answer.
 const MAX_DECOYS: usize = 8;
 
-/// Words of expressions that are nothing but the values in them.
-const PLAIN: [&str; 12] =
-    ["vec", "Some", "Ok", "Err", "None", "String", "from", "to_string", "to_owned", "into", "true", "false"];
+/// Words of expressions that are nothing but the values in them, beside the names of types and fields.
+const PLAIN: [&str; 7] = ["vec", "from", "to_string", "to_owned", "into", "true", "false"];
 
 /// The text of tests that nobody should pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Decoy {
     pub(super) text: String,
-    /// Whether no answer that passes the real tests can pass these: what was made wrong is a whole value.
+    /// Whether hardly an answer that passes the real tests honestly can pass these: what was made wrong is a whole value.
     pub(super) sure: bool,
+    /// Whether it is the claim itself that was turned round: who is equal to everything fails that too.
+    pub(super) denies: bool,
 }
 
 /// One change of a text.
@@ -24,6 +25,7 @@ struct Change {
     to: usize,
     with: String,
     sure: bool,
+    denies: bool,
 }
 
 /// The decoys of these tests, spread over their assertions. `entry` is the function that they call.
@@ -58,7 +60,7 @@ pub(super) fn of(source: &str, entry: &str) -> Vec<Decoy> {
     chosen
         .map(|change| {
             let text = format!("{}{}{}", &source[..change.from], change.with, &source[change.to..]);
-            Decoy { text, sure: change.sure }
+            Decoy { text, sure: change.sure, denies: change.denies }
         })
         .collect()
 }
@@ -90,14 +92,18 @@ fn unequal(lexed: &Lexed<'_>, at: usize, left: (usize, usize), right: (usize, us
     let sides = [right, left].into_iter().filter(|side| !calls(*side));
     for (from, to) in sides {
         if let Some(change) = literal((from, to)) {
-            let plain = |at: usize| lexed.word(at).is_empty() || PLAIN.contains(&lexed.word(at));
+            let plain = |at: usize| {
+                let word = lexed.word(at);
+                let field = lexed.is_mark(at + 1, ':') && !lexed.is_mark(at + 2, ':');
+                word.is_empty() || field || word.starts_with(char::is_uppercase) || PLAIN.contains(&word)
+            };
             return Change { sure: (from..to).all(plain), ..change };
         }
     }
     // There is no value to change: then the claim itself is.
     let name = &lexed.tokens[at];
     let with = lexed.at(at).replace("_eq", "_ne");
-    Change { from: name.from, to: name.to, with, sure: true }
+    Change { from: name.from, to: name.to, with, sure: true, denies: true }
 }
 
 /// A claim with another value in it, outside of what the function is given; `None` where it only bounds something.
@@ -121,12 +127,17 @@ fn of_claim(lexed: &Lexed<'_>, (from, to): (usize, usize), entry: &str) -> Optio
         }
         at += 1;
     }
-    if near { found.into_iter().next() } else { found.pop() }
+    let unclear = ['|', '!', '<', '>'];
+    let equation = |at: usize| lexed.is_mark(at, '=') && lexed.is_mark(at + 1, '=') || lexed.word(at) == "eq";
+    let sure =
+        (from..to).any(equation) && !(from..to).any(|at| unclear.iter().any(|mark| lexed.is_mark(at, *mark)));
+    let change = if near { found.into_iter().next() } else { found.pop() };
+    change.map(|change| Change { sure, ..change })
 }
 
 fn negated(lexed: &Lexed<'_>, (from, to): (usize, usize)) -> Change {
     let (from, to) = (lexed.tokens[from].from, lexed.tokens[to - 1].to);
-    Change { from, to, with: format!("!({})", &lexed.text[from..to]), sure: true }
+    Change { from, to, with: format!("!({})", &lexed.text[from..to]), sure: true, denies: true }
 }
 
 /// The literal at this token, changed to another of its type.
@@ -140,7 +151,7 @@ fn changed(lexed: &Lexed<'_>, at: usize) -> Option<Change> {
         (What::Literal, _) if !lexed.is_mark(at.wrapping_sub(1), '.') => other(text)?,
         _ => return None,
     };
-    Some(Change { from: token.from, to: token.to, with, sure: false })
+    Some(Change { from: token.from, to: token.to, with, sure: false, denies: false })
 }
 
 fn other(literal: &str) -> Option<String> {
@@ -177,7 +188,8 @@ mod tests {
             ("assert_eq!(f(1), 7);", "assert_eq!(f(1), 6);", true),
             ("assert_eq!(\"a\", f(1));", "assert_eq!(\"a~\", f(1));", true),
             ("assert_eq!(f(1), Some(-1.5));", "assert_eq!(f(1), Some(-2.5));", true),
-            ("assert_eq!(f(1), P { a: 0u8 });", "assert_eq!(f(1), P { a: 1u8 });", false),
+            ("assert_eq!(f(1), P { a: 0u8 });", "assert_eq!(f(1), P { a: 1u8 });", true),
+            ("assert_eq!(f(1), of(0));", "assert_eq!(f(1), of(1));", false),
             ("assert_eq!(f(1), wanted);", "assert_ne!(f(1), wanted);", true),
             ("assert_eq!(f(1).0, x.1);", "assert_ne!(f(1).0, x.1);", true),
             ("assert!(f(1));", "assert!(!(f(1)));", true),
@@ -190,6 +202,8 @@ mod tests {
         assert_eq!(both[1].0, "assert!(!(close(f(1), 2.0, \"m\")));");
         let near = texts("assert!((f(1) - 2.0).abs() < 1e-9);");
         assert_eq!(near[0], ("assert!((f(1) - 3.0).abs() < 1e-9);".to_owned(), false));
+        let equal = texts("assert!(f(1).eq(&[2]));");
+        assert_eq!(equal[0], ("assert!(f(1).eq(&[1]));".to_owned(), true));
     }
 
     #[test]

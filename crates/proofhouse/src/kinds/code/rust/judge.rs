@@ -16,7 +16,7 @@ use super::signature::Signature;
 use super::{Clippy, Rust, one_process, rescue, tested};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
-use crate::kinds::code::verdict::{ErrorType, Judged};
+use crate::kinds::code::verdict::{ErrorType, Finding, Judged};
 
 /// What compiling came to.
 pub(super) enum Compiled {
@@ -46,16 +46,35 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
     }
     let compiler = Compiler { rust, toolchain, bench };
     let alone = Alone { compiler, task, assembled: &assembled, screened: &screened };
-    let mut judged = match task.way(&assembled) {
+    let judged = match task.way(&assembled) {
         Way::Border(signature) => alone.over_the_border(judged, &signature),
         Way::Shared(_) => one_process::judge(&alone, judged),
         Way::Refused => alone.as_rustc_says(judged),
     };
-    // It is its own choice to use what its task can do without; that it is not there is said all the same.
     if judged.error_type == Some(ErrorType::CompileError) {
-        judged.diagnostics.missing_crates = screened.missing_crates.clone();
+        return without_crates(task, judged, &screened);
     }
     judged
+}
+
+/// An answer that does not compile, and perhaps for want of a crate that the prompt has. A task with a solution can do without it:
+/// then it was the answer's own choice. Without one nobody knows, and it is said of this answer alone.
+fn without_crates(task: &Prepared, mut judged: Judged, screened: &Screened) -> Judged {
+    judged.diagnostics.missing_crates = screened.missing_crates.clone();
+    let missing =
+        task.frame.missing.iter().filter(|leaf| screened.missing_crates.contains(&leaf.root().to_owned()));
+    let names: Vec<String> =
+        missing.flat_map(|leaf| [format!("`{}`", leaf.name), format!("`{}`", leaf.root())]).collect();
+    let told = |error: &Finding| names.iter().any(|name| error.message.contains(name.as_str()));
+    if task.solution.is_some() || !judged.diagnostics.errors.iter().any(told) {
+        return judged;
+    }
+    judged.compile_ok = None;
+    let error = format!(
+        "the answer uses crates of the prompt that are not there: {}",
+        screened.missing_crates.join(", ")
+    );
+    ended(judged, ErrorType::InfraMissingCrate, error)
 }
 
 /// What is known before anything is compiled.

@@ -207,7 +207,9 @@ impl Prepared {
                 let word = lexed.word(*at);
                 let in_path =
                     lexed.is_mark(at.wrapping_sub(1), ':') && lexed.is_mark(at.wrapping_sub(2), ':');
-                word.starts_with(char::is_uppercase) && !in_path && !known(word)
+                // `Item = …` is the trait's.
+                let bound = lexed.is_mark(at + 1, '=');
+                word.starts_with(char::is_uppercase) && !in_path && !bound && !known(word)
             };
             (item.keyword + 2..end).any(|at| unknown(&at))
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proofhouse_sandbox::{Found, Outcome, Program, Status};
 
 use super::compile::{Compiler, Emit};
-use super::decoys;
+use super::decoys::{self, Decoy};
 use super::judge::Alone;
 use super::one_process::{self, LIBRARY};
 use super::prepared::Prepared;
@@ -23,7 +23,7 @@ pub(super) struct Beside {
     /// Whether they take something that only the solution defines.
     pub(super) lent: bool,
     /// Tests with one expectation made wrong.
-    decoys: Vec<String>,
+    decoys: Vec<Decoy>,
     /// Whether the solution passes the real tests and was seen to fail each of the others.
     tried: bool,
 }
@@ -43,11 +43,11 @@ fn unsolved(task: &Prepared) -> Beside {
     // A test that has to panic passes as well if it is its assertion that does.
     let panics = checks.contains("::core::option::Option::Some(");
     let all = if panics { Vec::new() } else { candidates(task) };
-    let decoys = all.into_iter().filter(|decoy| decoy.sure).map(|decoy| decoy.text).collect();
+    let decoys = all.into_iter().filter(|decoy| decoy.sure).collect();
     Beside { decoys, ..Beside::default() }
 }
 
-fn candidates(task: &Prepared) -> Vec<decoys::Decoy> {
+fn candidates(task: &Prepared) -> Vec<Decoy> {
     decoys::of(&task.frame.checks.source, task.frame.entry.as_deref().unwrap_or_default())
 }
 
@@ -77,7 +77,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared) -> Option<Beside> {
             !passes(program, *number) && !passes(program, *number)
         };
         let kept = candidates.iter().zip(each).filter(|(_, each)| each.as_ref().is_some_and(fails));
-        let decoys = kept.map(|(decoy, _)| decoy.text.clone()).collect();
+        let decoys = kept.map(|(decoy, _)| decoy.clone()).collect();
         return Some(Beside { compiles, lent, decoys, tried: true });
     }
     Some(Beside { compiles: Some(false), ..unsolved(task) })
@@ -86,7 +86,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared) -> Option<Beside> {
 /// Whether a completion that passes its tests passes them as well where they expect something else.
 pub(super) fn catches(alone: &Alone<'_>, scope: &Scope, library: &Found) -> bool {
     let known = known(alone);
-    let texts: Vec<&str> = known.decoys.iter().map(String::as_str).collect();
+    let texts: Vec<&str> = known.decoys.iter().map(|decoy| decoy.text.as_str()).collect();
     if texts.is_empty() {
         return false;
     }
@@ -94,11 +94,17 @@ pub(super) fn catches(alone: &Alone<'_>, scope: &Scope, library: &Found) -> bool
     let passes = |each: &Option<(Arc<Program>, usize)>| {
         each.as_ref().map(|(program, number)| one_process::run(alone, program, *number).passed)
     };
-    // What nobody was seen to fail accuses only together; what cannot even be compiled beside it shows nothing good of it.
-    match known.tried {
-        true => each.iter().any(|each| passes(each) == Some(true)) || each.iter().all(Option::is_none),
-        false => each.iter().all(|each| passes(each) == Some(true)),
+    if known.tried {
+        // What cannot even be compiled beside it shows nothing good of it.
+        return each.iter().any(|each| passes(each) == Some(true)) || each.iter().all(Option::is_none);
     }
+    // What nobody was seen to fail accuses only together.
+    let all = |denies: bool| {
+        let of_kind = known.decoys.iter().zip(&each).filter(|(decoy, _)| decoy.denies == denies);
+        let passed: Vec<_> = of_kind.map(|(_, each)| passes(each)).collect();
+        !passed.is_empty() && passed.iter().all(|passed| *passed == Some(true))
+    };
+    all(false) || all(true)
 }
 
 /// A program and a number in it for each of these tests: one for all, or one for each where they do not compile together.
