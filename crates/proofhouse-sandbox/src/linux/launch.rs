@@ -136,6 +136,7 @@ impl Launcher {
                 rustix::fs::open("/dev/null", rustix::fs::OFlags::CLOEXEC, rustix::fs::Mode::empty())
                     .at("open /dev/null")?
             }
+            (None, Stdin::Bytes(bytes)) if bytes.len() <= PIPED => filled_pipe(bytes)?,
             (None, Stdin::Bytes(bytes)) => memory_file("stdin", bytes)?,
         };
         let (ends, theirs) = Ends::new().at("make pipes")?;
@@ -185,6 +186,16 @@ impl Launcher {
 }
 
 /// A sealed file in memory, read from its beginning.
+/// What every pipe holds without a reader.
+const PIPED: usize = 4096;
+
+/// A little standard input: what was read from it once is gone, and cannot be read again.
+fn filled_pipe(bytes: &[u8]) -> Result<OwnedFd, Step> {
+    let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("make a pipe")?;
+    io::Write::write_all(&mut std::fs::File::from(writer), bytes).at("fill a pipe")?;
+    Ok(reader)
+}
+
 fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, Step> {
     let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).at("make a memory file")?;
     let mut file = std::fs::File::from(fd);

@@ -287,6 +287,38 @@ fn a_task_may_use_the_crates_that_the_suite_names() {
 }
 
 #[test]
+fn no_answer_takes_its_task_from_the_others() {
+    let lab = Lab::new();
+    let problem = serde_json::json!({
+        "task_id": "add",
+        "prompt": "use rand::Rng;\nfn add(a: i32, b: i32) -> i32 {\n",
+        "test": "fn main() { assert_eq!(add(1, 2), 3); }\n",
+        "canonical_solution": "    a + b\n}\n",
+    });
+    let sample = |body: &str| format!("{}\n", serde_json::json!({"task_id": "add", "completion": body}));
+    lab.write("p.jsonl", format!("{problem}\n"));
+    lab.write("named.jsonl", sample("    let rand = 0; rand\n}\n"));
+    lab.write("used.jsonl", sample("    rand::random::<i32>() + a + b\n}\n"));
+    lab.write("right.jsonl", sample("    b + a\n}\n"));
+    let suite = "kind: code\nsuite_id: add\nproblems: p.jsonl\nsamples: {named: named.jsonl, right: right.jsonl, used: used.jsonl}\n";
+    lab.write("suite.yaml", suite);
+    lab.tools("run suite.yaml --no-cache --run-dir r --quiet");
+    assert_eq!(types(&lab, "r"), ["assertion_failure", "passed", "compile_error"]);
+    for slot in lab.json("r/summary.json")["code"]["slots"].as_array().unwrap() {
+        assert_eq!(slot["broken"].as_array().unwrap().len(), 0, "{slot}");
+    }
+    // Without a solution nobody knows what the task needs; still it is only the answer's own affair.
+    let mut unsolved = problem;
+    unsolved.as_object_mut().unwrap().remove("canonical_solution");
+    lab.write("p.jsonl", format!("{unsolved}\n"));
+    lab.tools("run suite.yaml --no-cache --run-dir unsolved --quiet");
+    assert_eq!(types(&lab, "unsolved"), ["assertion_failure", "passed", "infra_missing_crate"]);
+    for slot in lab.json("unsolved/summary.json")["code"]["slots"].as_array().unwrap() {
+        assert_eq!(slot["broken"].as_array().unwrap().len(), 0, "{slot}");
+    }
+}
+
+#[test]
 fn a_model_is_asked_as_often_as_the_suite_says() {
     let lab = scaffold();
     lab.write(

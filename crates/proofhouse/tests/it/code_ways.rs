@@ -349,6 +349,96 @@ fn tests_take_helpers_from_the_task_s_own_solution() {
     )]);
 }
 
+const MOST: &str = "fn f<T: Ord + Copy>(v: &[T]) -> T {\n";
+const LEFT_OUT: [Answer<'_>; 6] = [
+    ("    const { assert!(std::mem::size_of::<T>() > 99) }; v[0]\n}\n", "compile_error", None),
+    (
+        "    r(v[0], std::hint::black_box(0)); v[0]\n}\nfn r<T: Copy>(x: T, n: u32) { if n > 0 { r((x, 1u8), n) } }\n",
+        "compile_error",
+        None,
+    ),
+    ("    let r#unsafe = 0; v[r#unsafe]\n}\n", "assertion_failure", SHARED),
+    ("extern crate std as s;\nfn f<T: Ord + Copy>(v: &[T]) -> T { v[0] }\n", "assertion_failure", SHARED),
+    (
+        "extern crate alloc;\nfn f<T: Ord + Copy>(v: &[T]) -> T { let v: alloc::vec::Vec<T> = v.to_vec(); *v.iter().max().unwrap() }\n",
+        "passed",
+        SHARED,
+    ),
+    ("    unsafe { *v.get_unchecked(1) }\n}\n", "unsupported", None),
+];
+
+#[test]
+fn what_the_prompt_defines_is_the_prompt_s_beside_the_tests_too() {
+    const TOTAL: &str = "fn f<T: Into<f64> + Copy>(v: &[T]) -> f64 {\n";
+    const RIGHT: &str = "    v.iter().map(|x| (*x).into()).sum()\n}\n";
+    const WRONG: &str = "fn f<T: Into<f64> + Copy>(_: &[T]) -> f64 { 0.0 }\n";
+    let close = "fn close(a: f64, b: f64) -> bool { (a - b).abs() < LIMIT }\n";
+    let prompt = |before: &str| format!("{before}{close}{TOTAL}");
+    let test = "assert!(close(f(&[1.0f32, 2.0]), 3.0)); assert!(close(f(&[4i32, 5]), 9.0));";
+    let own = format!("fn close(_: f64, _: f64) -> bool {{ true }}\n{WRONG}");
+    let limit = format!("const LIMIT: f64 = f64::INFINITY;\n{WRONG}");
+    let fixed = format!("static LIMIT: f64 = f64::INFINITY;\n{WRONG}");
+    let reworded = format!("fn close(x: f64, y: f64) -> bool {{ f64::abs(x - y) < LIMIT }}\n{TOTAL}{RIGHT}");
+    are(&[
+        (
+            task("constant", &prompt("const LIMIT: f64 = 1e-9;\n"), test, RIGHT),
+            &[
+                (&own, "assertion_failure", SHARED),
+                (&limit, "assertion_failure", SHARED),
+                (&reworded, "passed", SHARED),
+            ],
+        ),
+        (
+            task("static", &prompt("static LIMIT: f64 = 1e-9;\n"), test, RIGHT),
+            &[(&own, "assertion_failure", SHARED), (&fixed, "compile_error", None)],
+        ),
+        // The helper is the solution's own.
+        (
+            task("lent", TOTAL, test, &format!("{RIGHT}const LIMIT: f64 = 1e-9;\n{close}")),
+            &[
+                (&own, "assertion_failure", SHARED),
+                (&format!("const LIMIT: f64 = 0.1;\n{close}{TOTAL}{RIGHT}"), "passed", SHARED),
+                (RIGHT, "compile_error", None),
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn who_passes_beside_the_tests_fails_wrong_ones() {
+    let pair = "#[derive(Debug, Clone)]\npub struct Pair<T> { pub a: T, pub b: T }\n";
+    let equal = |body: &str| {
+        format!(
+            "impl<T: PartialEq> PartialEq for Pair<T> {{ fn eq(&self, o: &Self) -> bool {{ {body} }} }}\n"
+        )
+    };
+    let swap = "pub fn f<T: Clone>(p: &Pair<T>) -> Pair<T> {\n";
+    let prompt = format!("{pair}{}{swap}", equal("self.a == o.a && self.b == o.b"));
+    let right = "    Pair { a: p.b.clone(), b: p.a.clone() }\n}\n";
+    let always = format!("{pair}{}{swap}    p.clone()\n}}\n", equal("{ let _ = o; true }"));
+    let honest = format!("{pair}{}{swap}{right}", equal("(&self.a, &self.b) == (&o.a, &o.b)"));
+    let answers: [Answer<'_>; 3] = [
+        (&always, "tampered", SHARED),
+        (&honest, "passed", SHARED),
+        ("    p.clone()\n}\n", "assertion_failure", SHARED),
+    ];
+    let test = "assert_eq!(f(&Pair { a: 1, b: 2 }), Pair { a: 2, b: 1 });";
+    let items = "fn f(n: u32) -> impl DoubleEndedIterator<Item = u32> {\n";
+    let own = "struct W; impl Iterator for W { type Item = u32; fn next(&mut self) -> Option<u32> { None } \
+               fn eq<I>(self, _: I) -> bool where I: IntoIterator, u32: PartialEq<I::Item> { true } }\n\
+               impl DoubleEndedIterator for W { fn next_back(&mut self) -> Option<u32> { None } }\n\
+               fn f(_: u32) -> impl DoubleEndedIterator<Item = u32> { W }\n";
+    let items_test = "assert!(f(3).eq([0, 1, 2])); assert!(f(1).eq([0]));";
+    let of_items: [Answer<'_>; 2] =
+        [(own, "tampered", SHARED), ("    (0..n).into_iter()\n}\n", "passed", SHARED)];
+    are(&[
+        (task("solved", &prompt, test, right), &answers),
+        (task("unsolved", &prompt, test, ""), &answers),
+        (task("items", items, items_test, "    0..n\n}\n"), &of_items),
+        (task("items, unsolved", items, items_test, ""), &of_items),
+    ]);
+}
+
 #[test]
 fn no_answer_has_itself_left_out_of_the_score() {
     let one = || task("one", "fn f() -> i32 {\n", "assert_eq!(f(), 1);", "");
@@ -365,6 +455,9 @@ fn no_answer_has_itself_left_out_of_the_score() {
                 ("fn f() -> i32 {\n    1\n}\nfn g() -> i32 { 2 } /* and more }\n", "compile_error", None),
             ],
         ),
+        // What the compiler finds only where the tests use a function of many types, and words that only look like more.
+        (task("most", MOST, "assert_eq!(f(&[1, 2]), 2);", "    *v.iter().max().unwrap()\n}\n"), &LEFT_OUT),
+        (task("most, unsolved", MOST, "assert_eq!(f(&[1, 2]), 2);", ""), &LEFT_OUT),
         // What the task does not declare, its own solution does.
         (prose(), &[("fn f<T: Ord>(a: T, b: T) -> T { a.max(b) }\n", "passed", SEPARATE)]),
     ]);

@@ -11,7 +11,7 @@ use proofhouse_ledger::{Digest, canonical};
 use super::verdict::Judged;
 
 /// Changes whenever the same conditions could give another verdict than before.
-const VERSION: &str = "proofhouse verdict 2";
+const VERSION: &str = "proofhouse verdict 3";
 
 /// A folder of verdicts.
 #[derive(Debug, Clone)]

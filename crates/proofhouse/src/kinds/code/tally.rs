@@ -13,8 +13,12 @@ use crate::spine::tally::heads::{rate, round};
 use crate::spine::tally::{GateTerms, OwnTally};
 use crate::stats::{BoundedSample, ClusterMoments, Confidence, pass_at_k};
 
-/// What says of a record that its task is broken.
-const BROKEN: [&str; 3] = ["broken_task", "no_tests", "infra_missing_crate"];
+/// What a record says of its task, found out by the task's own solution.
+const BROKEN: &str = "broken_task";
+/// What it says of a task that cannot be tried: the task's own affair only if nobody gets further.
+const UNTRIED: [&str; 2] = ["no_tests", "infra_missing_crate"];
+/// Failures before a task is looked at: they do not contradict that.
+const NEVER_TRIED: [&str; 2] = ["extraction_failed", "invalid_sample"];
 
 /// Opens the tally of the run with this resolved configuration.
 pub(super) fn open(config: &Json) -> Box<dyn OwnTally> {
@@ -38,7 +42,7 @@ impl OwnTally for CodeTally {
     }
 
     fn excludes(&self, case: &str) -> bool {
-        self.broken.contains_key(case)
+        self.broken.contains_key(case) || (self.untried.contains_key(case) && !self.tried.contains(case))
     }
 
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
@@ -60,6 +64,9 @@ struct CodeTally {
     language: String,
     /// Broken tasks, whoever met them, and why they are.
     broken: BTreeMap<String, String>,
+    /// Tasks that somebody could not be tried with, and why; and those that somebody has a verdict for.
+    untried: BTreeMap<String, String>,
+    tried: BTreeSet<String>,
     slots: Vec<SlotCounts>,
 }
 
@@ -187,18 +194,34 @@ impl CodeTally {
         }
         let task = line.get(HEAD.case_id)?;
         let error_type = line.get(HEAD.error_type)?;
-        if error_type.as_deref().is_some_and(|word| BROKEN.contains(&word))
-            && !self.broken.contains_key(&*task)
-        {
+        let word = error_type.as_deref().unwrap_or_default();
+        let excluding = match word {
+            BROKEN => Some(&mut self.broken),
+            word if UNTRIED.contains(&word) => Some(&mut self.untried),
+            _ => None,
+        };
+        if let Some(excluding) = excluding.filter(|known| !known.contains_key(&*task)) {
             let why = line.get(HEAD.error)?.unwrap_or_default();
             let why = why.lines().next().unwrap_or_default().to_owned();
-            self.broken.insert(task.clone().into_owned(), why);
+            excluding.insert(task.clone().into_owned(), why);
+        }
+        if passed.is_some() && !NEVER_TRIED.contains(&word) && !self.tried.contains(&*task) {
+            self.tried.insert(task.clone().into_owned());
         }
         let known = match &self.planned {
             Some(_) => self.names.contains(&*task),
             None => status != Status::Skipped,
         };
         self.slots[slot].push(line, &task, known, passed)
+    }
+
+    /// The tasks that nobody is scored against, and why.
+    fn excluded(&self) -> Vec<BrokenTask> {
+        let untried = self.untried.iter().filter(|(task, _)| !self.tried.contains(*task));
+        let all: BTreeMap<&String, &String> = untried.chain(&self.broken).collect();
+        let broken =
+            |(task_id, why): (&String, &String)| BrokenTask { task_id: task_id.clone(), why: why.clone() };
+        all.into_iter().map(broken).collect()
     }
 
     /// By slot, what a gate looks at: pass@1 if everything unassessed had failed, and if it had passed. None where the suite
@@ -307,11 +330,7 @@ impl SlotCounts {
             tasks_planned: run.planned.as_ref().map_or(self.tasks.len(), Vec::len) as u64,
             unanswered,
             unanswered_fail: !run.answered_only,
-            broken: run
-                .broken
-                .iter()
-                .map(|(task_id, why)| BrokenTask { task_id: task_id.clone(), why: why.clone() })
-                .collect(),
+            broken: run.excluded(),
             unassessed_tasks: counted
                 .iter()
                 .filter(|(_, counts)| counts.scored == 0)

@@ -40,9 +40,9 @@ impl Compiler<'_> {
         self.call(files, clippy, emit, None)
     }
 
-    /// Compiles a program against one more library.
-    pub(super) fn run_with(&self, files: &[File], name: &str, library: &Found) -> Outcome {
-        self.call(files, false, Emit::Program, Some((name, library)))
+    /// Compiles a crate against one more library.
+    pub(super) fn run_with(&self, files: &[File], emit: Emit<'_>, with: (&str, &Found)) -> Outcome {
+        self.call(files, false, emit, Some(with))
     }
 
     /// Compiles a library of this name, if it compiles.

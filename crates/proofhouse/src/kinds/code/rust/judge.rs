@@ -9,7 +9,6 @@ use super::assemble::{Assembled, Reading, assemble};
 use super::checker::{Checker, Checking, checking, under_harness};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
-use super::frame::Frame;
 use super::prepared::{Prepared, Way};
 use super::program::{self, File};
 use super::screen::{Screened, screen};
@@ -17,7 +16,7 @@ use super::signature::Signature;
 use super::{Clippy, Rust, one_process, rescue, tested};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
-use crate::kinds::code::verdict::{ErrorType, Judged};
+use crate::kinds::code::verdict::{ErrorType, Finding, Judged};
 
 /// What compiling came to.
 pub(super) enum Compiled {
@@ -38,8 +37,8 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
     };
     let screened = screen(&task.frame, &assembled);
     let mut judged = begun(&assembled, &screened);
-    if let Some((error_type, error)) = before_compiling(rust, &task.frame, &screened) {
-        judged.diagnostics.missing_crates = screened.missing_crates;
+    if let Some((error_type, error)) = before_compiling(rust, task) {
+        judged.diagnostics.missing_crates = task.needed.clone();
         return ended(judged, error_type, error);
     }
     if let Some(reason) = rust.unsound(bench) {
@@ -47,11 +46,35 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
     }
     let compiler = Compiler { rust, toolchain, bench };
     let alone = Alone { compiler, task, assembled: &assembled, screened: &screened };
-    match task.way(&assembled) {
+    let judged = match task.way(&assembled) {
         Way::Border(signature) => alone.over_the_border(judged, &signature),
         Way::Shared(_) => one_process::judge(&alone, judged),
         Way::Refused => alone.as_rustc_says(judged),
+    };
+    if judged.error_type == Some(ErrorType::CompileError) {
+        return without_crates(task, judged, &screened);
     }
+    judged
+}
+
+/// An answer that does not compile, and perhaps for want of a crate that the prompt has. A task with a solution can do without it:
+/// then it was the answer's own choice. Without one nobody knows, and it is said of this answer alone.
+fn without_crates(task: &Prepared, mut judged: Judged, screened: &Screened) -> Judged {
+    judged.diagnostics.missing_crates = screened.missing_crates.clone();
+    let missing =
+        task.frame.missing.iter().filter(|leaf| screened.missing_crates.contains(&leaf.root().to_owned()));
+    let names: Vec<String> =
+        missing.flat_map(|leaf| [format!("`{}`", leaf.name), format!("`{}`", leaf.root())]).collect();
+    let told = |error: &Finding| names.iter().any(|name| error.message.contains(name.as_str()));
+    if task.solution.is_some() || !judged.diagnostics.errors.iter().any(told) {
+        return judged;
+    }
+    judged.compile_ok = None;
+    let error = format!(
+        "the answer uses crates of the prompt that are not there: {}",
+        screened.missing_crates.join(", ")
+    );
+    ended(judged, ErrorType::InfraMissingCrate, error)
 }
 
 /// What is known before anything is compiled.
@@ -69,17 +92,13 @@ pub(super) fn lint_failure(judged: Judged) -> Judged {
     ended(judged, ErrorType::LintFailure, error)
 }
 
-pub(super) fn before_compiling(
-    rust: &Rust,
-    frame: &Frame,
-    screened: &Screened,
-) -> Option<(ErrorType, String)> {
-    if frame.checks.is_empty() {
+/// What is known of the task alone: no answer decides it.
+pub(super) fn before_compiling(rust: &Rust, task: &Prepared) -> Option<(ErrorType, String)> {
+    if task.frame.checks.is_empty() {
         return Some((ErrorType::NoTests, "the task has no test that does anything".to_owned()));
     }
-    if !screened.missing_crates.is_empty() {
-        let error =
-            format!("the task needs crates that are not there: {}", screened.missing_crates.join(", "));
+    if !task.needed.is_empty() {
+        let error = format!("the task needs crates that are not there: {}", task.needed.join(", "));
         return Some((ErrorType::InfraMissingCrate, error));
     }
     let without = rust.toolchain.as_ref().is_ok_and(|toolchain| !toolchain.has_clippy());
@@ -125,7 +144,7 @@ impl Alone<'_> {
         }
         match rust.checkers.of(&self.compiler, &[(self.task, signature)]).pop() {
             Some(Checker::Ready(checker, number)) => self.test(judged, &program, &checker, number),
-            Some(Checker::Lent(checker)) if self.plainly().status == Status::Ok => {
+            Some(Checker::Lent(checker)) if self.compiles_plainly() => {
                 self.test(judged, &program, &checker, 0)
             }
             Some(Checker::Lent(_)) => self.as_rustc_says(judged),
@@ -164,6 +183,11 @@ impl Alone<'_> {
     fn plainly(&self) -> Outcome {
         let files = program::plain(self.task, self.assembled, self.screened.at_root);
         self.compiler.run(&files, false, Emit::Nothing)
+    }
+
+    /// Whether completion and tests compile together.
+    pub(super) fn compiles_plainly(&self) -> bool {
+        self.plainly().status == Status::Ok
     }
 
     /// The function's own types keep it from being called over the border. Whether its tests would compile with it at all is
@@ -237,7 +261,7 @@ impl Alone<'_> {
     }
 
     /// Why the compiler made no program; what it said goes to the record.
-    fn stopped(&self, judged: &mut Judged, outcome: &Outcome, told: Told) -> (ErrorType, String) {
+    pub(super) fn stopped(&self, judged: &mut Judged, outcome: &Outcome, told: Told) -> (ErrorType, String) {
         let (error_type, error) = self.why_not(outcome, &told);
         if !error_type.is_infra() {
             judged.compile_ok = Some(false);

@@ -31,9 +31,17 @@ pub(super) fn lent(frame: &Frame, preamble: &str, solution: &Assembled) -> Strin
             }
         } else if item.name.is_empty() || !known.contains(&item.name) {
             named |= !item.name.is_empty() && frame.checks.words.contains(&item.name);
+            named |= lexed.word(item.keyword) == "trait"
+                && methods(&lexed, item).any(|name| frame.checks.words.contains(&name));
             text.push_str(&solution.source[item.from..item.to]);
             text.push('\n');
         }
     }
     if named { text } else { String::new() }
+}
+
+/// The functions of a trait: tests may call them without its name.
+fn methods<'a>(lexed: &'a Lexed<'_>, item: &Item) -> impl Iterator<Item = String> + 'a {
+    let (open, close) = item.body.unwrap_or_default();
+    (open..close).filter(|at| lexed.word(*at) == "fn").map(|at| lexed.word(at + 1).to_owned())
 }

@@ -1,5 +1,6 @@
 //! A task made ready for its completions: read once, with the signature by which its tests call the wanted function.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use proofhouse_ledger::Digest;
@@ -12,6 +13,7 @@ use super::lent;
 use super::library::PRELUDE;
 use super::signature::{Declared, Signature};
 use super::tokens::Lexed;
+use super::trap::Beside;
 use crate::kinds::code::problem::Problem;
 
 /// A task, read once.
@@ -25,8 +27,12 @@ pub(super) struct Prepared {
     solved: Option<Declared>,
     /// What the tests may need of it.
     pub(super) lent: String,
+    /// Crates that are not there and that the task itself cannot do without.
+    pub(super) needed: Vec<String>,
     /// Whether that passes only beside the tests, once it was asked.
     pub(super) beside_only: OnceLock<bool>,
+    /// What is known of its tests where they share a process with completions, once it was asked.
+    pub(super) beside: OnceLock<Beside>,
     /// What tells its tests from those of other tasks.
     pub(super) id: String,
     /// Set when the tests cannot stand apart from the completion: why.
@@ -46,7 +52,7 @@ pub(super) enum Way {
 
 impl Prepared {
     /// Reads a task. `crates` are the crates that are there beside the standard library.
-    pub(super) fn of(problem: &Problem, crates: &std::collections::BTreeSet<String>) -> Prepared {
+    pub(super) fn of(problem: &Problem, crates: &BTreeSet<String>) -> Prepared {
         let frame = Frame::of(problem, crates);
         let head = &frame.head;
         let closings = [format!("{head}\n}}"), format!("{head}\n{{}}"), head.clone()];
@@ -62,8 +68,19 @@ impl Prepared {
         let lent = solution.as_ref().map_or_else(String::new, |own| lent::lent(&frame, preamble, own));
         let parts = [frame.head.as_bytes(), b"\0", frame.checks.source.as_bytes(), b"\0", lent.as_bytes()];
         let id = Digest::of_parts(&parts).to_string();
-        let (beside_only, inseparable) = (OnceLock::new(), OnceLock::new());
-        Prepared { frame, declared, solution, solved, lent, beside_only, id, inseparable }
+        let needed = needed(&frame, solution.as_ref());
+        Prepared {
+            frame,
+            declared,
+            solution,
+            solved,
+            lent,
+            needed,
+            beside_only: OnceLock::new(),
+            beside: OnceLock::new(),
+            id,
+            inseparable: OnceLock::new(),
+        }
     }
 
     /// Whether its tests can only be passed beside them; `None` as long as nobody has asked.
@@ -190,7 +207,9 @@ impl Prepared {
                 let word = lexed.word(*at);
                 let in_path =
                     lexed.is_mark(at.wrapping_sub(1), ':') && lexed.is_mark(at.wrapping_sub(2), ':');
-                word.starts_with(char::is_uppercase) && !in_path && !known(word)
+                // `Item = …` is the trait's.
+                let bound = lexed.is_mark(at + 1, '=');
+                word.starts_with(char::is_uppercase) && !in_path && !bound && !known(word)
             };
             (item.keyword + 2..end).any(|at| unknown(&at))
         })
@@ -215,4 +234,19 @@ fn preamble(frame: &Frame) -> &str {
     let text = &frame.head[..frame.entry_from];
     let is_code = Lexed::of(text).is_some_and(|lexed| Item::all(&lexed).is_some());
     if is_code { text } else { "" }
+}
+
+/// The crates of the prompt that are not there and that its own code, its tests or its solution use: what an answer uses beyond
+/// that is its own affair.
+fn needed(frame: &Frame, solution: Option<&Assembled>) -> Vec<String> {
+    if frame.missing.is_empty() {
+        return Vec::new();
+    }
+    let texts = [format!("{}\n}}", frame.head), solution.map(|own| own.source.clone()).unwrap_or_default()];
+    let lexed: Vec<Lexed<'_>> = texts.iter().filter_map(|text| Lexed::of(text)).collect();
+    let words = lexed.iter().flat_map(Lexed::words).map(|(_, word)| word);
+    let words: BTreeSet<&str> = words.chain(frame.checks.words.iter().map(String::as_str)).collect();
+    let missing =
+        frame.missing.iter().filter(|leaf| words.contains(&*leaf.name) || words.contains(leaf.root()));
+    missing.map(|leaf| leaf.root().to_owned()).collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -123,7 +123,7 @@ pub(super) fn checker(tasks: &[(&Prepared, &Signature)], lent: bool) -> Vec<File
             task.frame.owner.as_ref().map(|owner| signature.under(owner)).unwrap_or_default(),
         );
         files.push((format!("m{number}/task.rs"), text));
-        files.push((format!("m{number}/tests.rs"), tests(task)));
+        files.push((format!("m{number}/tests.rs"), tests(&task.frame.checks.source)));
     }
     root.push_str(&format!("fn main() {{ __proofhouse_runner::test(&[{list}]) }}\n"));
     files.insert(0, ("main.rs".to_owned(), root));
@@ -147,7 +147,7 @@ pub(super) fn alone(assembled: &Assembled, at_root: bool) -> Vec<File> {
 pub(super) fn plain(task: &Prepared, assembled: &Assembled, at_root: bool) -> Vec<File> {
     const TESTS: &str = "\nconst _: () = ();\n#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n";
     let main = format!("extern crate {BORDER_NAME} as __proofhouse_runner;\nfn main() {{}}\n");
-    let tests = ("tests.rs".to_owned(), tests(task));
+    let tests = ("tests.rs".to_owned(), tests(&task.frame.checks.source));
     if at_root {
         return vec![("candidate.rs".to_owned(), without_main(&assembled.source) + TESTS + &main), tests];
     }
@@ -156,8 +156,8 @@ pub(super) fn plain(task: &Prepared, assembled: &Assembled, at_root: bool) -> Ve
 }
 
 /// The file of the tests.
-pub(super) fn tests(task: &Prepared) -> String {
-    format!("#[allow(unused_imports)] use super::*; {}", task.frame.checks.source)
+pub(super) fn tests(source: &str) -> String {
+    format!("#[allow(unused_imports)] use super::*; {source}")
 }
 
 /// At the root there can be only one `main`, and it is not the completion's: another gets a name of the same length.

@@ -34,7 +34,7 @@ pub(super) fn needs_one_process(compiler: &Compiler<'_>, task: &Prepared) -> boo
 
 fn passes_only_beside(compiler: &Compiler<'_>, task: &Prepared, solution: &Assembled) -> bool {
     let screened = screen(&task.frame, solution);
-    if before_compiling(compiler.rust, &task.frame, &screened).is_some() {
+    if before_compiling(compiler.rust, task).is_some() {
         return false;
     }
     let Way::Border(signature) = task.way(solution) else { return false };

@@ -79,16 +79,45 @@ pub(super) fn screen(frame: &Frame, assembled: &Assembled) -> Screened {
     let inner = lexed.has_inner_attribute();
     Screened {
         at_root: has("crate") || has("super") || has("macro_export") || inner,
-        has_unsafe: has("unsafe"),
-        reaches_below: BELOW.iter().any(|word| has(word)),
+        has_unsafe: lexed
+            .words()
+            .any(|(at, _)| lexed.at(at) == "unsafe" && assembled.own.contains(&lexed.tokens[at].from)),
+        reaches_below: reaches_below(&lexed, assembled) || outlives(&lexed, assembled),
         missing_crates: missing.into_iter().collect(),
         notices_its_place: PLACE_WORDS.iter().any(|word| has(word)) || inner,
         unreadable: false,
     }
 }
 
-/// Words by which a program reaches below the language.
-const BELOW: [&str; 12] = [
+/// Whether the completion has a word that reaches below the language. A keyword that is written as a name is a name, and the
+/// standard library is nothing foreign.
+fn reaches_below(lexed: &Lexed<'_>, assembled: &Assembled) -> bool {
+    lexed.words().filter(|(at, _)| assembled.own.contains(&lexed.tokens[*at].from)).any(|(at, word)| {
+        let own_crate = word == "extern"
+            && lexed.word(at + 1) == "crate"
+            && matches!(lexed.word(at + 2), "std" | "core" | "alloc");
+        let name = matches!(word, "unsafe" | "extern") && lexed.at(at).starts_with("r#");
+        BELOW.contains(&word) && !own_crate && !name
+    })
+}
+
+/// Whether the completion could make references live longer than what they point to, by a known hole of the compiler: a function
+/// that is given a reference to a reference, each with a lifetime of its own name, taken as a pointer.
+fn outlives(lexed: &Lexed<'_>, assembled: &Assembled) -> bool {
+    let own = |at: usize| assembled.own.contains(&lexed.tokens[at].from);
+    // A lifetime is a mark and a word.
+    let lifetime = |at: usize| lexed.is_mark(at, '&') && lexed.is_mark(at + 1, '\'');
+    let nested = |at: usize| {
+        let inner = at + 3 + usize::from(lexed.word(at + 3) == "mut");
+        lifetime(at) && lifetime(inner) && lexed.word(at + 2) != lexed.word(inner + 2)
+    };
+    let pointer = |at: usize| lexed.word(at) == "fn" && lexed.group(at + 1, '(').is_some();
+    let has = |test: &dyn Fn(usize) -> bool| (0..lexed.tokens.len()).any(|at| own(at) && test(at));
+    has(&nested) && has(&pointer)
+}
+
+/// Words by which a program reaches below the language; `asm` and `naked_asm` do not without `unsafe`.
+const BELOW: [&str; 10] = [
     "unsafe",
     "extern",
     "link_section",
@@ -96,8 +125,6 @@ const BELOW: [&str; 12] = [
     "export_name",
     "link_name",
     "global_asm",
-    "naked_asm",
-    "asm",
     "global_allocator",
     "panic_handler",
     "set_hook",
