@@ -12,8 +12,8 @@ use super::inputs::Inputs;
 use crate::kinds;
 use crate::spine::plan;
 use crate::spine::run::Job;
-use crate::text::visible::one_line;
 use crate::stats::decisions::{all_pairs, gate_reach, visible as visible_difference};
+use crate::text::visible::one_line;
 
 /// Show what will run, and start nothing.
 #[derive(Debug, Args)]
