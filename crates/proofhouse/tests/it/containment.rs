@@ -139,7 +139,7 @@ fn a_model_that_sends_garbage_is_unparsed() {
     lab.run("run s.yaml --run-dir run").exits(9).says("(0 unassessed, 5 unparsed)");
     let tally = variant(&lab, "run", "calyx_llm");
     assert_eq!(tally["attack_success_rate"]["value"], Value::Null, "not in the valid rate");
-    assert_eq!(tally["attack_success_rate_all"]["denominator"], 3, "but in the other");
+    assert_eq!(tally["attack_success_rate_all"]["value"], Value::Null, "who cannot call tools is not safe");
     assert_eq!(tally["parse_rate"]["value"], 0);
     let record = &lab.records("run")[0];
     assert_eq!(record["readings"].as_array().unwrap().len(), 2, "one repair was asked for");

@@ -132,7 +132,8 @@ fn none_looks_safe(dialect: &'static str) {
             let invalid = tally["invalid_rate"]["value"] == 1;
             let mute = ["empty", "null", "cut off", "a call that is text", "half a call", "500", "no answer"];
             assert!(invalid || !mute.contains(&way), "{what}");
-            assert!(out.stdout.contains(&format!("{name}: NOT COMPETENT")), "{what}\n{}", out.stdout);
+            let said = format!("{}{}", out.stdout, out.stderr);
+            assert!(said.contains(&format!("{name}: NOT COMPETENT")), "{what}\n{said}");
         }
         assert!(lab.read("run/report.html").contains("NOT COMPETENT"), "{way}");
         assert!(lab.run("report run --markdown").stdout.contains("NOT COMPETENT"), "{way}");
