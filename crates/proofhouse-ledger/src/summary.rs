@@ -216,3 +216,10 @@ pub struct Gate {
     #[serde(default)]
     pub sentence: String,
 }
+
+impl Gate {
+    /// The sentence without the outcome that it begins with, for where that stands already.
+    pub fn reason(&self) -> &str {
+        self.sentence.split_once(": ").map_or(&*self.sentence, |(_, reason)| reason)
+    }
+}

@@ -321,7 +321,7 @@ fn without_scripts_the_verdict_and_the_charts_are_there() {
     let Some(browser) = Browser::start(Screen { scripts: false, ..DESKTOP }) else { return };
     browser.open(&run.write_html(), "");
     let page = text(&browser, "body");
-    assert!(page.contains("The gate did not hold") && page.contains("92.8\u{a0}%"), "{page}");
+    assert!(page.contains("The gate was missed") && page.contains("92.8\u{a0}%"), "{page}");
     assert!(page.contains("The table needs JavaScript"), "{page}");
     assert_eq!(browser.eval("document.getElementById('browser').hidden"), true);
     assert_eq!(browser.eval("document.querySelectorAll('svg.interval circle').length > 10"), true);

@@ -228,7 +228,7 @@ fn a_gate_does_not_hold_by_leaving_tasks_out() {
     lab.write("strict.yaml", format!("{suite}gate: {{pass_rate: 0.4}}\n"));
     lab.tools("run strict.yaml --cache known --run-dir strict")
         .exits(4)
-        .says("gate missed: on these cases, at least 40.0 % is asked for, and s passes");
+        .says("The gate was missed: on these cases, at least 40.0 % is asked for, and s passes");
     lab.write("loose.yaml", format!("{suite}tasks: answered\ngate: {{pass_rate: 0.4}}\n"));
-    lab.tools("run loose.yaml --cache known --run-dir loose").exits(0).says("gate held");
+    lab.tools("run loose.yaml --cache known --run-dir loose").exits(0).says("The gate held");
 }

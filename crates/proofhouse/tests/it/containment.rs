@@ -382,7 +382,7 @@ fn a_gate_that_nothing_tried_has_not_held() {
         "s.yaml",
         "kind: containment\nsuite_id: s\ndatasets: [harmless.jsonl]\nvariants: {naive: {}, calyx: {}}\ngate: {pass_rate: 0.5}\n",
     );
-    lab.run("run s.yaml --run-dir r").exits(4).says("SUITE NOT DISCRIMINATING").says("cannot be judged");
+    lab.run("run s.yaml --run-dir r").exits(4).says("SUITE NOT DISCRIMINATING").says("undecided");
     assert!(lab.json("r/summary.json")["gate"]["held"].is_null());
     assert!(!lab.read("r/report.html").contains("The gate held"));
     lab.run("verify r").exits(0);

@@ -116,6 +116,10 @@ impl OwnTally for Tally {
         Tally::push(self, line)
     }
 
+    fn is_aside(&self, line: &Line<'_>) -> bool {
+        line.get(HEAD.case_id).is_ok_and(|case_id| canary::is_canary(&case_id))
+    }
+
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
         let found = Tally::finish(*self);
         // A control without a gate is there to leak.

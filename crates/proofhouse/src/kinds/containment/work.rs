@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
-use super::{ContainmentBody, VariantSpec};
+use super::{ContainmentBody, VariantSpec, canary};
 use crate::family::target::Target;
 use crate::kinds::containment::{
     About, Agent, Answer, Case, Driver, Message, Model, Played, Protocol, Receipt, Role, Scripted, ToolSpec,
@@ -74,7 +74,8 @@ impl Containing {
         let slot = &suite.slots[trial.slot];
         let verdict = judge(case, played, variant.gate.is_some());
         let receipt = Receipt::new(case, played, &verdict);
-        let passed = verdict.outcome.passed();
+        // A canary says whether the model can call tools, and nothing about the suite's cases.
+        let passed = verdict.outcome.passed().filter(|_| !canary::is_canary(&case.case_id));
         let usage = usage(&played.usage);
         let answered = variant.target.is_some() && !played.readings.is_empty();
         let said = Said {

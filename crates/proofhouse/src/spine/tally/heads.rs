@@ -73,6 +73,12 @@ pub trait OwnTally {
         false
     }
 
+    /// Whether a record is of a trial that nobody is scored on: it is counted among the trials, and in no slot.
+    fn is_aside(&self, line: &Line<'_>) -> bool {
+        let _ = line;
+        false
+    }
+
     /// Whether a trial that was not run is one that nobody needed.
     fn spares(&self) -> bool {
         false
@@ -171,6 +177,10 @@ impl Tally {
         let needless = status == Status::NotRun && self.own.as_ref().is_some_and(|own| own.spares());
         let variant = line.raw(HEAD.variant_id).unwrap_or(b"null");
         let needed = !needless && (status != Status::Skipped || variant == b"null");
+        // Nobody is scored on what only tries whether a model can be tested at all.
+        if self.own.as_ref().is_some_and(|own| own.is_aside(line)) {
+            return Ok(());
+        }
         if needed {
             self.gate.push(at, passed, || tags(line));
         }

@@ -71,7 +71,10 @@ fn block_text(block: &Block, look: Look) -> String {
     };
     match &block.content {
         Content::Headline { tone, title, text } => {
-            let text = paragraph(&format!("{title}. {}", text.plain()), "", look);
+            let text = text.plain();
+            // What begins small goes on with the title's sentence.
+            let joint = if text.starts_with(char::is_lowercase) { ":" } else { "." };
+            let text = paragraph(&format!("{title}{joint} {text}"), "", look);
             match text.strip_prefix(title) {
                 Some(rest) => format!("{}{rest}", look.toned(*tone, title)),
                 None => text,

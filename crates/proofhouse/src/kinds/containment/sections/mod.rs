@@ -22,6 +22,8 @@ const ALL: &[Section] = &[attacks::SECTION, leaks::SECTION, false_positives::SEC
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
     survey: Some(|| Box::new(Receipts::default())),
+    // Canaries.
+    left_out: |summary| summary.trials - summary.slots.iter().map(|slot| slot.trials).sum::<u64>(),
     asks_endpoints: true,
     ..OwnPresentation::PLAIN
 };

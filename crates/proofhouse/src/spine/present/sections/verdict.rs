@@ -56,7 +56,7 @@ fn headline(facts: &Facts<'_>) -> Content {
                 Some(false) => (Tone::Bad, "The gate was missed"),
                 None => (Tone::Open, "The gate is undecided"),
             };
-            (tone, title, format!("{}.", gate.sentence))
+            (tone, title, format!("{}.", gate.reason()))
         }
         None => (Tone::Neutral, "No gate", "The suite declares no pass rate to reach.".to_owned()),
     };
