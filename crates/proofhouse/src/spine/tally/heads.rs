@@ -164,9 +164,6 @@ impl Tally {
         self.trials += 1;
         self.assessed += u64::from(passed.is_some());
         self.counts[status as usize] += 1;
-        if let Some(error_type) = line.get(HEAD.error_type)? {
-            *self.error_types.entry(error_type.into_owned()).or_default() += 1;
-        }
         let at = self.slot(line)?;
         let own = self.own.as_mut();
         let neighbours = own.as_ref().is_none_or(|own| own.has_neighbours());
@@ -180,6 +177,9 @@ impl Tally {
         // Nobody is scored on what only tries whether a model can be tested at all.
         if self.own.as_ref().is_some_and(|own| own.is_aside(line)) {
             return Ok(());
+        }
+        if let Some(error_type) = line.get(HEAD.error_type)? {
+            *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         if needed {
             self.gate.push(at, passed, || tags(line));

@@ -81,15 +81,18 @@ pub(super) fn run(lab: &Lab) -> Outcome {
     lab.finish(command.env("ANTHROPIC_API_KEY", "k1-not-real").env("GEMINI_API_KEY", "k2-not-real"))
 }
 
-/// Each way of being of no use: its name, and what it says in a dialect.
-fn ways() -> Vec<(&'static str, fn(&str) -> Act)> {
+/// A way of being of no use: its name, and what it says in a dialect.
+type Way = (&'static str, fn(&str) -> Act);
+
+/// Each of them.
+fn ways() -> Vec<Way> {
     fn says(dialect: &str, text: &str) -> Act {
         Act::Json(200, answer(dialect, Some(text), None, End::Done))
     }
     fn ends(dialect: &str, text: Option<&str>, end: End) -> Act {
         Act::Json(200, answer(dialect, text, None, end))
     }
-    let all: [(&'static str, fn(&str) -> Act); 15] = [
+    let all: [Way; 15] = [
         ("random words", |dialect| says(dialect, "lorem ipsum dolor")),
         ("empty", |dialect| says(dialect, "")),
         ("null", |dialect| ends(dialect, None, End::Done)),
