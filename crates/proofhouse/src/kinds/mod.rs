@@ -148,7 +148,7 @@ pub fn load(path: &Utf8Path, overrides: &Overrides) -> Result<Job, Problems> {
 /// Reads and checks a suite that is in no file.
 ///
 /// # Errors
-/// As [`load`].
+/// As [`load()`].
 pub fn load_text(text: &str, overrides: &Overrides) -> Result<Job, Problems> {
     let (loaded, body) = load::load_text(text, overrides, &Table)?;
     Ok(Job { loaded: Arc::new(loaded), body })

@@ -85,7 +85,7 @@ fn every_output_says_the_same_of_targets() {
         target("alike", "{contains: n099, reply: wrong}"),
     ];
     suite(&lab, "t", 100, &targets.concat(), "");
-    let stderr = lab.run("run t.yaml --run-dir r").exits(0).stderr;
+    let terminal = lab.run("run t.yaml --run-dir r").exits(0).said();
     let summary = summary(&lab, "r");
     let html = lab.read("r/report.html");
     let markdown = lab.run("report r --markdown").exits(0).stdout;
@@ -105,7 +105,7 @@ fn every_output_says_the_same_of_targets() {
         sentences[0].starts_with("on cases like these, bad is worse than good by 30.0 points"),
         "{sentences:?}"
     );
-    assert!(stderr.contains(&sentences[0]) && stderr.contains(&sentences[3]), "{stderr}");
+    assert!(terminal.contains(&sentences[0]) && terminal.contains(&sentences[3]), "{terminal}");
     assert_eq!(summary["best"]["rivals"], serde_json::json!(["alike"]));
 }
 

@@ -21,7 +21,7 @@ pub trait OwnSurvey: Debug + Any {
     fn add(&mut self, line: &Line<'_>) -> Result<(), Damage>;
 }
 
-/// What a kind adds; [`OwnPresentation::PLAIN`] is a kind that adds nothing.
+/// What a kind adds; `PLAIN` is a kind that adds nothing.
 pub struct OwnPresentation {
     /// Sections of its own, behind the verdict.
     pub(crate) sections: &'static [Section],
