@@ -126,7 +126,7 @@ impl OwnTally for Tally {
         let exempt = found.controls().map(str::to_owned).collect();
         let untried = found.is_pointless() || found.incompetent().any(|variant| variant.gated);
         summary.containment = Some(found);
-        GateTerms { exempt, untried, ..GateTerms::default() }
+        GateTerms { asked: Some("gated variant"), exempt, untried, ..GateTerms::default() }
     }
 }
 

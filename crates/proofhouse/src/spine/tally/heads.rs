@@ -98,6 +98,8 @@ pub trait OwnTally {
 pub struct GateTerms {
     /// By slot, what it looks at in place of the pass rate: the worst and the best that the unassessed could make of it.
     pub bounds: Vec<Option<[f64; 2]>>,
+    /// Whom it asks, where that is not every target.
+    pub asked: Option<&'static str>,
     /// Slots that it holds to nothing.
     pub exempt: Vec<String>,
     /// Whether nothing tried it, so that it has neither held nor failed.
@@ -288,7 +290,7 @@ impl Tally {
             containment: None,
         };
         let terms = own.finish(&mut summary);
-        let who = if summary.containment.is_some() { "gated variant" } else { "target" };
+        let who = terms.asked.unwrap_or("target");
         summary.gate = self.gate.judge(&summary.slots, &terms, who);
         Some(summary)
     }
