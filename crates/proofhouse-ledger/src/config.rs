@@ -1,9 +1,13 @@
 //! `config.resolved.yaml` as a value: every setting that took effect, and the identity that follows from it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::json::{Object, from_json};
+use crate::manifest::{Determinism, Manifest};
+use crate::record::Kind;
 use crate::{Json, RunId, canonical};
 
 /// Changes whenever the same suite has to give another run id.
@@ -67,6 +71,93 @@ pub struct Common {
 pub struct Gate {
     /// This share of its assessed trials.
     pub pass_rate: Option<f64>,
+    /// With this certainty.
+    pub confidence: Option<f64>,
+    /// Tag → the share of its trials.
+    pub per_tag: BTreeMap<String, f64>,
+    /// `2 of 3`: so many of so many trials of each case.
+    pub per_case: Option<String>,
+    /// Metric → the least and the most that it may be.
+    pub metrics: BTreeMap<String, MetricLimits>,
+}
+
+/// The least and the most that a metric may be.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct MetricLimits {
+    /// The least.
+    pub at_least: Option<f64>,
+    /// The most.
+    pub at_most: Option<f64>,
+}
+
+/// What a manifest repeats of the configuration. What is missing is none: it is equal to nothing that a manifest says.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Repeated {
+    /// The suite.
+    pub suite_id: Option<String>,
+    /// The kind of suite.
+    pub kind: Option<Kind>,
+    /// The seed of everything random.
+    pub seed: Option<u64>,
+    /// How the run's bytes were made reproducible.
+    pub determinism: Option<Determinism>,
+    /// Each dataset file.
+    pub datasets: Vec<RepeatedDataset>,
+    /// Each target.
+    pub targets: Vec<RepeatedTarget>,
+}
+
+/// A dataset as a manifest repeats it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RepeatedDataset {
+    /// As the suite writes it.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// `sha256:` and the digest of its bytes.
+    pub sha256: String,
+    /// Rows in it.
+    pub rows: u64,
+}
+
+/// A target as a manifest repeats it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RepeatedTarget {
+    /// Its unique name in the suite.
+    pub slot: String,
+    /// `{kind: settings}`
+    #[serde(flatten)]
+    pub config: BTreeMap<String, Json>,
+}
+
+impl Repeated {
+    /// What a manifest says.
+    pub fn of(manifest: &Manifest) -> Self {
+        let datasets = manifest.datasets.iter().map(|dataset| RepeatedDataset {
+            path: dataset.path.clone(),
+            format: dataset.format.clone(),
+            sha256: dataset.dataset_hash.clone(),
+            rows: dataset.rows,
+        });
+        let settings = |config: &Json| {
+            let pairs = config.as_object().into_iter().flat_map(Object::iter);
+            pairs.map(|(key, value)| (key.to_owned(), value.clone())).collect()
+        };
+        let targets = manifest
+            .targets
+            .iter()
+            .map(|target| RepeatedTarget { slot: target.slot.clone(), config: settings(&target.config) });
+        Repeated {
+            suite_id: Some(manifest.suite_id.clone()),
+            kind: Some(manifest.kind),
+            seed: Some(manifest.seed),
+            determinism: Some(manifest.determinism),
+            datasets: datasets.collect(),
+            targets: targets.collect(),
+        }
+    }
 }
 
 /// What the tally of a `code` run needs to know.
@@ -97,6 +188,10 @@ pub struct Robustness {
     pub policy: String,
     /// The share of equal outcomes that makes a tool stable.
     pub agreement: f64,
+    /// `open` where runs may be added without a plan.
+    pub looks: Option<String>,
+    /// Runs of a stress level at most.
+    pub level_runs: u32,
     /// The cases.
     pub cases: Vec<RobustnessCase>,
 }
@@ -107,6 +202,8 @@ pub struct Robustness {
 pub struct RobustnessCase {
     /// Its name.
     pub id: String,
+    /// Runs of the instruction itself at most; none in stress suites.
+    pub base_runs: Option<u32>,
     /// What was asked of generators.
     pub generators: Vec<AskedGenerator>,
 }
@@ -220,6 +317,27 @@ mod tests {
         assert_eq!(containment.lane.as_deref(), Some("1"));
         assert_eq!(containment.control, Some(Control { attacks: 4, leaked: 3 }));
         assert_eq!(containment.lane1.thresholds, Thresholds { parse_rate: 0.9, ..Thresholds::default() });
+    }
+
+    #[test]
+    fn what_a_manifest_repeats_is_read_with_every_setting() {
+        let repeated: Repeated = read(
+            r#"{"suite_id":"s","kind":"probe","seed":7,"determinism":{"deterministic_artifacts":true,"strict_serialization":false},
+                "datasets":[{"path":"p","format":"csv","sha256":"sha256:0","rows":3,"fields":null}],
+                "targets":[{"slot":"a","scripted":{"rules":[{"chance":0.5,"reply":1}]}}],"timeout_ms":5}"#,
+        );
+        assert_eq!(
+            (repeated.suite_id.as_deref(), repeated.kind, repeated.seed),
+            (Some("s"), Some(Kind::Probe), Some(7))
+        );
+        assert!(
+            repeated.determinism.is_some_and(|it| it.deterministic_artifacts && !it.strict_serialization)
+        );
+        assert_eq!((repeated.datasets[0].path.as_str(), repeated.datasets[0].rows), ("p", 3));
+        let (slot, config) = (&repeated.targets[0].slot, &repeated.targets[0].config);
+        assert_eq!((slot.as_str(), config.len()), ("a", 1), "the slot is no setting");
+        assert_eq!(config["scripted"].to_string(), r#"{"rules":[{"chance":0.5,"reply":1}]}"#);
+        assert_eq!(read::<Repeated>(r#"{"seed":"x"}"#), Repeated::default());
     }
 
     #[test]

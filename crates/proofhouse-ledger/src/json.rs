@@ -13,7 +13,7 @@ mod parse;
 mod ser;
 mod typed;
 
-pub use parse::{ParseError, Strictness, parse};
+pub use parse::{Fault, ParseError, Strictness, parse};
 pub use ser::{SerError, to_json};
 pub use typed::{NotThat, from_json};
 
@@ -55,6 +55,10 @@ pub fn key_order(a: &str, b: &str) -> Ordering {
     a.encode_utf16().cmp(b.encode_utf16())
 }
 
+/// A key that an object has already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedKey(pub String);
+
 impl Object {
     /// An empty object.
     pub const fn new() -> Self {
@@ -62,13 +66,13 @@ impl Object {
     }
 
     /// Inserts at its place; a key that is there already is left alone and given back as the error.
-    pub fn insert(&mut self, key: String, value: Json) -> Result<(), String> {
+    pub fn insert(&mut self, key: String, value: Json) -> Result<(), RepeatedKey> {
         // Most producers are sorted already, so the end is the likely place.
         let at = match self.0.last() {
             Some((last, _)) if key_order(last, &key) == Ordering::Less => self.0.len(),
             None => 0,
             Some(_) => match self.0.binary_search_by(|(k, _)| key_order(k, &key)) {
-                Ok(_) => return Err(key),
+                Ok(_) => return Err(RepeatedKey(key)),
                 Err(at) => at,
             },
         };
@@ -344,7 +348,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
         while let Some((key, value)) = map.next_entry::<String, Json>()? {
             object
                 .insert(key, value)
-                .map_err(|key| de::Error::custom(format_args!("duplicate key `{key}`")))?;
+                .map_err(|RepeatedKey(key)| de::Error::custom(format_args!("duplicate key `{key}`")))?;
         }
         Ok(Json::Object(object))
     }

@@ -16,6 +16,6 @@ mod tests;
 
 pub use lock::{LockError, RunLock};
 pub use log::{FileLog, Log};
-pub use state::{Found, StateError, scan};
+pub use state::{Found, Mismatch, StateError, scan};
 pub use swap::{SwapError, discard_next, finish_swap, is_run_dir, swap_in};
 pub use writer::{Durability, Stopped, WriteError, Writer, Written};

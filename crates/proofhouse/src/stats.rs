@@ -7,24 +7,36 @@
 //! [`SIGNIFICANT_DIGITS`], and is compared after it.
 
 mod adjust;
+mod anytime;
 mod binomial;
 mod bounded;
 mod cluster;
+#[cfg(test)]
+mod conformance;
 pub mod decisions;
 mod interval;
+mod isotonic;
 mod paired;
 mod pass_at_k;
 mod power;
 mod quantile;
 mod round;
+mod sequential;
+mod spread;
+mod strata;
 
 pub use adjust::{benjamini_hochberg, holm, holm_within};
+pub use anytime::confidence_sequence;
 pub use binomial::{binomial_test, upper_tail as binomial_upper_tail};
 pub use bounded::BoundedSample;
 pub use cluster::{ClusterMoments, MeanEstimate};
 pub use interval::{Interval, clopper_pearson, wilson};
+pub use isotonic::falling_fit;
 pub use paired::{Difference, McNemar, PairedCounts};
 pub use pass_at_k::pass_at_k;
 pub use power::{Detectable, detectable_paired, detectable_unpaired};
 pub use quantile::Confidence;
 pub use round::{SIGNIFICANT_DIGITS, round_sig};
+pub use sequential::{Design, End, Rule, Series, Side, Spending};
+pub use spread::{Components, Disagreement, disagreement, variance_components};
+pub use strata::{Stratum, cochran_mantel_haenszel, stratified_difference};

@@ -17,6 +17,8 @@ pub enum Strictness {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}{}", if path.is_empty() { String::new() } else { format!(" at `{path}`") })]
 pub struct ParseError {
+    /// The class of what is wrong.
+    pub fault: Fault,
     /// What is wrong, a lowercase fragment.
     pub what: String,
     /// RFC 6901 pointer of the value that is wrong.
@@ -25,9 +27,29 @@ pub struct ParseError {
     pub offset: usize,
 }
 
+/// The classes of what can be wrong, for whoever has more to say than the parser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The text is not UTF-8.
+    NotUtf8,
+    /// A key is in its object already.
+    DuplicateKey,
+    /// Half of a pair of escapes stands alone.
+    LoneSurrogate,
+    /// A double would round the integer.
+    InexactInteger,
+    /// No double is so large.
+    TooLarge,
+    /// `NaN` and `Infinity`.
+    NotANumber,
+    /// Anything else that is not JSON.
+    Syntax,
+}
+
 /// Parses one JSON value that fills `bytes` (white space around it is allowed).
 pub fn parse(bytes: &[u8], strictness: Strictness) -> Result<Json, ParseError> {
     let text = std::str::from_utf8(bytes).map_err(|error| ParseError {
+        fault: Fault::NotUtf8,
         what: "invalid UTF-8".to_owned(),
         path: String::new(),
         offset: error.valid_up_to(),
@@ -57,6 +79,10 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn error(&self, what: impl Into<String>) -> ParseError {
+        self.fault(Fault::Syntax, what)
+    }
+
+    fn fault(&self, fault: Fault, what: impl Into<String>) -> ParseError {
         let mut path = String::new();
         for step in &self.path {
             path.push('/');
@@ -65,7 +91,7 @@ impl Parser<'_> {
                 Step::Index(index) => path.push_str(&index.to_string()),
             }
         }
-        ParseError { what: what.into(), path, offset: self.at }
+        ParseError { fault, what: what.into(), path, offset: self.at }
     }
 
     fn white(&mut self) {
@@ -90,7 +116,7 @@ impl Parser<'_> {
             Some(b't') => self.word("true", Json::Bool(true)),
             Some(b'f') => self.word("false", Json::Bool(false)),
             Some(b'n') => self.word("null", Json::Null),
-            Some(b'N' | b'I') => Err(self.error("`NaN` and `Infinity` are not JSON")),
+            Some(b'N' | b'I') => Err(self.fault(Fault::NotANumber, "`NaN` and `Infinity` are not JSON")),
             Some(_) => Err(self.error("expected a JSON value")),
             None => Err(self.error("unexpected end of JSON")),
         }
@@ -126,7 +152,7 @@ impl Parser<'_> {
             self.white();
             self.path.push(Step::Key(key.clone()));
             if object.get(&key).is_some() {
-                return Err(self.error("duplicate key"));
+                return Err(self.fault(Fault::DuplicateKey, "duplicate key"));
             }
             let value = self.value()?;
             self.path.pop();
@@ -221,10 +247,11 @@ impl Parser<'_> {
             let second = self.hex4()?;
             if (0xDC00..0xE000).contains(&second) {
                 let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                return char::from_u32(code).ok_or_else(|| self.error("lone surrogate in a string"));
+                return char::from_u32(code)
+                    .ok_or_else(|| self.fault(Fault::LoneSurrogate, "lone surrogate in a string"));
             }
         }
-        Err(self.error("lone surrogate in a string"))
+        Err(self.fault(Fault::LoneSurrogate, "lone surrogate in a string"))
     }
 
     fn hex4(&mut self) -> Result<u32, ParseError> {
@@ -263,7 +290,7 @@ impl Parser<'_> {
         let text = &self.text[from..self.at];
         let number: f64 = text.parse().map_err(|_| self.error("malformed number"))?;
         if !number.is_finite() {
-            return Err(self.error(format!("number `{text}` is too large")));
+            return Err(self.fault(Fault::TooLarge, format!("number `{text}` is too large")));
         }
         // A literal such as 1e22 says itself that it is a double; one written out as an integer asks to be exact.
         if integer && number.abs() > MAX_SAFE_INTEGER as f64 - 1.0 {
@@ -274,7 +301,8 @@ impl Parser<'_> {
                     Strictness::Lenient => Ok(Json::String(text.to_owned())),
                     Strictness::Canonical if canonical() => Ok(Json::Number(number)),
                     Strictness::Canonical | Strictness::Strict => {
-                        Err(self.error(format!("integer {text} is beyond 2^53 and would be rounded")))
+                        let what = format!("integer {text} is beyond 2^53 and would be rounded");
+                        Err(self.fault(Fault::InexactInteger, what))
                     }
                 };
             }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{self, Serialize};
 
-use super::{Json, MAX_SAFE_INTEGER, Object};
+use super::{Json, MAX_SAFE_INTEGER, Object, RepeatedKey};
 
 /// Why a value has no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -177,7 +177,7 @@ pub(super) struct Tagged<T>(&'static str, T);
 
 impl Map {
     fn put(&mut self, key: String, value: Json) -> Result<(), SerError> {
-        self.object.insert(key, value).map_err(|key| SerError(format!("duplicate key `{key}`")))
+        self.object.insert(key, value).map_err(|RepeatedKey(key)| SerError(format!("duplicate key `{key}`")))
     }
 }
 

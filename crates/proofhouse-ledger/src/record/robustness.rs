@@ -8,7 +8,7 @@ use super::field::words;
 use super::{HEAD, Value};
 use crate::{Digest, Json};
 
-/// Which of the seed's three questions a trial belongs to.
+/// Which of the three questions of a robustness suite a trial belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -173,7 +173,7 @@ record! {
         /// SHA-256 over names and contents of what was there.
         debug_sha256: Option<String>,
         /// What the tool's version command said.
-        ironclad_version: Option<String>,
+        tool_version as "ironclad_version": Option<String>,
         /// Whether the outcome differs from the baseline's modal outcome.
         interesting: Option<bool>,
         /// Standard output, bounded.

@@ -126,7 +126,7 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         debug_artifacts_present: Some(false),
         debug_path: None,
         debug_sha256: None,
-        ironclad_version: Some("git:3fa91bc"),
+        tool_version: Some("git:3fa91bc"),
         interesting: None,
         stop: seen.map(|(_, stop)| stop),
         stdout: Some("out"),

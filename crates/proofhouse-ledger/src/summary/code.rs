@@ -49,6 +49,9 @@ pub struct CodeSlot {
     /// Answers of the model that could not be read (`invalid_sample`); they are scored, as failures.
     #[serde(default)]
     pub unreadable: u64,
+    /// Answers among `infra` that are of a shape which cannot be judged (`unsupported`); the headline counts them as not passed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsupported: u64,
     /// Tasks that were planned: those of the problem file, or those that were chosen from it.
     #[serde(default)]
     pub tasks_planned: u64,
@@ -220,4 +223,8 @@ pub struct OmittedK {
     pub k: u64,
     /// Why not.
     pub reason: String,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -32,6 +32,33 @@ pub struct Robustness {
     pub repairs: Vec<Repairs>,
     /// What was asked of generators and could not be had.
     pub shortfalls: Vec<Shortfall>,
+    /// By target, where success varies and what to buy next; none where no case has two wordings with two runs each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<Components>,
+}
+
+/// Where a target's success varies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Components {
+    /// The target.
+    pub slot: String,
+    /// The variance between cases; null below two cases.
+    pub case: Option<f64>,
+    /// The variance between wordings of a case.
+    pub wording: f64,
+    /// The variance between runs of a wording.
+    pub repetition: f64,
+    /// Cases behind it.
+    pub cases: u64,
+    /// Wordings per case, as a harmonic mean.
+    pub wordings: f64,
+    /// First runs of each wording that were used.
+    pub repetitions: u64,
+    /// `cases`, `wordings` or `repetitions`: where most of the mean's uncertainty comes from.
+    pub buy_next: String,
+    /// All of that in words.
+    pub sentence: String,
 }
 
 /// Repeated runs of a base instruction.
@@ -52,12 +79,19 @@ pub struct Baseline {
     pub modal: Option<Observed>,
     /// How many runs had it.
     pub modal_runs: u64,
-    /// Exact one-sided 95 % lower bound of its share.
+    /// 95 % lower bound of its share, valid although runs were looked at one by one.
     pub agreement_low: Option<f64>,
+    /// 95 % upper bound of its share.
+    pub agreement_high: Option<f64>,
+    /// Where the bounds come from: `planned_looks` (exact, by counting all ways in which the policy could have ended the runs) or
+    /// `any_time` (a confidence sequence); null without runs.
+    pub bound: Option<String>,
     /// How many different outcomes there were.
     pub distinct: u64,
     /// What that says.
     pub verdict: BaselineVerdict,
+    /// The same in words.
+    pub sentence: String,
     /// Where and why the runs ended.
     pub stop: Option<Stop>,
 }
@@ -66,12 +100,14 @@ pub struct Baseline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaselineVerdict {
-    /// The policy calls it stable.
+    /// The usual outcome's share reaches the level.
     Stable,
-    /// Outcomes differ.
+    /// No deviation was seen; too few runs to be stable.
+    ConsistentSoFar,
+    /// Deviations were seen; the level is neither shown nor excluded.
+    MostlyTheSame,
+    /// The usual outcome's share is below the level.
     Flaky,
-    /// All alike, but too few to say.
-    Undetermined,
     /// Nothing could be assessed.
     Unassessed,
 }
@@ -102,7 +138,8 @@ pub struct Variant {
     pub interesting: bool,
     /// Of the exact conditional test against the baseline; null without one, and where the runs were ended for futility.
     pub p_value: Option<f64>,
-    /// Adjusted over all variants of the target (Benjamini and Hochberg).
+    /// Adjusted over the variants of its generator (Benjamini and Hochberg), and for how many generators the pooled test picked;
+    /// null where it did not pick this one.
     pub adjusted_p: Option<f64>,
     /// What that says.
     pub verdict: VariantVerdict,
@@ -150,8 +187,16 @@ pub struct Level {
     pub mean_repairs: Option<f64>,
     /// Failures by stage; every stage is listed.
     pub failure_breakdown: BTreeMap<String, u64>,
+    /// 95 % lower bound of the chance to succeed, valid although runs were looked at one by one.
+    pub chance_low: Option<f64>,
+    /// 95 % upper bound of it.
+    pub chance_high: Option<f64>,
+    /// Where the bounds come from, as for baselines.
+    pub bound: Option<String>,
     /// What that says.
     pub verdict: LevelVerdict,
+    /// The same in words.
+    pub sentence: String,
     /// Where and why the runs ended.
     pub stop: Option<Stop>,
 }
@@ -160,10 +205,12 @@ pub struct Level {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LevelVerdict {
-    /// It is.
-    ClearSuccess,
-    /// It is not.
+    /// It is: more runs succeed than fail.
+    Clear,
+    /// It is not: more runs fail than succeed.
     SystematicFailure,
+    /// Between a fifth and four fifths of the runs succeed.
+    Flaky,
     /// The runs do not say.
     Undetermined,
     /// Nothing could be assessed.
@@ -178,18 +225,38 @@ pub struct Case {
     pub slot: String,
     /// The case.
     pub case_id: String,
-    /// How often two runs with different wordings disagree, on average over pairs of wordings, the base included.
+    /// Disagreement of runs across wordings minus that within one, the wording as it stands included: 0 for pure noise.
     pub sensitivity: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub sensitivity_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub sensitivity_high: Option<f64>,
+    /// How often two runs with different wordings disagree.
+    pub disagreement_between: Option<f64>,
+    /// How often two runs with the same wording disagree.
+    pub disagreement_within: Option<f64>,
+    /// The sensitivity in words.
+    pub sensitivity_sentence: Option<String>,
     /// The smallest success rate of any variant.
     pub worst: Option<f64>,
     /// The mean success rate over variants.
     pub average: Option<f64>,
     /// The largest.
     pub best: Option<f64>,
-    /// The last level of the ladder up to which every one is a clear success.
-    pub holds_up_to: Option<u32>,
-    /// The first level that fails systematically: the capability boundary.
-    pub boundary: Option<u32>,
+    /// Where on its ladder the case stops succeeding; null without a ladder.
+    pub boundary: Option<Boundary>,
+}
+
+/// Between which levels the chance to succeed falls below a half, with 95 % confidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Boundary {
+    /// The boundary lies above this level; null where it may be below the ladder.
+    pub above: Option<u32>,
+    /// It lies at or below this one; null where it may be beyond the ladder.
+    pub below: Option<u32>,
+    /// The same in words.
+    pub sentence: String,
 }
 
 /// What a generator does to a tool.
@@ -212,6 +279,34 @@ pub struct Generator {
     pub base_success: Rate,
     /// How much of the baseline's success is lost; null when there is none to lose.
     pub relative_drop: Option<f64>,
+    /// Cases with runs as they stand and reworded.
+    pub cases: u64,
+    /// Of the test of Cochran, Mantel and Haenszel over cases that outcomes are as without rewording.
+    pub p_value: Option<f64>,
+    /// The same, adjusted over all generators of the target (Benjamini and Hochberg).
+    pub adjusted_p: Option<f64>,
+    /// Success with rewording minus success without, weighted over cases.
+    pub difference: Option<f64>,
+    /// Lower end of its 90 % interval: that of two one-sided tests at 5 %.
+    pub difference_low: Option<f64>,
+    /// Upper end of its 90 % interval.
+    pub difference_high: Option<f64>,
+    /// What that says.
+    pub effect: GeneratorEffect,
+    /// The same in words.
+    pub sentence: String,
+}
+
+/// What a generator's wordings do, pooled over cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GeneratorEffect {
+    /// Outcomes are others than without rewording.
+    ChangesOutcomes,
+    /// Success stays within ten points.
+    Equivalent,
+    /// Neither can be said.
+    NotEnoughRuns,
 }
 
 /// Runs that needed a number of repairs.

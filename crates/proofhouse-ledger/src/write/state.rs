@@ -51,11 +51,15 @@ pub enum StateError {
     },
 }
 
+/// In what way a finished trial is not the one that belongs in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch(pub String);
+
 /// Reads what is there. `each` sees the facts of every finished trial: first the records in order, then the journal.
 pub fn scan(
     paths: &RunPaths,
     run_id: RunId,
-    mut each: impl FnMut(&Facts) -> Result<(), String>,
+    mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
 ) -> Result<Found, StateError> {
     let mut found = Found::default();
     scan_records(paths, run_id, &mut found, &mut each)?;
@@ -66,7 +70,7 @@ pub fn scan(
     Ok(found)
 }
 
-type Each<'a> = &'a mut dyn FnMut(&Facts) -> Result<(), String>;
+type Each<'a> = &'a mut dyn FnMut(&Facts) -> Result<(), Mismatch>;
 
 fn scan_records(
     paths: &RunPaths,
@@ -93,7 +97,7 @@ fn scan_records(
             if facts.index != number - 1 {
                 return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
             }
-            each(&facts).map_err(|what| foreign("records.jsonl", number, what))?;
+            each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
             found.totals.push(&facts);
         }
         found.totals.bytes(&block[..whole]);
@@ -129,7 +133,7 @@ fn scan_journal(
             if facts.index < found.totals.count() || found.waiting.contains_key(&facts.index) {
                 continue;
             }
-            each(&facts).map_err(|what| foreign("journal", number, what))?;
+            each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
             found.waiting.insert(facts.index, (offset, length as u32));
         }
     }

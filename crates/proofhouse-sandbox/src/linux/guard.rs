@@ -126,13 +126,18 @@ impl<'a> Guard<'a> {
         if self.without(Guards::WATCHDOG) {
             return TICK_US;
         }
+        let budget_us = self.limits.cpu_ms.saturating_mul(1000);
+        // The kernel's count is had at once; to walk through many processes takes time that all of them use.
+        if self.cpu.as_ref().and_then(Counter::below_us).is_some_and(|counted_us| counted_us > budget_us) {
+            self.ending.limit = Some(Limit::Cpu);
+            return HASTE_US;
+        }
         let processes = self.watch.processes();
         let cpu_us = self.cpu_us(&processes);
         let threads: u64 = processes.iter().map(|each| each.threads).sum();
         let limits = self.limits;
         let memory = if self.job.counted { 0 } else { self.memory.look(&self.watch, &processes) };
         self.ending.peak_bytes = self.ending.peak_bytes.max(memory);
-        let budget_us = limits.cpu_ms.saturating_mul(1000);
         self.ending.limit = match () {
             () if memory > limits.memory_bytes => Some(Limit::Memory),
             () if cpu_us > budget_us => Some(Limit::Cpu),

@@ -24,11 +24,7 @@ pub(crate) struct Reach<'a> {
 }
 
 /// Restricts this process and all it starts. `Ok(false)`: the kernel has no Landlock.
-pub(crate) fn restrict(reach: &Reach<'_>) -> Result<bool, String> {
-    build(reach).map_err(|error| error.to_string())
-}
-
-fn build(reach: &Reach<'_>) -> Result<bool, Box<dyn std::error::Error>> {
+pub(crate) fn restrict(reach: &Reach<'_>) -> Result<bool, Box<dyn std::error::Error>> {
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?

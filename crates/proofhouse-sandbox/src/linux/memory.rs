@@ -73,15 +73,18 @@ impl Memory {
     }
 
     /// Descriptions of mappings. To count them takes long, so that it is not done at every look, and not where the address space is
-    /// too small for many. Who has made a quarter of what is allowed stands still while the rest is counted: on a busy machine it would
+    /// too small for many. Who has made a sixteenth of what is allowed stands still while the rest is counted: on a busy machine it would
     /// otherwise be done before the count is.
     fn mappings(&mut self, watch: &Watch, processes: &[Process]) -> u64 {
-        const EVERY: u32 = 4;
+        /// So many processes cannot have enough mappings between two counts to matter.
+        const FEW: usize = 4;
+        let every =
+            if processes.iter().filter(|each| self.is_worth_counting(each)).count() > FEW { 1 } else { 4 };
         self.age = self.age.saturating_add(1);
-        if self.age >= EVERY {
+        if self.age >= every {
             self.age = 0;
-            let mut bytes = self.count_mappings(watch, processes, self.limit_bytes / 4);
-            if bytes > self.limit_bytes / 4 {
+            let mut bytes = self.count_mappings(watch, processes, self.limit_bytes / 16);
+            if bytes > self.limit_bytes / 16 {
                 reap::signal_tree(watch, Signal::STOP);
                 let most = self.limit_bytes + self.limit_bytes / 16;
                 bytes = self.count_mappings(watch, &watch.processes(), most);
@@ -94,12 +97,16 @@ impl Memory {
         self.mapping_bytes
     }
 
+    /// Whether its address space is large enough for mappings that matter.
+    fn is_worth_counting(&self, process: &Process) -> bool {
+        const PAGE: u64 = 4096;
+        process.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32
+    }
+
     /// What the kernel keeps for all mappings. A sum above `most` needs no more counting.
     fn count_mappings(&self, watch: &Watch, processes: &[Process], most: u64) -> u64 {
-        const PAGE: u64 = 4096;
-        let worth = |each: &&Process| each.address_bytes / PAGE * MAPPING_BYTES > self.limit_bytes / 32;
         let mut bytes = 0;
-        for each in processes.iter().filter(worth) {
+        for each in processes.iter().filter(|each| self.is_worth_counting(each)) {
             let place = format!("{}/task/{}/maps", each.pid, each.thread);
             bytes += watch.count_lines(&place).unwrap_or(0) * MAPPING_BYTES;
             if bytes > most {

@@ -6,13 +6,10 @@ use clap::Args;
 use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::inputs::{Inputs, LanguageArg};
+use super::inputs::Inputs;
 use super::{Terminal, plural, visible};
 use crate::kinds;
-use crate::kinds::code::{
-    self, Bench, Budgets, Clippy, CodeFlags, Judge, Language, LanguageName, NoLanguage, ProblemFile, Python,
-    Rust,
-};
+use crate::kinds::code::{self, Bench, Budgets, CodeFlags, Judge, LanguageName, ProblemFile};
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
 ///
@@ -29,7 +26,7 @@ pub(super) struct Check {
 
     /// The language of problem files [default: as they say or look].
     #[arg(long, value_enum)]
-    language: Option<LanguageArg>,
+    language: Option<LanguageName>,
 
     /// Say which crates the tasks of problem files use, as lines for a suite; nothing is run.
     #[arg(long)]
@@ -47,8 +44,8 @@ impl Check {
                 self.fit_problems()?;
                 let mut file = super::code::problems(path)?;
                 file.problems =
-                    code::chosen_tasks(file.problems, &self.inputs.overrides()).map_err(|(what, hint)| {
-                        Failure::say(Exit::InvalidSuite, format!("{path}: {what}")).hint(hint)
+                    code::chosen_tasks(file.problems, &self.inputs.overrides()).map_err(|complaint| {
+                        Failure::of(Exit::InvalidSuite, complaint.about(format!("{path}:")))
                     })?;
                 match self.crates {
                     true => say_crates(path, &file, terminal)?,
@@ -103,21 +100,13 @@ impl Check {
         }
         let problems = file.problems;
         let language = match self.language {
-            Some(language) => LanguageName::from(language),
+            Some(language) => language,
             None => code::language_of(&problems).map_err(|why| {
-                let hint = match why {
-                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
-                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
-                };
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(why.flag_hint())
             })?,
         };
         let bench = Bench::new(self.sandbox.open()?, Budgets::default())?;
-        let language: Box<dyn Language> = match language {
-            LanguageName::Rust => Box::new(Rust::find("rustc".as_ref(), Clippy::Off)),
-            LanguageName::Python => Box::new(Python::find("python3".as_ref())),
-        };
-        let judge = Judge::new(bench, language, problems.clone());
+        let judge = Judge::new(bench, (language.profile().bare)(), problems.clone());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let remarks = code::rehearse(&judge, &problems, threads);
         let (broken, others): (Vec<_>, Vec<_>) = remarks.into_iter().partition(code::Remark::is_broken);
@@ -176,8 +165,8 @@ pub(super) fn is_problem_file(path: &Utf8Path) -> bool {
 /// The crates that the tasks use, as lines for a suite.
 fn say_crates(path: &Utf8Path, file: &ProblemFile, terminal: &Terminal) -> Result<(), Failure> {
     let crates = match code::language_of(&file.problems) {
-        Ok(LanguageName::Python) => Default::default(),
-        _ => code::crates_of(&file.problems),
+        Ok(language) => (language.profile().crates)(&file.problems),
+        Err(_) => code::crates_of(&file.problems),
     };
     if crates.is_empty() {
         terminal.data(&format!("# {path}: the tasks use no crates\n"))?;

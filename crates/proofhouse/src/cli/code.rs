@@ -9,11 +9,10 @@ use proofhouse_ledger::files;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::inputs::LanguageArg;
 use super::run::{Run, Typed};
 use super::{Terminal, plural, visible};
 use crate::kinds::code::{
-    self, Clippy, CodeFlags, Content, LanguageName, NoLanguage, Problem, ProblemError, ProblemFile,
+    self, Clippy, CodeFlags, Content, LanguageName, Problem, ProblemError, ProblemFile,
 };
 
 /// Judge completions without a suite: language, format and crates are told from the problem file.
@@ -42,7 +41,7 @@ pub(super) struct Code {
 
     /// The language [default: as the problems say or look].
     #[arg(long, value_enum)]
-    language: Option<LanguageArg>,
+    language: Option<LanguageName>,
 
     /// Whether completions are linted (Rust) [default: advisory].
     #[arg(long, value_enum)]
@@ -163,13 +162,9 @@ impl Code {
 
     fn language(&self, path: &Utf8Path, problems: &[Problem]) -> Result<LanguageName, Failure> {
         match self.language {
-            Some(language) => Ok(language.into()),
+            Some(language) => Ok(language),
             None => code::language_of(problems).map_err(|why| {
-                let hint = match why {
-                    NoLanguage::Unknown => "say it: `--language rust` or `--language python`",
-                    NoLanguage::Mixed { .. } | NoLanguage::Other(_) => why.hint(),
-                };
-                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(hint)
+                Failure::say(Exit::InvalidSuite, format!("{path}: {why}")).hint(why.flag_hint())
             }),
         }
     }
@@ -209,10 +204,7 @@ impl Code {
         for (slot, path) in slots {
             terminal.say(&format!("samples:  `{path}` is slot `{slot}`"));
         }
-        let needed = match language {
-            LanguageName::Rust => code::crates_of(&file.problems),
-            LanguageName::Python => BTreeMap::new(),
-        };
+        let needed = (language.profile().crates)(&file.problems);
         for (name, tasks) in &needed {
             let built = crates.iter().find(|(built, _)| built == name);
             let how = match built {
@@ -255,9 +247,9 @@ pub(super) fn problems(path: &Utf8Path) -> Result<ProblemFile, Failure> {
                 .hint("a problem file has one JSON object per line, with `task_id`, `prompt` and `test`"))
         }
         Ok(file) => Ok(file),
-        Err(error @ ProblemError::Line { .. }) if code::content_of(path) == Content::Samples => {
-            let ProblemError::Line { what, .. } = error else { unreachable!("matched just above") };
-            Err(Failure::say(Exit::InvalidSuite, format!("`{path}` holds completions, not problems: {what}"))
+        Err(ProblemError::Line { complaint, .. }) if code::content_of(path) == Content::Samples => {
+            let what = format!("`{path}` holds completions, not problems: {}", complaint.what);
+            Err(Failure::say(Exit::InvalidSuite, what)
                 .hint("the problem file comes first: `proofhouse code PROBLEMS SAMPLES`"))
         }
         Err(error) => Err(Failure::new(Exit::InvalidSuite, &error)),

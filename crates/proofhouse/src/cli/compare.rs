@@ -7,6 +7,7 @@ use proofhouse_ledger::RunPaths;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, visible};
+use crate::kinds;
 use crate::spine::compare::{self, Report};
 
 /// Compare runs of the same cases: by target and over cases, with what it would take to know more.
@@ -50,8 +51,13 @@ impl Compare {
             .iter()
             .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
             .collect();
-        let report = compare::compare(&runs, self.on == On::Common)
+        let mut report = compare::compare(&runs, self.on == On::Common)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;
+        let (first, others) = runs.split_first().expect("at least two are required");
+        let own = others
+            .iter()
+            .flat_map(|other| kinds::own_changes((first.0.as_str(), &first.1), (other.0.as_str(), &other.1)));
+        report.tell_own(own.collect());
         terminal.data(&match self.format {
             Format::Text => text(&report),
             Format::Markdown => markdown(&report),

@@ -7,6 +7,7 @@ use proofhouse_ledger::RunPaths;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::kinds;
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
 
 /// Compare two run directories, record by record.
@@ -75,8 +76,10 @@ impl Diff {
             margin: self.fail_on_worse.then_some(self.margin),
             flips: self.fail_on_regressions,
         };
-        let report = diff::compare(&paths(&self.a), &paths(&self.b), &options)
-            .map_err(|error| Failure::new(Exit::Usage, &error))?;
+        let (a, b) = (paths(&self.a), paths(&self.b));
+        let mut report =
+            diff::compare(&a, &b, &options).map_err(|error| Failure::new(Exit::Usage, &error))?;
+        report.tell_own(kinds::own_changes(("A", &a), ("B", &b)));
         let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
         terminal.data(&match self.format {
             Format::Text => diff::render_text(&report, style),

@@ -15,6 +15,7 @@ use crate::kinds;
 use crate::spine::run::clock::Watch;
 use crate::spine::run::host;
 use crate::spine::suite::Overrides;
+use crate::text::complaint::Complaint;
 use crate::text::doc::terminal::pairs;
 
 /// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
@@ -54,8 +55,8 @@ pub(super) struct SandboxArgs {
     require_sandbox: Option<Tier>,
 }
 
-fn tier(word: &str) -> Result<Tier, String> {
-    Tier::parse(word).ok_or_else(|| "the tiers are strong, confined, limited and none".to_owned())
+fn tier(word: &str) -> Result<Tier, Complaint> {
+    Tier::parse(word).ok_or_else(|| Complaint::new("the tiers are strong, confined, limited and none"))
 }
 
 impl SandboxArgs {
@@ -153,15 +154,15 @@ fn attack(sandbox: &Sandbox, terminal: &Terminal) -> Result<bool, Failure> {
         Ok(toolchain) => results.extend(attacks::run_compile_attacks(sandbox, sandbox.tier(), &toolchain)),
         Err(_) => text.push_str("the compiler was not attacked: there is no `rustc` in the path\n"),
     }
-    for result in &results {
+    let row = |result: &attacks::AttackResult| {
         let effect = match (&result.effect, result.declared) {
             (None, _) => "held".to_owned(),
             (Some(effect), true) => format!("got through, as declared: {effect}"),
             (Some(effect), false) => format!("GOT THROUGH: {effect}"),
         };
-        let name = format!("{} ({})", result.name, result.spec);
-        text.push_str(&format!("{name:44}  {}\n", effect.replace('\n', " ")));
-    }
+        [format!("{} ({})", result.name, result.spec), effect.replace('\n', " ")]
+    };
+    text.push_str(&pairs(&results.iter().map(row).collect::<Vec<_>>()));
     let through = results.iter().filter(|result| !result.as_promised()).count();
     let held = results.iter().filter(|result| result.effect.is_none()).count();
     text.push_str(&format!(

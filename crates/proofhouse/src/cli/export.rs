@@ -21,7 +21,7 @@ pub(super) struct Export {
     #[arg(long, value_parser = PossibleValuesParser::new(kinds::exports().map(|format| format.name)))]
     format: String,
 
-    /// Where to write [default: `RUN_DIR.humaneval`, `RUN_DIR.tree`; receipts beside the run directory].
+    /// Where to write [default: `RUN_DIR.humaneval`, `RUN_DIR.tree`, `RUN_DIR.junit`; receipts beside the run directory].
     #[arg(long, value_name = "DIR")]
     out: Option<Utf8PathBuf>,
 }

@@ -8,6 +8,7 @@ use proofhouse_ledger::files::FileError;
 use super::exit::Exit;
 use crate::spine::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
 use crate::spine::suite::Problems;
+use crate::text::complaint::Complaint;
 
 /// What ends a command early.
 #[derive(Debug)]
@@ -42,6 +43,11 @@ impl Failure {
     /// An error in words.
     pub fn say(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), hint: None, broken_pipe: false }
+    }
+
+    /// A complaint about what the user gave.
+    pub fn of(exit: Exit, complaint: Complaint) -> Self {
+        Self { hint: complaint.hint, ..Self::say(exit, complaint.what) }
     }
 
     /// Adds what to do about it.
@@ -99,17 +105,7 @@ impl From<ExecuteError> for Failure {
             ExecuteError::Means(_) => Exit::Internal,
             ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
         };
-        let whole = Failure::new(exit, &error);
-        if matches!(error, ExecuteError::NoTargets) {
-            return whole.hint(
-                "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`",
-            );
-        }
-        // What a target or a judge lacks comes with its own hint.
-        match whole.message.split_once("\n\nhint: ") {
-            Some((message, hint)) => Failure::say(exit, message.to_owned()).hint(hint.to_owned()),
-            None => whole,
-        }
+        Failure { hint: error.hint(), ..Failure::new(exit, &error) }
     }
 }
 

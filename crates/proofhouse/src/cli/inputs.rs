@@ -13,7 +13,6 @@ use super::exit::Exit;
 use super::failure::Failure;
 use crate::family::target::{Endpoints, Mode, Opening, Tape};
 use crate::kinds::KINDS;
-use crate::kinds::code::LanguageName;
 use crate::spine::suite::Overrides;
 
 /// Where replies of targets are kept or come from; shared by all commands that ask targets.
@@ -38,7 +37,7 @@ impl Tapes {
         let wanted = self.record.as_ref().map(|dir| (dir, Mode::Record));
         let wanted = wanted.or(self.replay.as_ref().map(|dir| (dir, Mode::Replay)));
         let tape = wanted.map(|(dir, mode)| Tape::open(dir, mode)).transpose();
-        let tape = tape.map_err(|what| Failure::say(Exit::Usage, what))?;
+        let tape = tape.map_err(|complaint| Failure::of(Exit::Usage, complaint))?;
         Ok(Opening {
             environment: env::for_targets(),
             tape: tape.map(Arc::new),
@@ -162,18 +161,90 @@ impl Inputs {
     }
 }
 
-/// A language that completions are judged in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum LanguageArg {
-    Rust,
-    Python,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Terminal, dispatch};
+    use clap::{CommandFactory as _, Parser as _};
 
-impl From<LanguageArg> for LanguageName {
-    fn from(language: LanguageArg) -> LanguageName {
-        match language {
-            LanguageArg::Rust => LanguageName::Rust,
-            LanguageArg::Python => LanguageName::Python,
+    /// A flag as somebody would give it: its name, and its value where it takes one.
+    fn given(flag: &clap::Arg) -> Vec<String> {
+        let long = format!("--{}", flag.get_long().expect("flags of kinds have names"));
+        let values = flag.get_possible_values();
+        let value = values.first().map_or("1", |value| value.get_name()).to_owned();
+        let takes = flag.get_action().takes_values();
+        std::iter::once(long).chain(takes.then_some(value)).collect()
+    }
+
+    /// What a command says to these arguments.
+    fn said(arguments: &[String]) -> Result<Exit, Failure> {
+        let typed = std::iter::once("proofhouse".to_owned()).chain(arguments.iter().cloned());
+        let cli = Cli::try_parse_from(typed).map_err(|error| Failure::say(Exit::Usage, error.to_string()))?;
+        dispatch(cli.command, &Terminal { quiet: true, surroundings: env::surroundings(true) })
+    }
+
+    /// What stands between a command's name and its flags, for a suite.
+    fn arguments(command: &str, dir: &camino::Utf8Path, suite: &str) -> Vec<String> {
+        let path = |name: &str| dir.join(name).into_string();
+        match command {
+            "score" => vec![path("run"), suite.to_owned()],
+            "code" => vec![path("problems.jsonl"), path("samples.jsonl")],
+            _ => vec![suite.to_owned()],
         }
+    }
+
+    /// Every flag of every kind, at every command, with suites of every other kind: what says nothing is refused.
+    #[test]
+    fn a_flag_of_another_kind_is_refused_by_every_command() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = camino::Utf8Path::from_path(temp.path()).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
+        write(
+            "problems.jsonl",
+            "{\"task_id\":\"a\",\"prompt\":\"def f():\\n\",\"entry_point\":\"f\",\"test\":\"def check(f):\\n    assert f()\\n\"}\n",
+        );
+        write("samples.jsonl", "{\"task_id\":\"a\",\"completion\":\"    return 1\\n\"}\n");
+        for row in KINDS {
+            for (name, text) in row.starter {
+                let name = format!("{}/{name}", row.kind.as_str());
+                std::fs::create_dir_all(dir.join(&name).parent().unwrap()).unwrap();
+                write(&name, text);
+            }
+        }
+        let suite = |kind: &crate::kinds::Row| {
+            let (name, _) = kind.starter[0];
+            dir.join(kind.kind.as_str()).join(name).into_string()
+        };
+        let probe = KINDS[0];
+        let done = said(&["run", &suite(probe), "--run-dir", dir.join("run").as_str()].map(str::to_owned));
+        assert!(done.is_ok(), "the run that `score` needs: {:?}", done.map_err(|failure| failure.message));
+
+        let mut refused = 0;
+        for row in KINDS {
+            let flags = (row.flags.augment)(Command::new("flags"));
+            for (flag, command) in flags.get_arguments().flat_map(|flag| {
+                Cli::command().get_subcommands().map(|c| (flag, c.clone())).collect::<Vec<_>>()
+            }) {
+                let takes = command.get_arguments().any(|known| known.get_long() == flag.get_long());
+                let name = command.get_name().to_owned();
+                for other in KINDS.iter().filter(|other| other.kind != row.kind) {
+                    if name == "code" && other.kind.as_str() != "code" {
+                        continue;
+                    }
+                    let mut words = vec![name.clone()];
+                    words.extend(arguments(&name, dir, &suite(other)));
+                    words.extend(given(flag));
+                    let failure = said(&words).expect_err(&words.join(" "));
+                    assert_eq!(failure.exit, Exit::Usage, "{}: {}", words.join(" "), failure.message);
+                    if takes {
+                        let what = format!("is for suites of kind `{}`", row.kind.as_str());
+                        assert!(failure.message.contains(&what), "{}: {}", words.join(" "), failure.message);
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        // Seven flags of three kinds at `check`, `plan`, `run` and `score`, each with three other kinds, and three at `code`.
+        assert_eq!(refused, 7 * 4 * 3 + 3);
     }
 }

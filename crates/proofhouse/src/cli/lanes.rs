@@ -12,7 +12,7 @@ use proofhouse_ledger::{Digest, Json, RunPaths, files};
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::run::{Place, Run};
+use super::run::{Destination, Run};
 use crate::kinds;
 use crate::kinds::containment::{self, ContainmentFlags, Lane};
 use crate::spine::suite::{Loaded, Overrides};
@@ -39,9 +39,9 @@ pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
     let dir = run.run_dir.as_ref().map(|dir| Utf8PathBuf::from(format!("{dir}.lane1")));
     let cached = if run.no_cache { None } else { earlier_pass(&loaded, &run.root, dir.as_deref()) };
     let (source, lane1) = match cached {
-        Some((place, lane1)) => {
+        Some((destination, lane1)) => {
             terminal.say(&format!(
-                "lane 1: passed before, in {place}\n{}",
+                "lane 1: passed before, in {destination}\n{}",
                 blocks(&containment::lane1(&lane1), terminal.look())
             ));
             ("cached", lane1)
@@ -49,8 +49,9 @@ pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
         None => {
             let lane = run::Lane { name: Some(Lane::Auto.as_str()), gate: Json::from("fresh") };
             // What did not pass stays until the new one is whole.
-            let place = Place { overwrite: !run.resume && dir.as_deref().is_some_and(Utf8Path::exists), dir };
-            let done = run.once(terminal, &first, lane, place)?;
+            let destination =
+                Destination { overwrite: !run.resume && dir.as_deref().is_some_and(Utf8Path::exists), dir };
+            let done = run.once(terminal, &first, lane, destination)?;
             let lane1 = containment::lane1_of(&done.summary).cloned();
             match lane1 {
                 Some(lane1) if lane1.passed && done.exit == Exit::Ok => ("fresh", lane1),
@@ -73,7 +74,7 @@ pub(super) fn auto(run: &Run, terminal: &Terminal) -> Result<Exit, Failure> {
         .collect(),
     );
     let lane = run::Lane { name: Some(Lane::Auto.as_str()), gate };
-    Ok(run.once(terminal, &overrides, lane, run.place())?.exit)
+    Ok(run.once(terminal, &overrides, lane, run.destination())?.exit)
 }
 
 /// An earlier lane 1 that passed and stands for this one: the same run (targets, generation settings, seed, probe, policy and
@@ -93,7 +94,9 @@ fn earlier_pass(loaded: &Loaded, root: &Utf8Path, dir: Option<&Utf8Path>) -> Opt
             found
         }
     };
-    places.into_iter().find_map(|place| Some((place.clone(), passed_before(loaded, &RunPaths::new(place))?)))
+    places.into_iter().find_map(|destination| {
+        Some((destination.clone(), passed_before(loaded, &RunPaths::new(destination))?))
+    })
 }
 
 fn passed_before(loaded: &Loaded, paths: &RunPaths) -> Option<Lane1> {

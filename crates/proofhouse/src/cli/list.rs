@@ -9,6 +9,8 @@ use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
 use crate::kinds;
+use crate::spine::export::Format;
+use crate::text::doc::terminal::pairs;
 
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]
@@ -42,9 +44,8 @@ impl List {
             Family::Judges => JudgeConfig::pages(),
             Family::Targets => TargetConfig::pages(),
             Family::Exports => {
-                for format in kinds::exports() {
-                    terminal.data(&format!("{:12}  {}\n", format.name, format.about))?;
-                }
+                let row = |format: &Format| [format.name.to_owned(), format.about.to_owned()];
+                terminal.data(&pairs(&kinds::exports().map(row).collect::<Vec<_>>()))?;
                 return Ok(Exit::Ok);
             }
             Family::ExitCodes => {
@@ -61,10 +62,8 @@ impl List {
             terminal.data(&page.render())?;
             return Ok(Exit::Ok);
         }
-        let width = pages.iter().map(|page| page.name.len()).max().unwrap_or(0);
-        for page in &pages {
-            terminal.data(&format!("{:width$}  {}\n", page.name, page.summary))?;
-        }
+        let rows: Vec<_> = pages.iter().map(|page| [page.name.to_owned(), page.summary.clone()]).collect();
+        terminal.data(&pairs(&rows))?;
         Ok(Exit::Ok)
     }
 }

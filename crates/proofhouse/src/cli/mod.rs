@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use crate::text::doc::terminal::Look;
 pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
-use clap::{Parser, Subcommand};
+use clap::{ArgAction, Parser, Subcommand};
 
 mod check;
 mod closing;
@@ -25,6 +25,7 @@ mod init;
 mod inputs;
 mod lanes;
 mod list;
+mod man;
 mod plan;
 mod progress;
 mod recover;
@@ -34,6 +35,7 @@ mod run;
 mod schema;
 mod score;
 mod vary;
+mod verbose;
 mod verify;
 
 pub use exit::Exit;
@@ -50,6 +52,10 @@ pub struct Cli {
     /// Say nothing but errors and the data that was asked for.
     #[arg(long, short, global = true)]
     quiet: bool,
+
+    /// Say what is done on standard error: decisions and requests; twice (`-vv`): each box and kept verdict too.
+    #[arg(long, short, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
 
     /// No colour (also: the `NO_COLOR` environment variable).
     #[arg(long, global = true)]
@@ -75,6 +81,7 @@ enum Command {
     Schema(schema::Schema),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
+    Man(man::ManPages),
 }
 
 /// Where a command's words go.
@@ -123,6 +130,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(exit as u8);
         }
     };
+    verbose::listen(cli.verbose);
     let terminal = Terminal { quiet: cli.quiet, surroundings: env::surroundings(cli.no_color) };
     let exit = match dispatch(cli.command, &terminal) {
         Ok(exit) => exit,
@@ -153,6 +161,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Schema(command) => command.run(terminal),
         Command::Doctor(command) => command.run(terminal),
         Command::Completions(command) => command.run(terminal),
+        Command::Man(command) => command.run(terminal),
     };
     match outcome {
         // `proofhouse list | head` has got what it wanted.

@@ -69,16 +69,16 @@ impl Plan {
     /// What the suite can see, and a warning where that is little.
     fn power(&self, job: &Job, text: &mut String, terminal: &Terminal) {
         let loaded = &job.loaded;
-        if !job.body.has_equal_cases() {
-            return;
-        }
-        let seen = visible_difference(loaded.case_count, all_pairs(loaded.suite.slots.len()));
-        text.push_str(&format!("sees:        {}\n", seen.sentence()));
-        if seen.is_coarse() {
-            terminal.say(&format!("warning: a difference of 5 points may go unseen: {}", seen.sentence()));
+        for unit in job.body.units(loaded) {
+            let seen = visible_difference(unit, all_pairs(loaded.suite.slots.len()));
+            text.push_str(&format!("sees:        {}\n", seen.sentence()));
+            if seen.is_coarse() {
+                terminal
+                    .say(&format!("warning: a difference of 5 points may go unseen: {}", seen.sentence()));
+            }
         }
         let gate = loaded.suite.gate.as_ref();
-        match gate.and_then(|gate| Some(gate_reach(loaded.case_count, gate.pass_rate.0, gate.confidence?.0)))
+        match gate.and_then(|gate| Some(gate_reach(loaded.case_count, gate.pass_rate?.0, gate.confidence?.0)))
         {
             Some(Ok(reach)) => text.push_str(&format!("gate:        {reach}\n")),
             Some(Err(short)) => terminal.say(&format!("warning: {short}")),

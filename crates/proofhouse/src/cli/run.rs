@@ -17,7 +17,7 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::{Terminal, closing, env, lanes};
-use crate::family::target::{Prices, Purse};
+use crate::family::target::{Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
 use crate::spine::export;
@@ -137,13 +137,13 @@ impl Run {
         let overrides = self.inputs.overrides();
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
             Some(Lane::Auto) => lanes::auto(&self, terminal),
-            lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.place())?.exit),
+            lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.destination())?.exit),
         }
     }
 
     /// Where the user wants the run.
-    pub(super) fn place(&self) -> Place {
-        Place { dir: self.run_dir.clone(), overwrite: self.overwrite }
+    pub(super) fn destination(&self) -> Destination {
+        Destination { dir: self.run_dir.clone(), overwrite: self.overwrite }
     }
 
     /// One run, from the suite to its seal.
@@ -152,7 +152,7 @@ impl Run {
         terminal: &Terminal,
         overrides: &Overrides,
         lane: run::Lane,
-        place: Place,
+        destination: Destination,
     ) -> Result<Done, Failure> {
         let stored = self.records_of.as_ref().map(|run| Stored::open(run)).transpose();
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
@@ -171,7 +171,8 @@ impl Run {
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options = Options { lane, run_dir: place.dir, overwrite: place.overwrite, ..self.options()? };
+        let options =
+            Options { lane, run_dir: destination.dir, overwrite: destination.overwrite, ..self.options()? };
         let means = Means { stored, ..self.means(&job)? };
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
@@ -299,7 +300,7 @@ impl Run {
     fn means(&self, job: &Job) -> Result<Means, Failure> {
         let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
-        opening.purse = self.purse()?.map(Arc::new);
+        opening.budget = self.budget()?.map(Arc::new);
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
@@ -318,15 +319,15 @@ impl Run {
         })
     }
 
-    fn purse(&self) -> Result<Option<Purse>, Failure> {
+    fn budget(&self) -> Result<Option<Budget>, Failure> {
         let Some(path) = &self.prices else { return Ok(None) };
         if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
             return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
         }
         let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
-        let prices =
-            Prices::read(&text).map_err(|what| Failure::say(Exit::Usage, format!("`{path}`: {what}")))?;
-        Ok(Some(Purse::new(prices, self.budget)))
+        let prices = Prices::read(&text)
+            .map_err(|complaint| Failure::of(Exit::Usage, complaint.about(format!("`{path}`:"))))?;
+        Ok(Some(Budget::new(prices, self.budget)))
     }
 
     fn options(&self) -> Result<Options, Failure> {
@@ -356,7 +357,7 @@ impl Run {
 }
 
 /// Where a run goes.
-pub(super) struct Place {
+pub(super) struct Destination {
     /// The run directory, if the user chose one.
     pub(super) dir: Option<Utf8PathBuf>,
     /// Whether it takes the place of what is there.

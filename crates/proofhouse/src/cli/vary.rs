@@ -1,11 +1,14 @@
 //! `vary`: what a generator makes of an instruction, to look at.
 
 use clap::Args;
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::from_json;
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use crate::family::vary::{Ask, GeneratorConfig, Maker, Variant};
+use crate::text::complaint::Complaint;
 
 /// Print variants of an instruction, with their edits.
 #[derive(Debug, Args)]
@@ -33,7 +36,7 @@ pub(super) struct Vary {
 impl Vary {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let config = self.config()?;
-        config.check().map_err(|what| Failure::say(Exit::Usage, what))?;
+        config.check().map_err(|complaint| Failure::of(Exit::Usage, complaint))?;
         let ask = Ask { base: &self.instruction, count: self.count, seed: self.seed, case_id: "vary" };
         match config.maker() {
             Maker::Rules(generator) => {
@@ -58,13 +61,16 @@ impl Vary {
 
     fn config(&self) -> Result<GeneratorConfig, Failure> {
         let text = format!("{{{}: {}}}", self.generator, self.params);
-        serde_saphyr::from_str(&text).map_err(|error| {
+        // By way of plain JSON: the YAML reader would be compiled for the settings of every generator otherwise.
+        let json: Result<Json, Complaint> = serde_saphyr::from_str(&text).map_err(Complaint::of);
+        let config = json.and_then(|json| from_json(&json).map_err(Complaint::of));
+        config.map_err(|error| {
             let known = GeneratorConfig::NAMES.contains(&self.generator.as_str());
             let hint = match known {
                 true => format!("`proofhouse list generators {}` shows the settings", self.generator),
                 false => "`proofhouse list generators` names them".to_owned(),
             };
-            Failure::say(Exit::Usage, format!("generator `{}`: {error}", self.generator)).hint(hint)
+            Failure::say(Exit::Usage, format!("generator `{}`: {}", self.generator, error.what)).hint(hint)
         })
     }
 }

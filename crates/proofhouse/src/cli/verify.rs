@@ -2,9 +2,10 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use proofhouse_ledger::config::{self, Repeated};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::verify::Verified;
-use proofhouse_ledger::{Digest, Json, RunPaths, canonical, config, files, json, verify};
+use proofhouse_ledger::{Digest, Json, RunPaths, canonical, files, json, verify};
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -111,41 +112,20 @@ fn tell(paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<Ex
 
 /// What the manifest repeats of the configuration must be what the configuration says, the run's id included.
 fn check_config(config: &Json, manifest: &Manifest, verified: &mut Verified) {
-    let mut same = |what: &str, stored: Json, derived: Json| {
-        if stored != derived {
-            verified
-                .findings
-                .file("manifest.json", format!("`{what}` is not what config.resolved.yaml says"));
-        }
-    };
-    let get = |pointer: &str| config.pointer(pointer).cloned().unwrap_or(Json::Null);
-    let json = |value: &dyn Fn() -> Result<Json, json::SerError>| value().unwrap_or(Json::Null);
-    same("run_id", Json::from(manifest.run_id.to_string()), Json::from(config::run_id(config).to_string()));
-    same("suite_id", Json::from(manifest.suite_id.as_str()), get("/suite_id"));
-    same("seed", json(&|| json::to_json(&manifest.seed)), get("/seed"));
-    same("kind", Json::from(manifest.kind.as_str()), get("/kind"));
-    same("determinism", json(&|| json::to_json(&manifest.determinism)), get("/determinism"));
-    let datasets = match get("/datasets") {
-        Json::Array(list) => list,
-        _ => Vec::new(),
-    };
-    let stated = datasets.iter().map(|dataset| {
-        let field = |key: &str| dataset.get(key).cloned().unwrap_or(Json::Null);
-        let hash = field("sha256");
-        Json::Array(vec![field("path"), field("format"), hash, field("rows")])
-    });
-    let repeated = manifest.datasets.iter().map(|dataset| {
-        let rows = json(&|| json::to_json(&dataset.rows));
-        let (path, format) = (Json::from(dataset.path.as_str()), Json::from(dataset.format.as_str()));
-        Json::Array(vec![path, format, Json::from(dataset.dataset_hash.as_str()), rows])
-    });
-    same("datasets", Json::Array(repeated.collect()), Json::Array(stated.collect()));
-    let targets = manifest.targets.iter().map(|target| {
-        let mut entry = target.config.as_object().cloned().unwrap_or_default();
-        entry.set("slot", target.slot.as_str());
-        Json::Object(entry)
-    });
-    same("targets", Json::Array(targets.collect()), get("/targets"));
+    let (stored, derived) = (Repeated::of(manifest), config::part::<Repeated>(config));
+    let same = [
+        ("run_id", manifest.run_id == config::run_id(config)),
+        ("suite_id", stored.suite_id == derived.suite_id),
+        ("seed", stored.seed == derived.seed),
+        ("kind", stored.kind == derived.kind),
+        ("determinism", stored.determinism == derived.determinism),
+        ("datasets", stored.datasets == derived.datasets),
+        ("targets", stored.targets == derived.targets),
+    ];
+    for (field, _) in same.into_iter().filter(|(_, same)| !same) {
+        let what = format!("`{field}` is not what config.resolved.yaml says");
+        verified.findings.file("manifest.json", what);
+    }
 }
 
 /// Every field of the envelope that follows from the run directory.

@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command};
-use proofhouse_ledger::Json;
+use proofhouse_ledger::files;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::{Json, RunPaths};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::spine::export::Format;
+use crate::spine::compare::OwnChange;
+use crate::spine::export::{Format, SHARED};
 use crate::spine::present::OwnPresentation;
 use crate::spine::run::Job;
 use crate::spine::run::job::{AnyBody, SuiteBody};
@@ -33,7 +35,7 @@ pub mod robustness;
 mod tests;
 
 /// Every kind; the first is what a suite without a word is read as, so that it can be told what is missing.
-pub(crate) const KINDS: [&Row; 4] = [&probe::ROW, &code::ROW, &robustness::ROW, &containment::ROW];
+pub(crate) const KINDS: &[&Row] = &[&probe::ROW, &code::ROW, &robustness::ROW, &containment::ROW];
 
 /// A suite of any kind as it was read, or what is wrong with it.
 pub(crate) type AnyRead = Result<Read<Arc<dyn AnyBody>>, Problems>;
@@ -58,10 +60,28 @@ pub(crate) struct Row {
     pub(crate) present: OwnPresentation,
     /// What it alone can say about how a whole run ended.
     pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
+    /// What it compares of two runs in place of rates of passed trials; nothing where those say it.
+    pub(crate) changes: fn(NamedSummary<'_>, NamedSummary<'_>) -> Vec<OwnChange>,
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// A run's name in sentences, and what it adds up to.
+pub(crate) type NamedSummary<'a> = (&'a str, &'a Summary);
+
+/// What a kind compares of two runs, from their summaries; nothing where one has none, or where they are of different kinds.
+pub(crate) fn own_changes((a, of_a): (&str, &RunPaths), (b, of_b): (&str, &RunPaths)) -> Vec<OwnChange> {
+    let read = |paths: &RunPaths| -> Option<Summary> {
+        serde_json::from_slice(&files::read(&paths.summary()).ok()?).ok()
+    };
+    match (read(of_a), read(of_b)) {
+        (Some(first), Some(second)) if first.kind == second.kind => {
+            (row(first.kind).changes)((a, &first), (b, &second))
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// What a kind says about a whole run, before the suite's gate is asked.
@@ -113,7 +133,7 @@ pub fn own_presentation(kind: Kind) -> &'static OwnPresentation {
 
 /// Every format that runs can be written in.
 pub(crate) fn exports() -> impl Iterator<Item = &'static Format> {
-    KINDS.iter().flat_map(|row| row.exports)
+    SHARED.iter().chain(KINDS.iter().flat_map(|row| row.exports))
 }
 
 struct Table;

@@ -1,11 +1,11 @@
 //! Runs of the same cases held against each other, by the decisions that compare targets within a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Damage, HEAD, Line, Spans};
+use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, TAGS};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -59,6 +59,8 @@ struct Run {
     targets: BTreeMap<String, BTreeMap<String, Counts>>,
     /// Case → the digest of what was asked first.
     inputs: BTreeMap<String, String>,
+    /// Tag → its cases.
+    tags: BTreeMap<String, BTreeSet<String>>,
 }
 
 #[derive(Default, Clone, Copy)]
@@ -79,8 +81,30 @@ pub struct Report {
     pub cases: u64,
     /// What a reader should know first.
     pub remarks: Vec<String>,
-    /// By target; one without a name where each run has a single target.
+    /// By target; one without a name where each run has a single target. Empty where the kind of suite compares what it is about
+    /// instead.
     pub targets: Vec<TargetReport>,
+    /// The same on the cases of each tag that not all cases have. They are a family of their own for the adjustment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_tag: Vec<TargetReport>,
+    /// What the kind of suite compares: each run with the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<OwnChange>,
+}
+
+/// What a kind of suite says about two of its runs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OwnChange {
+    /// What it is about; empty for what is said of all together.
+    pub about: String,
+    /// Of the test that both runs are alike, adjusted for all that is compared; null where there is none.
+    pub adjusted_p: Option<f64>,
+    /// Whether the difference is more than noise.
+    pub more_than_noise: bool,
+    /// Whether people are told: something changed, by noise or not.
+    pub told: bool,
+    /// All of that in words.
+    pub sentence: String,
 }
 
 /// What can be said of one target.
@@ -88,6 +112,9 @@ pub struct Report {
 pub struct TargetReport {
     /// Its name; null where each run has a single target.
     pub target: Option<String>,
+    /// The tag whose cases alone are looked at; absent for all cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     /// Pairs of runs: all of up to ten runs; of more, each with the first and with the best.
     pub comparisons: Vec<Compared>,
     /// Which of three or more runs is best.
@@ -142,7 +169,40 @@ impl Report {
             let pairs = target.comparisons.iter().map(|pair| &pair.sentence);
             all.extend(best.chain(pairs).map(|sentence| format!("{prefix}{sentence}")));
         }
+        all.extend(self.tag_sentences());
+        all.extend(self.own.iter().filter(|change| change.told).map(|change| change.sentence.clone()));
         all
+    }
+
+    /// Tags on which runs differ by more than noise, or that there are none: with many tags the others would only fill the screen.
+    fn tag_sentences(&self) -> Vec<String> {
+        let told = |report: &TargetReport| -> Vec<String> {
+            let target = report.target.as_ref().map_or(String::new(), |name| format!("{name}, "));
+            let tag = report.tag.as_deref().unwrap_or_default();
+            let differ = report.comparisons.iter().filter(|pair| pair.more_than_noise == Some(true));
+            differ.map(|pair| format!("{target}tag {tag}: {}", pair.sentence)).collect()
+        };
+        let tags: BTreeSet<&str> = self.by_tag.iter().filter_map(|report| report.tag.as_deref()).collect();
+        let all: Vec<String> = self.by_tag.iter().flat_map(told).collect();
+        match (all.is_empty(), tags.len()) {
+            (_, 0) => Vec::new(),
+            (true, 1) => {
+                vec!["on the cases of the one tag alone, no difference is more than noise".to_owned()]
+            }
+            (true, count) => {
+                vec![format!("on none of the {count} tags alone is a difference more than noise")]
+            }
+            (false, _) => all,
+        }
+    }
+
+    /// Takes what the kind of suite compares in place of rates of passed trials.
+    pub fn tell_own(&mut self, own: Vec<OwnChange>) {
+        if !own.is_empty() {
+            self.targets = Vec::new();
+            self.by_tag = Vec::new();
+            self.own = own;
+        }
     }
 }
 
@@ -177,13 +237,26 @@ pub fn compare(runs: &[(String, RunPaths)], common: bool) -> Result<Report, Comp
     }
     let family = all_pairs(runs.len()) * groups.len() as u64;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let targets = groups.into_iter().map(|(target, columns)| told(target, &names, &columns, &cases, family));
+    let targets = groups.iter().map(|group| told(group, None, &names, &cases, family)).collect();
+    let by_tag: Vec<(&String, Vec<&String>)> = runs[0]
+        .tags
+        .iter()
+        .map(|(tag, own)| (tag, cases.iter().copied().filter(|case| own.contains(*case)).collect::<Vec<_>>()))
+        .filter(|(_, own)| !own.is_empty() && own.len() < cases.len())
+        .collect();
+    let family = family * by_tag.len() as u64;
+    let by_tag = groups
+        .iter()
+        .flat_map(|group| by_tag.iter().map(|(tag, own)| told(group, Some(tag), &names, own, family)))
+        .collect();
     Ok(Report {
         schema_version: SCHEMA_VERSION.to_owned(),
         runs: names.iter().map(|name| (*name).to_owned()).collect(),
         cases: cases.len() as u64,
         remarks,
-        targets: targets.collect(),
+        targets,
+        by_tag,
+        own: Vec::new(),
     })
 }
 
@@ -204,9 +277,9 @@ fn groups(runs: &[Run]) -> Result<Vec<Group<'_>>, CompareError> {
 }
 
 fn told(
-    target: Option<String>,
+    (target, columns): &Group<'_>,
+    tag: Option<&str>,
     names: &[&str],
-    columns: &[&BTreeMap<String, Counts>],
     cases: &[&String],
     family: u64,
 ) -> TargetReport {
@@ -235,7 +308,7 @@ fn told(
         .collect();
     let comparisons = compare_family(&pairs, family).iter().map(Compared::of).collect();
     let others: Vec<Candidate> = (0..columns.len())
-        .filter(|at| *at != top && columns.len() > 2)
+        .filter(|at| *at != top && columns.len() > 2 && tag.is_none())
         .map(|at| Candidate { name: names[at].to_owned(), against_best: between(top, at) })
         .collect();
     let best = decisions::best(names[top], &others).map(|best| BestOf {
@@ -244,7 +317,7 @@ fn told(
         within: best.within,
         rivals: best.rivals,
     });
-    TargetReport { target, comparisons, best }
+    TargetReport { target: target.clone(), tag: tag.map(str::to_owned), comparisons, best }
 }
 
 impl Compared {
@@ -266,7 +339,12 @@ impl Compared {
 
 /// Reads a run's verdicts.
 fn read(name: &str, paths: &RunPaths) -> Result<Run, CompareError> {
-    let mut run = Run { name: name.to_owned(), targets: BTreeMap::new(), inputs: BTreeMap::new() };
+    let mut run = Run {
+        name: name.to_owned(),
+        targets: BTreeMap::new(),
+        inputs: BTreeMap::new(),
+        tags: BTreeMap::new(),
+    };
     let path = paths.records();
     if !path.exists() {
         return Err(CompareError::NotARun(paths.dir.clone()));
@@ -295,8 +373,11 @@ impl Run {
         counts.trials += 1;
         counts.assessed += u64::from(passed.is_some());
         counts.passed += u64::from(passed == Some(true));
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.inputs.entry(case) {
+        if let std::collections::btree_map::Entry::Vacant(entry) = self.inputs.entry(case.clone()) {
             entry.insert(line.get(HEAD.input_fingerprint)?.to_string());
+            for tag in line.get(TAGS).unwrap_or_default() {
+                self.tags.entry(tag).or_default().insert(case.clone());
+            }
         }
         Ok(())
     }

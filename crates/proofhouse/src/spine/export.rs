@@ -1,4 +1,5 @@
-//! Files for other programs, as pure functions of a run directory. A format stands in the folder of the kind that it is for.
+//! Files for other programs, as pure functions of a run directory. A format stands in the folder of the kind that it is for, or,
+//! for several kinds, below this one: a file, its `mod` and its row of [`SHARED`].
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -11,15 +12,20 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
 use proofhouse_ledger::summary::Summary;
 
+mod junit;
+
+/// Formats for runs of several kinds.
+pub(crate) const SHARED: &[Format] = &[junit::FORMAT];
+
 /// A format that a run can be written in.
 pub struct Format {
     /// Its word on the command line.
     pub name: &'static str,
     /// What it is, in one line.
     pub about: &'static str,
-    /// The kind of run that it is for.
-    pub kind: Kind,
-    /// Whether every run of that kind is written in it, beside its directory.
+    /// The kinds of run that it is for.
+    pub kinds: &'static [Kind],
+    /// Whether every run of these kinds is written in it, beside its directory.
     pub beside: bool,
     /// What ends the name of the folder that a run's files go to; without it they lie beside the run directory, under names
     /// that no other run has.
@@ -62,7 +68,7 @@ pub enum ExportError {
         /// The format.
         format: &'static str,
         /// What it is for.
-        wanted: &'static str,
+        wanted: String,
         /// What the run is.
         found: &'static str,
     },
@@ -83,8 +89,9 @@ impl Format {
 pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
     let manifest: Manifest =
         serde_json::from_slice(&files::read(&paths.manifest())?).map_err(ExportError::Manifest)?;
-    if manifest.kind != format.kind {
-        let (wanted, found) = (format.kind.as_str(), manifest.kind.as_str());
+    if !format.kinds.contains(&manifest.kind) {
+        let found = manifest.kind.as_str();
+        let wanted = format.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join("`, `");
         return Err(ExportError::Kind { format: format.name, wanted, found });
     }
     std::fs::create_dir_all(out).map_err(FileError::new("create", out))?;

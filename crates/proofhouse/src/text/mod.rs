@@ -4,6 +4,10 @@ pub mod visible;
 
 pub mod numbers;
 
+pub mod complaint;
+
+pub(crate) mod glob;
+
 pub mod doc;
 
 pub mod page;

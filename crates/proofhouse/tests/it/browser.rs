@@ -248,7 +248,7 @@ fn text_is_readable_in_both_themes() {
             "a",
             "small",
             ".unassessed a",
-            ".unassessed small",
+            ".unassessed",
             ".note",
             ".headline strong",
             ".headline .why",

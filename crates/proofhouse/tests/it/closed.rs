@@ -85,6 +85,44 @@ fn every_task_and_every_answer_counts() {
 }
 
 #[test]
+fn no_answer_leaves_itself_out_of_the_headline() {
+    let lab = Lab::new();
+    let task = |task_id: &str| {
+        json!({
+            "task_id": task_id,
+            "prompt": "fn f<T: Ord + Copy>(v: &[T]) -> T {\n",
+            "entry_point": "f",
+            "test": "fn main() { assert_eq!(f(&[1, 2]), 2); }",
+        })
+    };
+    let answer = |task: &str, text: &str| json!({"task_id": task, "completion": text});
+    let samples = [
+        answer("a", "    v[1]\n}\n"),
+        answer("a", "    unsafe { *v.get_unchecked(1) }\n}\n"),
+        answer("b", "    unsafe { *v.get_unchecked(1) }\n}\n"),
+        answer("b", "    unsafe { *v.get_unchecked(0) }\n}\n"),
+    ];
+    lab.write("p.jsonl", lines(&[task("a"), task("b")])).write("s.jsonl", lines(&samples));
+    let suite = "kind: code\nsuite_id: s\nproblems: p.jsonl\nsamples: {s: s.jsonl}\nk: [1]\nclippy: off\n";
+    lab.write("suite.yaml", suite).write("open.yaml", format!("{suite}unsafe: allow\n"));
+    let told = "2\u{a0}answers pass only where an answer shares a process with its tests, in a way that cannot be believed \
+                there (`unsupported`), and count as not passed; over what was scored, pass@1 50.0";
+    lab.tools("run suite.yaml --no-cache --run-dir r").exits(0).says("pass@1 25.0").says(told);
+    let types: Vec<Value> = lab.records("r").iter().map(|record| record["error_type"].clone()).collect();
+    assert_eq!(types, [json!(null), json!("unsupported"), json!("unsupported"), json!("assertion_failure")]);
+    let slot = slot(&lab, "r");
+    assert_eq!((slot["unsupported"].clone(), slot["infra"].clone()), (json!(2), json!(2)));
+    let point = &slot["pass_at_k"][0];
+    assert_eq!([&point["tasks"], &point["worst"], &point["best"]], [&json!(2), &json!(0.25), &json!(0.75)]);
+    assert_eq!(slot["unassessed_tasks"], json!([]));
+    let markdown = lab.tools("report r --markdown").exits(0).stdout;
+    for text in [lab.read("r/report.html"), markdown] {
+        assert!(text.contains("count as not passed") && text.contains("25.0\u{a0}%"), "{text}");
+    }
+    lab.tools("run open.yaml --no-cache --run-dir o").exits(0).says("pass@1 75.0");
+}
+
+#[test]
 fn tasks_that_nobody_answers_are_left_out_on_request() {
     let lab = lab();
     lab.write(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proofhouse::family::target::Command;
 use proofhouse::family::target::command::{Evidence, Reader};
 use proofhouse::family::vary::contract;
-use proofhouse::kinds::robustness::{Base, Finder, Policy, PolicyName, modal};
+use proofhouse::kinds::robustness::{Base, Finder, Policy, PolicyName, Terms, modal};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::record::{FailureStage, Mode, Observed, Termination};
 use proofhouse_ledger::summary::robustness::VariantVerdict;
@@ -131,8 +131,16 @@ fn conformance_of_policies_on_real_noise() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         pool[(state >> 33) as usize % pool.len()]
     };
-    let policy =
-        Policy { name: PolicyName::Evidence, base_runs: 10, variant_runs: 5, level: 0.5, compares: true };
+    let policy = Policy {
+        name: PolicyName::Evidence,
+        base_runs: 10,
+        variant_runs: 5,
+        level: 0.8,
+        compares: true,
+        open: false,
+    };
+    let base_runs = std::collections::BTreeMap::from([("case".to_owned(), 10)]);
+    let terms = Terms { policy: PolicyName::Evidence, level: 0.8, open: false, level_runs: 15, base_runs };
     let (mut structural, mut different, mut variants) = (0, 0, 0);
     for _ in 0..200 {
         let base = Base { outcomes: (0..10).map(|_| draw()).collect() };
@@ -160,7 +168,7 @@ fn conformance_of_policies_on_real_noise() {
             different += u32::from(seen[0] != Some(usual));
             variants += 1;
         }
-        let found = finder.finish("evidence", 0.5);
+        let found = finder.finish(&terms);
         structural +=
             found.variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural).count();
     }
@@ -178,7 +186,7 @@ fn conformance_of_robustness_suites() {
     let Some(root) = data("ironclad") else { return };
     let lab = Lab::new();
     for (name, trials) in
-        [("baseline", "30 trials"), ("adversarial", "550 trials"), ("canonical", "4 trials")]
+        [("baseline", "30 trials"), ("adversarial", "598 trials"), ("canonical", "4 trials")]
     {
         lab.run(&format!("check {}/{name}.yaml", root.display())).exits(0).says(trials);
         lab.run(&format!("plan {}/{name}.yaml", root.display())).exits(0).says("policy:      evidence");

@@ -333,7 +333,7 @@ fn what_is_wrong_with_a_suite_is_said_with_its_place() {
     more.run("run s.yaml").exits(3).says("it is not clear by which");
     let rule = self::lab("");
     rule.write("s.yaml", rule.read("s.yaml").replace("'/etc/**'", "'['"));
-    rule.run("run s.yaml").exits(3).says("s.yaml:5").says("a `[` that is never closed");
+    rule.run("run s.yaml").exits(3).says("s.yaml:5").says("`[` is not a path glob: unclosed character class");
 }
 
 #[test]

@@ -77,6 +77,59 @@ fn gates_by_confidence_tag_and_case() {
 }
 
 #[test]
+fn gates_on_metrics_have_three_outcomes() {
+    let lab = Lab::new();
+    let some = target("m", "{regex: \"n00[13]\", reply: wrong}, {regex: \"n009\", fault: timeout}");
+    let gate = |metrics: &str, exit: i32, says: &str| {
+        suite(&lab, "g", 10, &some, &format!("gate: {{metrics: {{{metrics}}}}}"));
+        lab.run("run g.yaml --run-dir r --overwrite").exits(exit).says(says);
+    };
+    gate(
+        "scores: {at_least: 0.7}",
+        0,
+        "m, judge same, has scores between 0.7 and 0.8 (at least 0.7 is asked for)",
+    );
+    gate("scores: {at_least: 0.75}", 9, "as 1 was not assessed");
+    gate("scores: {at_least: 0.9}", 4, "The gate was missed: on these cases, m, judge same, has scores");
+    gate("flaky_cases: {at_most: 0}", 9, "m has no flaky_cases");
+    lab.run("verify r").exits(0);
+    for (metrics, says) in [
+        ("score: {at_least: 1}", "did you mean `scores`?"),
+        ("attack_success_rate: {at_most: 0}", "the metrics here are `flaky_cases`, `scores`"),
+        ("scores: {}", "nothing is asked of `scores`"),
+    ] {
+        suite(&lab, "g", 5, &some, &format!("gate: {{metrics: {{{metrics}}}}}"));
+        lab.run("check g.yaml").exits(3).says(says);
+    }
+    suite(&lab, "g", 5, &some, "gate: {}");
+    lab.run("check g.yaml").exits(3).says("the gate has no `pass_rate`");
+}
+
+/// What was not assessed may have gone either way, also where a kind has rates of its own.
+#[test]
+fn rates_of_a_kind_are_gated_with_what_was_not_seen() {
+    let lab = Lab::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/containment");
+    lab.write("cases.jsonl", std::fs::read_to_string(format!("{folder}/cases.jsonl")).unwrap());
+    let text = std::fs::read_to_string(format!("{folder}/suite.yaml")).unwrap().replace("  calyx: {}\n", "");
+    for (metrics, exit, says) in [
+        ("attack_success_rate: {at_most: 0.1}", 0, "told has attack_success_rate 0 (at most 0.1"),
+        (
+            "benign_utility: {at_least: 0.6}",
+            9,
+            "between 0.5 and 1 (at least 0.6 is asked for), as 2 were not assessed",
+        ),
+        ("benign_utility: {at_most: 0.4}", 4, "The gate was missed"),
+    ] {
+        lab.write(
+            "s.yaml",
+            text.replace("gate: {pass_rate: 0.5}", &format!("gate: {{metrics: {{{metrics}}}}}")),
+        );
+        lab.run("run s.yaml --run-dir r --overwrite").exits(exit).says(says);
+    }
+}
+
+#[test]
 fn every_output_says_the_same_of_targets() {
     let lab = Lab::new();
     let targets = [
@@ -169,11 +222,12 @@ fn runs_of_the_same_cases_are_compared_and_others_refused() {
     let json: serde_json::Value =
         serde_json::from_str(&lab.run("compare a b --format json").exits(0).stdout).unwrap();
     let pair = &json["targets"][0]["comparisons"][0];
-    assert_eq!(pair["sentence"].as_str().unwrap(), text.trim_end());
+    let sentence = pair["sentence"].as_str().unwrap();
+    assert_eq!(text.lines().next(), Some(sentence));
     assert_eq!(pair["more_than_noise"], true);
-    assert!(lab.run("compare a b --format markdown").exits(0).stdout.contains(text.trim_end()));
+    assert!(lab.run("compare a b --format markdown").exits(0).stdout.contains(sentence));
     let closing = lab.run("diff a b --limit 0").exits(0).stdout;
-    let same = text.trim_end().replace("b is worse than a", "B is worse than A");
+    let same = sentence.replace("b is worse than a", "B is worse than A");
     assert!(closing.contains(&same), "one function, one sentence: {closing}");
     lab.run("compare a b a").exits(0).says("is the best of 3");
 
@@ -184,6 +238,35 @@ fn runs_of_the_same_cases_are_compared_and_others_refused() {
         .exits(0)
         .says("compared on 60 common cases only")
         .says("fare alike on all 60 cases");
+}
+
+#[test]
+fn runs_are_compared_by_tag() {
+    let lab = Lab::new();
+    two(&lab, 60, "{regex: \"n0[0-5][13579]\", reply: wrong}");
+    let text = lab.run("compare a b").exits(0).stdout;
+    assert!(text.contains("tag odd: on cases like these, b is worse than a by 100.0 points"), "{text}");
+    assert!(!text.contains("tag even"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&lab.run("compare a b --format json").exits(0).stdout).unwrap();
+    let even = &json["by_tag"][0];
+    assert_eq!((even["tag"].as_str(), even["comparisons"][0]["cases"].as_u64()), (Some("even"), Some(30)));
+    assert_eq!(even["comparisons"][0]["more_than_noise"], false);
+    lab.run("compare a a").exits(0).says("on none of the 2 tags alone is a difference more than noise");
+}
+
+#[test]
+fn a_plan_of_every_kind_says_what_it_can_see() {
+    let lab = Lab::new();
+    for (kind, says) in [
+        ("code", vec!["tasks see a difference", "tasks are too few"]),
+        ("containment", vec!["attacks see a difference", "attacks are too few"]),
+        ("robustness", vec!["is seen with 80 % power"]),
+    ] {
+        lab.run(&format!("init {kind} {kind}")).exits(0);
+        let found = lab.run(&format!("plan {kind}/{kind}.yaml")).exits(0);
+        assert!(says.iter().any(|says| found.stdout.contains(says)), "{kind}: {}", found.stdout);
+    }
 }
 
 #[test]

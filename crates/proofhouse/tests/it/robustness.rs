@@ -223,11 +223,15 @@ fn the_shipped_example_shows_stable_flaky_brittle_and_beyond() {
     lab.run("check robustness.yaml").exits(0);
     lab.run("plan robustness.yaml")
         .exits(0)
-        .says("0.8             97.9 %                1.5 %")
+        .says("about 166 if it always succeeds alike")
+        .says("0.5      4.8 %               4.8 %  38.2 %        52.1 %       14.2")
+        .says("even if every run succeeds, success may differ by 11.9 points")
         .says("false discovery rate");
+    // Level 3 is a coin: between a level that always succeeds and one that never does.
     lab.run("run robustness.yaml --run-dir run")
         .exits(0)
-        .says("holds up to level 2 and fails systematically from level 3 on");
+        .says("2 stable, 1 flaky")
+        .says("between level 2 and 4");
     lab.run("verify run").exits(0);
     let found = &lab.json("run/summary.json")["robustness"];
     let verdicts = |list: &str| -> Vec<String> {
@@ -243,8 +247,15 @@ fn the_shipped_example_shows_stable_flaky_brittle_and_beyond() {
         .map(|variant| variant["case_id"].as_str().unwrap())
         .collect();
     assert_eq!(structural, ["simple_cache"; 4]);
-    assert_eq!(verdicts("levels")[..2], ["clear_success", "clear_success"]);
-    assert_eq!(verdicts("levels")[3], "systematic_failure");
+    assert_eq!(verdicts("levels"), ["clear", "clear", "flaky", "systematic_failure"]);
+    let effects: Vec<(&str, &str)> = found["generators"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["generator"].as_str().unwrap(), row["effect"].as_str().unwrap()))
+        .collect();
+    assert_eq!(effects[0], ("whitespace_noise", "changes_outcomes"));
+    assert!(effects[1..].iter().all(|(_, effect)| *effect == "not_enough_runs"), "{effects:?}");
     let page = lab.read("run/report.html");
     for part in [
         "Five questions",
@@ -259,6 +270,100 @@ fn the_shipped_example_shows_stable_flaky_brittle_and_beyond() {
     }
 }
 
+/// Terminal, Markdown, page and JSON have every sentence of the summary.
+#[test]
+fn one_sentence_is_said_everywhere() {
+    let lab = forge();
+    lab.run("run robustness.yaml --run-dir run --quiet").exits(0);
+    let found = lab.json("run/summary.json")["robustness"].clone();
+    let plain = |text: &str| {
+        let text = text.replace('\u{a0}', " ").replace('\\', "");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let escaped = |text: &str| {
+        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
+    };
+    let page = plain(&lab.read("run/report.html"));
+    let said = |format: &str| plain(&lab.run(&format!("report run --format {format}")).exits(0).stdout);
+    let (text, markdown, json) = (said("text"), said("markdown"), said("json"));
+    for (list, key) in [("baselines", "sentence"), ("generators", "sentence"), ("components", "sentence")] {
+        for row in found[list].as_array().unwrap() {
+            let sentence = plain(row[key].as_str().unwrap());
+            assert!(text.contains(&sentence), "terminal: {sentence}\n{text}");
+            assert!(
+                markdown.contains(&sentence) || markdown.contains(&escaped(&sentence)),
+                "markdown: {sentence}\n{markdown}"
+            );
+            assert!(json.contains(&sentence), "json: {sentence}");
+            assert!(page.contains(&sentence) || page.contains(&escaped(&sentence)), "page: {sentence}");
+        }
+    }
+}
+
+/// Fixed looks, looks that are not planned, and the rules of thumb: the same words, each with its own bound.
+#[test]
+fn the_report_says_which_bound_was_used() {
+    let suite = |more: &str| {
+        format!(
+            "suite_id: one\nmode: baseline\n{more}cases: [{{id: a, instruction: Build it.}}]\ntargets: {{echo: {{command: {{argv: [printf, '%s', '{{instruction}}'], outcome: [{{exit_code: 0, success: true}}]}}}}}}\n"
+        )
+    };
+    for (more, runs, verdict, bound) in [
+        ("", 14, "stable", "planned_looks"),
+        ("runs: 10\n", 10, "consistent_so_far", "planned_looks"),
+        ("policy: fixed\nruns: 22\n", 22, "stable", "planned_looks"),
+        ("policy: seed\n", 3, "consistent_so_far", "planned_looks"),
+        ("looks: open\n", 24, "stable", "any_time"),
+        ("agreement: 0.9\nruns: 40\n", 29, "stable", "planned_looks"),
+    ] {
+        let lab = Lab::new();
+        lab.write("suite.yaml", suite(more));
+        lab.run("run suite.yaml --run-dir run --quiet").exits(0);
+        let found = lab.json("run/summary.json")["robustness"]["baselines"][0].clone();
+        assert_eq!(
+            (found["runs"].as_u64(), found["verdict"].as_str(), found["bound"].as_str()),
+            (Some(runs), Some(verdict), Some(bound)),
+            "{more}: {found}"
+        );
+        let word =
+            if bound == "any_time" { "holds at any number of runs" } else { "exact for the planned looks" };
+        assert!(found["sentence"].as_str().unwrap().contains(word), "{found}");
+    }
+    let lab = Lab::new();
+    lab.write("suite.yaml", suite("agreement: 1\n"));
+    lab.run("check suite.yaml").exits(3).says("no number of runs could show that").says("hint: ");
+}
+
+/// Two runs of the same demo with other noise, and one whose tool breaks.
+#[test]
+fn diff_and_compare_tell_verdicts_drops_and_boundaries() {
+    let lab = forge();
+    lab.run("run robustness.yaml --run-dir a --quiet").exits(0);
+    let suite = lab.read("robustness.yaml");
+    lab.write("other.yaml", suite.replace("seed: 2\n", "seed: 1\n"));
+    lab.run("run other.yaml --run-dir b --quiet").exits(0);
+    let same = lab
+        .run("diff a b --limit 0")
+        .exits(0)
+        .says("verdicts, drops and boundaries differs between A and B by more than noise")
+        .says("it cannot be told to have moved");
+    assert!(!same.stdout.contains("permutation test"), "runs that stop are not pooled: {}", same.stdout);
+    lab.write("forge/forge.sh", lab.read("forge/forge.sh").replace("\"$more\" -ge 4", "\"$more\" -ge 2"));
+    lab.run("run robustness.yaml --run-dir broken --quiet").exits(0);
+    lab.run("diff a broken --limit 0")
+        .exits(0)
+        .says("simple_cache, level 2: clear in A, systematic failure in B")
+        .says("it moved down by more than noise");
+    lab.run("diff a broken --limit 0 --format markdown").exits(0).says("it moved down by more than noise");
+    let json = lab.run("diff a broken --limit 0 --format json").exits(0);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["own"][0]["more_than_noise"], true, "{json}");
+    lab.run("compare a broken")
+        .exits(0)
+        .says("between a and broken by more than noise")
+        .says("it moved down");
+}
+
 #[test]
 fn every_planned_run_has_a_record_whatever_the_number_of_jobs() {
     let lab = forge();
@@ -266,7 +371,7 @@ fn every_planned_run_has_a_record_whatever_the_number_of_jobs() {
     lab.run("run robustness.yaml --run-dir many --jobs 7 --quiet").exits(0);
     assert_eq!(lab.run_files("one"), lab.run_files("many"));
     let records = lab.records("one");
-    assert_eq!(records.len(), 190);
+    assert_eq!(records.len(), 226);
     for record in &records {
         let not_run = record["status"] == "not_run";
         assert_eq!(record["success"].is_null(), not_run, "{record}");
@@ -287,7 +392,7 @@ fn an_interrupted_run_completes_to_the_same_bytes() {
     lab.run("run robustness.yaml --run-dir whole --quiet").exits(0);
     let text = lab.read("whole/records.jsonl");
     let lines: Vec<&str> = text.lines().collect();
-    for kept in [1, 7, 12, 60, 189] {
+    for kept in [1, 7, 23, 60, 225] {
         let (run, config) = (format!("cut{kept}"), lab.read("whole/config.resolved.yaml"));
         let mut part = lines[..kept].join("\n");
         part.push_str("\n{\"torn");
@@ -315,7 +420,7 @@ fn the_plan_is_counted_as_it_streams() {
     };
     let loaded = load(&path, &overrides).unwrap_or_else(|problems| panic!("{problems}"));
     let trials: Vec<_> = loaded.trials().map(Result::unwrap).collect();
-    assert_eq!((trials.len() as u64, trials.len()), (loaded.trial_count, 380));
+    assert_eq!((trials.len() as u64, trials.len()), (loaded.trial_count, 452));
     let ids: std::collections::BTreeSet<_> = trials.iter().map(|trial| trial.record_id).collect();
     assert_eq!(ids.len(), trials.len());
     assert!(trials.iter().zip(0..).all(|(trial, at)| trial.index == at));
@@ -392,7 +497,7 @@ fn the_tree_has_the_seeds_layout_field_for_field() {
         "baseline/simple_cache/aggregate.json",
         "baseline/simple_cache/run_010/instruction.txt",
         "stress/simple_cache/level_4/aggregate.json",
-        "stress/simple_cache/level_1/run_003/debug_ref.txt",
+        "stress/simple_cache/level_1/run_005/debug_ref.txt",
     ] {
         assert!(files.contains_key(&std::path::Path::new(&root).join(path)), "{path}");
     }
@@ -411,7 +516,7 @@ fn a_suite_without_a_tool_is_checked_and_planned_but_not_run() {
     let lab = Lab::new();
     lab.write("suite.yaml", "suite_id: bare\nmode: baseline\ncases: [{id: a, instruction: Build it.}]\n");
     lab.run("check suite.yaml").exits(0);
-    lab.run("plan suite.yaml").exits(0).says("10 (1 cases");
+    lab.run("plan suite.yaml").exits(0).says("22 (1 cases");
     let before = lab.snapshot();
     lab.run("run suite.yaml --run-dir run").exits(3).says("the suite names no tool to test").says("--target");
     assert_eq!(lab.snapshot(), before);
@@ -420,7 +525,7 @@ fn a_suite_without_a_tool_is_checked_and_planned_but_not_run() {
     let records = lab.records("run");
     assert_eq!(records[0]["stdout"], "Build it.");
     assert_eq!(
-        (records[4]["stop_rule"].as_str(), records[5]["status"].as_str()),
+        (records[13]["stop_rule"].as_str(), records[14]["status"].as_str()),
         (Some("agreement"), Some("not_run"))
     );
 }

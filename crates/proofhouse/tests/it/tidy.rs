@@ -238,6 +238,38 @@ fn kinds_are_named_in_their_own_folders_alone() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A member of a family is one file and its lines of the table: nobody else has a `match` that would need it.
+#[test]
+fn members_of_families_are_named_in_their_tables_alone() {
+    // What has settings of its own that a suite or a command line gives apart from it.
+    let known = ["TargetConfig::Command", "LanguageName::Rust"];
+    let tables = [
+        ("TargetConfig::", "family/target/mod.rs"),
+        ("JudgeConfig::", "family/judge/mod.rs"),
+        ("GeneratorConfig::", "family/vary/mod.rs"),
+        ("LanguageName::", "kinds/code/language.rs"),
+    ];
+    let mut wrong = BTreeSet::new();
+    let mut seen = 0;
+    for source in Source::all() {
+        for (prefix, table) in tables {
+            for (at, _) in source.text.match_indices(prefix) {
+                seen += 1;
+                let rest = &source.text[at + prefix.len()..];
+                let word: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
+                let is_member = word.chars().next().is_some_and(char::is_uppercase)
+                    && word.chars().any(char::is_lowercase);
+                let name = format!("{prefix}{word}");
+                if is_member && source.name != table && !known.contains(&name.as_str()) {
+                    wrong.insert(format!("{} names {name}", source.name));
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "the tables are used");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn every_source_file_says_what_it_is_for() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -246,6 +278,194 @@ fn every_source_file_says_what_it_is_for() {
     let silent: Vec<_> =
         files.iter().filter(|path| !std::fs::read_to_string(path).unwrap().starts_with("//!")).collect();
     assert!(silent.is_empty(), "without a `//!` opening: {silent:#?}");
+}
+
+/// The code of all three crates, without comments and tests.
+fn all_code() -> Vec<(String, String)> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut files = Vec::new();
+    sources(crates, &mut files);
+    let tests = |path: &PathBuf| {
+        let mut parts = path.strip_prefix(crates).unwrap().iter();
+        parts.any(|part| {
+            ["tests", "tests.rs", "benches", "examples", "fuzz"].contains(&part.to_str().unwrap())
+        })
+    };
+    let code: Vec<_> = files
+        .into_iter()
+        .filter(|path| !tests(path))
+        .map(|path| (path.display().to_string(), code_of(&std::fs::read_to_string(&path).unwrap())))
+        .collect();
+    assert!(code.len() > 250, "the sources were found");
+    code
+}
+
+/// Where a text has a `Result` whose error is only words, by the text that follows `Result`.
+fn errors_in_words(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, start) in code.match_indices("Result<") {
+        // The end of this `Result`, and the place of the comma before its error.
+        let (mut depth, mut commas, mut end) = (1usize, Vec::new(), None);
+        let from = at + start.len();
+        let mut before = ' ';
+        for (place, c) in code[from..].char_indices() {
+            match c {
+                '<' | '(' | '[' => depth += 1,
+                '>' if before == '-' => {}
+                '>' | ')' | ']' => depth -= 1,
+                ',' if depth == 1 => commas.push(place),
+                _ => {}
+            }
+            before = c;
+            if depth == 0 {
+                end = Some(place);
+                break;
+            }
+        }
+        let Some(end) = end else { continue };
+        // A comma at the end has nothing behind it.
+        let errors = commas.iter().rev().map(|comma| code[from + comma + 1..from + end].trim());
+        let Some(error) = errors.into_iter().find(|error| !error.is_empty()) else { continue };
+        let error = error.trim_end_matches(',').trim();
+        let is_words = error == "String" || error.starts_with("(String") || error.ends_with(", String)");
+        // A lexer's test holds such a function as text.
+        if is_words && !code[..at].ends_with("fn w() -> ") {
+            found.push(code[at..from + end + 1].to_owned());
+        }
+    }
+    found
+}
+
+/// An error is a value: what to do about it and whether it may be shown are its parts, not phrases in its text.
+#[test]
+fn no_error_is_only_words() {
+    let mut wrong = BTreeSet::new();
+    for (name, code) in all_code() {
+        wrong.extend(errors_in_words(&code).into_iter().map(|error| format!("{name}: {error}")));
+    }
+    assert!(wrong.is_empty(), "use `Complaint`, or an error of its own: {wrong:#?}");
+    assert_eq!(errors_in_words("fn f() -> Result<Vec<(u8, u8)>, String> {").len(), 1);
+    assert_eq!(errors_in_words("fn f() -> Result<\n    A,\n    (String, String),\n> {").len(), 1);
+    assert_eq!(errors_in_words("fn f() -> Result<String, Error>; f: fn(&str) -> Result<(), E>").len(), 0);
+}
+
+/// Nothing is decided, and nothing is cut out, by what the text of an error says.
+#[test]
+fn no_error_is_searched_for_a_phrase() {
+    // `message` is what compilers say, which has no parts of its own.
+    const NAMES: [&str; 11] =
+        ["error", "err", "e", "what", "why", "reason", "complaint", "refusal", "problem", "wrong", "failure"];
+    const SEARCHES: [&str; 5] =
+        [".contains(\"", ".starts_with(\"", ".ends_with(\"", ".split_once(\"", ".find(\""];
+    let mut wrong = BTreeSet::new();
+    for (name, code) in all_code() {
+        for (search, at) in
+            SEARCHES.iter().flat_map(|search| code.match_indices(search).map(move |(at, _)| (search, at)))
+        {
+            let before = code[..at].trim_end_matches(".to_string()").trim_end_matches(".what");
+            let word: String =
+                before.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let word: String = word.chars().rev().collect();
+            if NAMES.contains(&word.as_str()) {
+                let line = code[..at].matches('\n').count() + 1;
+                wrong.insert(format!("{name}: about line {line}: {word}{search}"));
+            }
+        }
+        if code.contains("\\n\\nhint: \")") || code.contains("is_about_a_key") {
+            wrong.insert(format!("{name}: a hint is cut out of a text"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// One word per thing, and few of them: the glossary has at most 25, and each is a word of the code and of another document.
+#[test]
+fn the_glossary_is_short_and_kept() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let architecture = read("ARCHITECTURE.md");
+    let (_, glossary) = architecture.split_once("## Glossary").unwrap();
+    let words: Vec<&str> = glossary.split("**").skip(1).step_by(2).collect();
+    assert!((15..=25).contains(&words.len()), "{} words: {words:?}", words.len());
+    let distinct: BTreeSet<&&str> = words.iter().collect();
+    assert_eq!(distinct.len(), words.len(), "a word is there twice: {words:?}");
+    let code: String = all_code().into_iter().map(|(_, code)| code).collect();
+    let documents =
+        ["README.md", "CONTRIBUTING.md", "docs/formats.md", "docs/containment.md", "docs/endpoints.md"]
+            .map(read)
+            .join("\n")
+            + &architecture[..architecture.len() - glossary.len()];
+    let holds = |text: &str, word: &str| {
+        let mut capital = word.to_owned();
+        capital[..1].make_ascii_uppercase();
+        text.contains(word) || text.contains(&capital)
+    };
+    let unused: Vec<&&str> =
+        words.iter().filter(|word| !holds(&code, word) || !holds(&documents, word)).collect();
+    assert!(unused.is_empty(), "not used: {unused:?}");
+}
+
+/// Names that readers guessed wrongly do not come back.
+#[test]
+fn types_have_names_that_say_what_they_are() {
+    const GUESSED: [&str; 9] =
+        ["Scribe", "Desk", "Sheet", "Noted", "Purse", "Heard", "Jury", "Court", "Silence"];
+    let mut wrong = BTreeSet::new();
+    for Source { name, text: code, .. } in Source::all() {
+        for guessed in GUESSED {
+            if ["struct ", "enum ", "trait ", "type "].iter().any(|word| {
+                code.match_indices(&format!("{word}{guessed}"))
+                    .any(|(at, found)| !code[at + found.len()..].starts_with(|c: char| c.is_alphanumeric()))
+            }) {
+                wrong.insert(format!("{name}: {guessed}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What users read calls nothing a "seed" but where randomness comes from, and the policy of that name.
+#[test]
+fn no_document_speaks_of_a_seed_that_its_reader_never_saw() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut texts: Vec<(String, String)> = all_code_with_comments();
+    for name in
+        ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md", "schemas/suite.schema.json"]
+    {
+        texts.push((name.to_owned(), std::fs::read_to_string(root.join(name)).unwrap()));
+    }
+    for folder in ["docs", "docs/reference", "docs/decisions"] {
+        #[expect(clippy::disallowed_methods, reason = "the order of findings does not matter")]
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                texts.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    let meant = [
+        "the seed's",
+        "of the seed as",
+        "rules of the seed",
+        "schema of the seed",
+        "the seeds say",
+        "example of the seed",
+    ];
+    let wrong: Vec<_> = texts
+        .iter()
+        .flat_map(|(name, text)| {
+            meant.iter().filter(|words| text.contains(**words)).map(move |words| (name, words))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The sources with their comments, of which doc comments become pages, help and schemas.
+fn all_code_with_comments() -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    sources(&crate_root(), &mut files);
+    let read = |path: PathBuf| (path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+    files.into_iter().map(read).collect()
 }
 
 /// The reader of paths reads what people write.
@@ -259,4 +479,70 @@ fn paths_are_read_as_the_compiler_reads_them() {
         found,
         ["spine::plan", "spine::plan::Trial", "stats", "spine::run::job::Job", "spine::tally::write"]
     );
+}
+
+/// A crate's manifest: the names of its dependencies as code spells them.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            inside = line.trim_end_matches(']').ends_with("dependencies") && !line.contains("workspace");
+            continue;
+        }
+        let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+        if inside && !name.is_empty() && !name.starts_with('#') {
+            names.push(name.replace('-', "_"));
+        }
+    }
+    names
+}
+
+/// Whether code names something: as a whole word before `::`, or in a `use` of its own.
+fn names(code: &str, name: &str) -> bool {
+    code.match_indices(name).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let after = &code[at + name.len()..];
+        let whole = !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.');
+        whole && (after.starts_with("::") || after.starts_with(';') || after.starts_with(" as "))
+    })
+}
+
+/// What no code names is not built by anybody who wants the program.
+#[test]
+fn every_dependency_is_used() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = std::fs::read_to_string(crates.parent().unwrap().join("Cargo.toml")).unwrap();
+    let mut unused = BTreeSet::new();
+    let mut wanted = BTreeSet::new();
+    for name in ["proofhouse", "proofhouse-ledger", "proofhouse-sandbox"] {
+        let mut files = Vec::new();
+        sources(&crates.join(name), &mut files);
+        let code: Vec<String> = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+        let manifest = std::fs::read_to_string(crates.join(name).join("Cargo.toml")).unwrap();
+        let known = dependencies(&manifest);
+        assert!(known.len() > 3, "the dependencies of {name} were found");
+        for dependency in known {
+            if !code.iter().any(|text| names(text, &dependency)) {
+                unused.insert(format!("{name} does not use `{dependency}`"));
+            }
+            wanted.insert(dependency);
+        }
+    }
+    let shared = root.split("[workspace.dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+    for dependency in dependencies(&format!("[dependencies]\n{shared}")) {
+        if !wanted.contains(&dependency) {
+            unused.insert(format!("no crate wants `{dependency}`"));
+        }
+    }
+    assert!(unused.is_empty(), "{unused:#?}");
+}
+
+#[test]
+fn dependencies_are_found_as_manifests_and_code_name_them() {
+    let manifest = "[package]\nname = \"x\"\n[dependencies]\n# why\nserde.workspace = true\nhyper-util = { version = \"1\" }\n\
+                    [target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n[lints]\nworkspace = true\n";
+    assert_eq!(dependencies(manifest), ["serde", "hyper_util", "libc"]);
+    assert!(names("use serde::Serialize;", "serde") && names("let x = serde::de::x();", "serde"));
+    assert!(!names("use serde_json::Value; // serde", "serde") && !names("self.serde::<u8>()", "serde"));
 }

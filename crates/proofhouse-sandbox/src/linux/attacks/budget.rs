@@ -1,6 +1,8 @@
 //! Attacks on the budget of CPU time: a byte of output is a millisecond of CPU time that was really used, so that the outside counts
 //! what the box may not see. The budget is 400 ms, a tenth more is allowed, and each attack tries to use 1,600.
 
+use std::ffi::CStr;
+
 use super::arena::Arena;
 use super::raw::{at, call, call3, forked, leave, sleep_ms, take_name};
 use super::{Attack, Check, Control, ONE_OF_EACH, TOOLS, Target};
@@ -192,36 +194,86 @@ fn siblings(target: &Target) -> i32 {
     0
 }
 
-/// Becomes a shell that runs this script, which finds itself in `$1`.
-fn shell(script: &std::ffi::CStr) {
-    let words = [c"/bin/sh", c"-c", script, c"sh", script, c"0"];
-    let mut argv: Vec<u64> = words.iter().map(|word| at(word)).collect();
-    argv.push(0);
-    let _ = call3(libc::SYS_execve, argv[0], argv.as_ptr() as u64, [0u64; 1].as_ptr() as u64);
+/// Lets children become shells that run this script, one child after the other, each until it has used this much. A shell cannot count
+/// in milliseconds, so it asks every few of them whether it may go on, and is answered when its time has been written down: what is
+/// not is less than the time between two questions. Our own time for all this is written down with it.
+///
+/// The script finds itself in `$1`, asks at 8 and is answered at 9: an empty line, or a word for the end.
+fn metered(target: &Target, children: u64, each_ms: u64, script: &CStr) {
+    let mut ours_us = thread_us();
+    for _ in 0..children {
+        let (ask, answer) = (pipe(), pipe());
+        // SAFETY: payloads have one thread.
+        let child = unsafe { libc::fork() };
+        if child < 0 {
+            return;
+        }
+        if child == 0 {
+            take_name(&target.tag);
+            let _ = call3(libc::SYS_dup3, ask[1], 8, 0);
+            let _ = call3(libc::SYS_dup3, answer[0], 9, 0);
+            let words = [c"/bin/sh", c"-c", script, c"sh", script];
+            let mut argv: Vec<u64> = words.iter().map(|word| at(word)).collect();
+            argv.push(0);
+            let _ = call3(libc::SYS_execve, argv[0], argv.as_ptr() as u64, [0u64; 1].as_ptr() as u64);
+            leave();
+        }
+        for end in [ask[1], answer[0]] {
+            let _ = call3(libc::SYS_close, end, 0, 0);
+        }
+        let mut written_us = 0;
+        let mut byte = [0u8; 1];
+        while call3(libc::SYS_read, ask[0], byte.as_mut_ptr() as u64, 1) == Ok(1) {
+            let used_us = process_us(child);
+            let more_ms = (used_us + thread_us() - ours_us).saturating_sub(written_us) / 1_000;
+            for _ in 0..more_ms {
+                let _ = call3(libc::SYS_write, 1, at(c"."), 1);
+            }
+            written_us += more_ms * 1_000;
+            let word = if used_us < each_ms * 1_000 { c"\n" } else { c"end\n" };
+            let _ = call3(libc::SYS_write, answer[1], at(word), word.count_bytes() as u64);
+        }
+        for end in [ask[0], answer[1]] {
+            let _ = call3(libc::SYS_close, end, 0, 0);
+        }
+        ours_us = thread_us();
+    }
 }
 
-/// Two bytes are less than what one link of the chain uses.
-fn exec_chain(_: &Target) -> i32 {
-    use_ms(BUDGET_MS / 2);
-    shell(
-        c"i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; printf ..; n=$(($2+1)); [ $n -gt 400 ] || exec /bin/sh -c \"$1\" sh \"$1\" $n",
+/// A pipe that no other program inherits.
+fn pipe() -> [u64; 2] {
+    let mut ends = [0i32; 2];
+    let _ = call3(libc::SYS_pipe2, ends.as_mut_ptr() as u64, libc::O_CLOEXEC as u64, 0);
+    ends.map(|end| end as u64)
+}
+
+/// The CPU time of a process, over all programs that it has been.
+fn process_us(pid: i32) -> u64 {
+    // The kernel's number for the clock of a process.
+    let clock = (!pid << 3) | 2;
+    let mut now = [0i64; 2];
+    let _ = call3(libc::SYS_clock_gettime, clock as u64, now.as_mut_ptr() as u64, 0);
+    now[0].unsigned_abs() * 1_000_000 + now[1].unsigned_abs() / 1_000
+}
+
+fn exec_chain(target: &Target) -> i32 {
+    metered(
+        target,
+        1,
+        WANTED_MS,
+        c"i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done; echo >&8; read end <&9; [ $end ] || exec /bin/sh -c \"$1\" sh \"$1\"",
     );
     0
 }
 
 fn exec_children(target: &Target) -> i32 {
     ignore_children();
-    let everybody = Everybody::from_here();
-    for _ in 0..WANTED_MS / 20 {
-        if forked() == Some(true) {
-            take_name(&target.tag);
-            use_ms(20);
-            shell(c"i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
-            leave();
-        }
-        sleep_ms(10);
-    }
-    everybody.are_gone();
+    metered(
+        target,
+        WANTED_MS / 20,
+        20,
+        c"until [ $end ]; do i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done; echo >&8; read end <&9; done",
+    );
     0
 }
 

@@ -1,11 +1,12 @@
-//! Judges that need somebody else's word: what they ask, who is asked, and what was heard.
+//! Judges that need somebody else's word: what they ask, who is asked, and what was advised.
 //!
 //! A judge stays a pure function. It says what it has to ask about a subject; the run stage asks; then it judges with what
-//! was heard.
+//! they said.
 
 use proofhouse_ledger::Json;
 
 use crate::family::target::{Chat, Plugin, Reply, TargetConfig};
+use crate::text::complaint::Complaint;
 
 /// Who has to be there for a judge to judge.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,13 +39,13 @@ pub enum Question {
     Program(Json),
 }
 
-/// What was heard.
+/// What an adviser said.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum Advice {
     /// From a model.
     Reply(Box<Reply>),
     /// From a plugin: its line, or why there is none.
-    Line(Result<Json, String>),
+    Line(Result<Json, Complaint>),
     /// From a command.
     Ended {
         /// Its exit code; none where something else ended it.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Folding, Texts, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The longest n-gram that counts.
 const ORDER: usize = 4;
@@ -40,9 +41,11 @@ pub struct Bleu {
 }
 
 impl Settings for Bleu {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_score) {
-            return Err(format!("`min_score` is {}\n\nhint: it is within 0 and 1", self.min_score));
+            return Err(
+                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is within 0 and 1")
+            );
         }
         let folding = Folding { ignore_case: self.ignore_case, trim: true, ..Folding::default() };
         let texts = Texts::new(self.value.as_ref(), folding)?;

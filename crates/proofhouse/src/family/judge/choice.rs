@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use self::reading::{Found, Reading};
 use super::text::{NOTHING_EXPECTED, alternatives, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 mod reading;
 
@@ -64,31 +65,27 @@ const MAX_LABELS: usize = 64;
 const MAX_LABEL_CHARS: usize = 64;
 
 impl Settings for Choice {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if self.labels.len() < 2 || self.labels.len() > MAX_LABELS {
-            return Err(format!(
-                "`labels` has {} of them\n\nhint: give 2 to {MAX_LABELS}",
-                self.labels.len()
-            ));
+            return Err(Complaint::new(format!("`labels` has {} of them", self.labels.len()))
+                .hint(format!("give 2 to {MAX_LABELS}")));
         }
         for (at, label) in self.labels.iter().enumerate() {
             let is_plain = label.trim() == label && label.chars().any(char::is_alphanumeric);
             if !is_plain || label.chars().count() > MAX_LABEL_CHARS {
-                return Err(format!(
-                    "{} cannot be a label\n\nhint: use a letter, a number or a word",
-                    excerpt(label)
-                ));
+                return Err(Complaint::new(format!("{} cannot be a label", excerpt(label)))
+                    .hint("use a letter, a number or a word"));
             }
             if self.labels[..at].iter().any(|other| same(other, label)) {
-                return Err(format!(
+                return Err(Complaint::new(format!(
                     "the label {} is there twice, upper and lower case being one",
                     excerpt(label)
-                ));
+                )));
             }
         }
         let own = match &self.value {
             None => None,
-            Some(value) => Some(self.wanted(value).map_err(|what| format!("`value` {what}"))?),
+            Some(value) => Some(self.wanted(value).map_err(|complaint| complaint.about("`value`"))?),
         };
         Ok(Box::new(Compiled { settings: self.clone(), own, reading: OnceLock::new() }))
     }
@@ -110,23 +107,21 @@ fn same(a: &str, b: &str) -> bool {
 
 impl Choice {
     /// The places of the expected labels, at least one.
-    fn wanted(&self, value: &Json) -> Result<Vec<usize>, String> {
+    fn wanted(&self, value: &Json) -> Result<Vec<usize>, Complaint> {
         let list = alternatives(value);
         if list.is_empty() {
-            return Err("is an empty list; no answer could be right".to_owned());
+            return Err(Complaint::new("is an empty list; no answer could be right"));
         }
         list.iter().map(|item| self.wanted_place(item)).collect()
     }
 
-    fn wanted_place(&self, item: &Json) -> Result<usize, String> {
+    fn wanted_place(&self, item: &Json) -> Result<usize, Complaint> {
         let text = item.to_text();
         let first = match self.expected_as {
             ExpectedAs::Label => {
                 return place(&self.labels, text.trim()).ok_or_else(|| {
-                    format!(
-                        "holds {}, which is no label\n\nhint: for places instead of labels set `expected_as`",
-                        excerpt(&text)
-                    )
+                    Complaint::new(format!("holds {}, which is no label", excerpt(&text)))
+                        .hint("for places instead of labels set `expected_as`")
                 });
             }
             ExpectedAs::ZeroBased => 0,
@@ -138,7 +133,11 @@ impl Choice {
             .and_then(|place| place.checked_sub(first))
             .filter(|place| *place < self.labels.len())
             .ok_or_else(|| {
-                format!("holds {}, which is no place among {} choices", excerpt(&text), self.labels.len())
+                Complaint::new(format!(
+                    "holds {}, which is no place among {} choices",
+                    excerpt(&text),
+                    self.labels.len()
+                ))
             })
     }
 }
@@ -161,7 +160,7 @@ impl Judge for Compiled {
                     from_case = wanted;
                     &from_case
                 }
-                Err(what) => return Verdict::unjudged(format!("the case's `expected` {what}")),
+                Err(complaint) => return Verdict::unjudged(complaint.about("the case's `expected`")),
             },
         };
         let text = subject.text();

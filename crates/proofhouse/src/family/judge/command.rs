@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::plugin::{as_value, verdict_of};
 use super::text::excerpt;
-use super::{Heard, Help, Judge, Question, Run, Settings, Subject, Verdict};
+use super::{Advice, Help, Judge, Question, Run, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// A program of yours judges, run in the sandbox once for each answer.
 ///
@@ -38,16 +39,16 @@ fn ten_seconds() -> u32 {
 }
 
 impl Settings for Command {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if self.command.first().is_none_or(|program| program.trim().is_empty()) {
-            return Err("there is no program\n\nhint: `command: [python3, judge.py]`".to_owned());
+            return Err(Complaint::new("there is no program").hint("`command: [python3, judge.py]`"));
         }
         let below = |path: &String| {
             let mut parts = path.split('/');
             !path.is_empty() && parts.all(|part| !matches!(part, "" | "." | ".."))
         };
         if let Some(path) = self.files.iter().find(|path| !below(path)) {
-            return Err(format!("`{path}` does not lie below the suite's directory"));
+            return Err(Complaint::new(format!("`{path}` does not lie below the suite's directory")));
         }
         Ok(Box::new(Compiled(Run {
             command: self.command.clone(),
@@ -76,8 +77,8 @@ impl Judge for Compiled {
         vec![Question::Program(as_value(subject))]
     }
 
-    fn judge_with(&self, _: &Subject<'_>, heard: &[Heard]) -> Verdict {
-        let [Heard::Ended { exit_code, stdout, how }] = heard else {
+    fn judge_with(&self, _: &Subject<'_>, advice: &[Advice]) -> Verdict {
+        let [Advice::Ended { exit_code, stdout, how }] = advice else {
             return Verdict::unjudged("the program was not run");
         };
         let said = parse(stdout.trim().as_bytes(), Strictness::Lenient).ok();
@@ -105,8 +106,8 @@ mod tests {
     fn score(exit_code: Option<i32>, stdout: &str) -> Option<f64> {
         let judge =
             serde_saphyr::from_str::<JudgeConfig>("command: {command: [x]}").unwrap().compile().unwrap();
-        let heard = [Heard::Ended { exit_code, stdout: stdout.to_owned(), how: "somehow".to_owned() }];
-        judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &heard).score
+        let advice = [Advice::Ended { exit_code, stdout: stdout.to_owned(), how: "somehow".to_owned() }];
+        judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &advice).score
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Folding, Texts, excerpt, list};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// How many of several texts an answer must contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +54,7 @@ const MAX_COMPARED_BYTES: usize = 1 << 28;
 const EMPTY: &str = "an expected text is empty, and every answer contains it";
 
 impl Settings for Contains {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         let folding = Folding {
             ignore_case: self.ignore_case,
             trim: false,
@@ -64,7 +65,7 @@ impl Settings for Contains {
         let empty = Json::Null;
         let nothing = Subject { input: "", output: &empty, expected: &empty };
         if self.value.is_some() && texts.of(&nothing)?.iter().any(|text| text.is_empty()) {
-            return Err(format!("{EMPTY}\n\nhint: remove the empty text from `value`"));
+            return Err(Complaint::new(EMPTY).hint("remove the empty text from `value`"));
         }
         Ok(Box::new(Compiled { texts, folding, require: self.require, whole_words: self.whole_words }))
     }

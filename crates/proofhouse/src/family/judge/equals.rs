@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Folding, Texts, excerpt, list};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The answer is the expected text: the whole answer, not a part of it.
 ///
@@ -46,7 +47,7 @@ impl Default for Equals {
 }
 
 impl Settings for Equals {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         let folding = Folding {
             ignore_case: self.ignore_case,
             trim: self.trim,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The program ended with one of these exit codes.
 ///
@@ -34,12 +35,14 @@ impl Default for ExitCode {
 }
 
 impl Settings for ExitCode {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !self.at.starts_with('/') {
-            return Err(format!("`{}` is not a JSON pointer\n\nhint: for example `/exit_code`", self.at));
+            return Err(Complaint::new(format!("`{}` is not a JSON pointer", self.at))
+                .hint("for example `/exit_code`"));
         }
         if let Some(value) = &self.value {
-            codes(value).ok_or("`value` is neither a whole number nor a list of such")?;
+            codes(value)
+                .ok_or_else(|| Complaint::new("`value` is neither a whole number nor a list of such"))?;
         }
         Ok(Box::new(Compiled(self.clone())))
     }

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::text::excerpt;
+use crate::text::complaint::Complaint;
 
 /// Where in an answer its JSON value is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -25,28 +26,28 @@ pub enum Extract {
 const MAX_READ_BYTES: usize = 1 << 22;
 
 /// The answer's JSON value as text, or why there is none.
-pub(super) fn json_text(answer: &str, extract: Extract) -> Result<&str, String> {
+pub(super) fn json_text(answer: &str, extract: Extract) -> Result<&str, Complaint> {
     let whole = answer.trim();
     if whole.is_empty() {
-        return Err("the answer is empty".to_owned());
+        return Err(Complaint::new("the answer is empty"));
     }
     if is_json(whole) || extract == Extract::Whole {
         return Ok(whole);
     }
     fenced(whole)
         .or_else(|| embedded(whole))
-        .ok_or_else(|| format!("there is no JSON value in {}", excerpt(whole)))
+        .ok_or_else(|| Complaint::new(format!("there is no JSON value in {}", excerpt(whole))))
 }
 
 /// The answer's JSON value: a structure as it is, a text parsed; digits beyond 2^53 are kept as text.
-pub(super) fn json_value(output: &Json, extract: Extract) -> Result<Cow<'_, Json>, String> {
+pub(super) fn json_value(output: &Json, extract: Extract) -> Result<Cow<'_, Json>, Complaint> {
     let Json::String(answer) = output else {
         return Ok(Cow::Borrowed(output));
     };
     let text = json_text(answer, extract)?;
     match parse(text.as_bytes(), Strictness::Lenient) {
         Ok(value) => Ok(Cow::Owned(value)),
-        Err(error) => Err(format!("the answer is not JSON: {error}")),
+        Err(error) => Err(Complaint::new(format!("the answer is not JSON: {error}"))),
     }
 }
 
@@ -142,11 +143,11 @@ mod tests {
 
     #[test]
     fn says_why_there_is_none() {
-        let why = |answer: &str| json_value(&Json::from(answer), Extract::Auto).unwrap_err();
+        let why = |answer: &str| json_value(&Json::from(answer), Extract::Auto).unwrap_err().what;
         assert_eq!(why(" \n"), "the answer is empty");
         assert_eq!(why("no idea"), "there is no JSON value in `no idea`");
         assert_eq!(why("{\"a\":1,\"a\":2}"), "the answer is not JSON: duplicate key at `/a`");
-        let whole = json_value(&Json::from("x {}"), Extract::Whole).unwrap_err();
+        let whole = json_value(&Json::from("x {}"), Extract::Whole).unwrap_err().what;
         assert_eq!(whole, "the answer is not JSON: expected a JSON value");
     }
 

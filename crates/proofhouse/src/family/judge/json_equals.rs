@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::extract::{Extract, json_value};
 use super::text::{NOTHING_EXPECTED, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The answer is the expected JSON value.
 ///
@@ -41,20 +42,23 @@ pub struct JsonEquals {
 }
 
 impl Settings for JsonEquals {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !self.abs_tolerance.is_finite() || self.abs_tolerance < 0.0 {
-            return Err(format!("`abs_tolerance` is {}\n\nhint: it is 0 or more", self.abs_tolerance));
+            return Err(
+                Complaint::new(format!("`abs_tolerance` is {}", self.abs_tolerance)).hint("it is 0 or more")
+            );
         }
         if self.ignore_order && (self.subset || self.abs_tolerance > 0.0) {
-            return Err(
+            return Err(Complaint::new(
                 "`ignore_order` pairs list items that are equal, so it cannot be joined with `subset` or \
-                        `abs_tolerance`\n\nhint: use two judges, or compare a part with `pointer`"
-                    .to_owned(),
-            );
+                        `abs_tolerance`",
+            )
+            .hint("use two judges, or compare a part with `pointer`"));
         }
         for pointer in self.pointer.iter().chain(&self.ignore) {
             if !pointer.is_empty() && !pointer.starts_with('/') {
-                return Err(format!("`{pointer}` is not a JSON pointer\n\nhint: write `/{pointer}`"));
+                return Err(Complaint::new(format!("`{pointer}` is not a JSON pointer"))
+                    .hint(format!("write `/{pointer}`")));
             }
         }
         let value = self.value.as_ref().map(|value| self.prepare(value));

@@ -11,6 +11,7 @@ use super::extract::{Extract, json_text};
 use super::latest::Latest;
 use super::text::NOTHING_EXPECTED;
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The answer is JSON that satisfies a JSON Schema.
 ///
@@ -36,7 +37,7 @@ pub struct JsonSchemaJudge {
 }
 
 impl Settings for JsonSchemaJudge {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         let fixed = match &self.schema {
             None => None,
             Some(schema) => Some(validator(schema, self.check_formats)?),
@@ -50,12 +51,14 @@ impl Settings for JsonSchemaJudge {
     }
 }
 
-fn validator(schema: &Json, check_formats: bool) -> Result<Validator, String> {
+fn validator(schema: &Json, check_formats: bool) -> Result<Validator, Complaint> {
     jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
         .should_validate_formats(check_formats)
         .build(&to_value(schema))
-        .map_err(|error| format!("the schema is not valid at `{}`: {error}", error.instance_path()))
+        .map_err(|error| {
+            Complaint::new(format!("the schema is not valid at `{}`: {error}", error.instance_path()))
+        })
 }
 
 /// Whole numbers become integers, which is what a schema's `integer` and a person reading the reason expect.
@@ -78,7 +81,7 @@ const MAX_INTEGER: f64 = proofhouse_ledger::json::MAX_SAFE_INTEGER as f64;
 struct Compiled {
     fixed: Option<Validator>,
     settings: JsonSchemaJudge,
-    of_case: Latest<Json, Result<Validator, String>>,
+    of_case: Latest<Json, Result<Validator, Complaint>>,
 }
 
 impl Judge for Compiled {
@@ -118,14 +121,14 @@ impl Compiled {
 }
 
 /// The answer's value with all its digits: a schema may well ask for integers beyond 2^53.
-fn instance(output: &Json, extract: Extract) -> Result<Value, String> {
+fn instance(output: &Json, extract: Extract) -> Result<Value, Complaint> {
     let Json::String(answer) = output else {
         return Ok(to_value(output));
     };
     let text = json_text(answer, extract)?;
     parse(text.as_bytes(), Strictness::Lenient)
-        .map_err(|error| format!("the answer is not JSON: {error}"))?;
-    serde_json::from_str(text).map_err(|error| format!("the answer is not JSON: {error}"))
+        .map_err(|error| Complaint::new(format!("the answer is not JSON: {error}")))?;
+    serde_json::from_str(text).map_err(|error| Complaint::new(format!("the answer is not JSON: {error}")))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Folding, Texts, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The most that is compared: the product of both lengths in characters, 20,000 against 20,000.
 const MAX_CELLS: usize = 20_000 * 20_000;
@@ -54,9 +55,10 @@ impl Default for Levenshtein {
 }
 
 impl Settings for Levenshtein {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_similarity) {
-            return Err(format!("`min_similarity` is {}\n\nhint: it is within 0 and 1", self.min_similarity));
+            return Err(Complaint::new(format!("`min_similarity` is {}", self.min_similarity))
+                .hint("it is within 0 and 1"));
         }
         let folding = Folding {
             ignore_case: self.ignore_case,

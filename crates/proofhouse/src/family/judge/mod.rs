@@ -1,12 +1,13 @@
 //! The judges of `probe` suites: was this answer right?
 //!
 //! A judge is a pure function of what the target was given, what it answered and what the case expects. It knows
-//! nothing of suites, trials or files. A new one is a file with its settings, and here its `mod` line, its `pub use`
-//! and a row of the table. `panel` puts several judges together.
+//! nothing of suites, trials or files. A new one is a file with its settings, and here its `mod` line and a row of the table.
+//! `panel` puts several judges together.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::complaint::Complaint;
 use crate::text::page::Page;
 
 mod bleu;
@@ -32,7 +33,7 @@ mod panel;
 mod subject;
 mod text;
 
-pub use self::ask::{Heard, Help, Question, Run};
+pub use self::ask::{Advice, Help, Question, Run};
 pub use self::bleu::Bleu;
 pub use self::choice::{Choice, ExpectedAs};
 pub use self::command::Command;
@@ -68,16 +69,16 @@ pub trait Judge: Send + Sync {
         Vec::new()
     }
 
-    /// Judges one answer with what was heard, in the order of the questions.
-    fn judge_with(&self, subject: &Subject<'_>, _: &[Heard]) -> Verdict {
+    /// Judges one answer with what was advised, in the order of the questions.
+    fn judge_with(&self, subject: &Subject<'_>, _: &[Advice]) -> Verdict {
         self.judge(subject)
     }
 }
 
 /// What the settings of every judge can do; the struct that implements it is what a user writes.
 pub trait Settings: JsonSchema {
-    /// Turns settings into a judge, or says what is wrong with them: a fragment, a blank line and a hint.
-    fn compile(&self) -> Result<Box<dyn Judge>, String>;
+    /// Turns settings into a judge, or says what is wrong with them.
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint>;
 
     /// Whether a case without `expected` cannot be judged.
     fn needs_expected(&self) -> bool;
@@ -148,12 +149,12 @@ family! {
 
 impl JudgeConfig {
     /// Whether the settings make sense, without keeping the judge.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Complaint> {
         self.compile().map(drop)
     }
 
     /// The judge that these settings describe.
-    pub fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    pub fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         self.settings().compile_object()
     }
 
@@ -165,12 +166,12 @@ impl JudgeConfig {
 
 /// `Settings` without its static parts, so that the table can hand out any member behind one reference.
 trait SettingsObject {
-    fn compile_object(&self) -> Result<Box<dyn Judge>, String>;
+    fn compile_object(&self) -> Result<Box<dyn Judge>, Complaint>;
     fn needs_expected_object(&self) -> bool;
 }
 
 impl<S: Settings> SettingsObject for S {
-    fn compile_object(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile_object(&self) -> Result<Box<dyn Judge>, Complaint> {
         self.compile()
     }
     fn needs_expected_object(&self) -> bool {

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Heard, Help, Judge, JudgeConfig, Question, Settings, Subject, Verdict};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The answer does not satisfy another judge.
 ///
@@ -23,7 +24,7 @@ pub struct Not(
 );
 
 impl Settings for Not {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         Ok(Box::new(Compiled { name: self.0.name(), judge: self.0.compile()? }))
     }
 
@@ -50,8 +51,8 @@ impl Judge for Compiled {
         self.judge.asks(subject)
     }
 
-    fn judge_with(&self, subject: &Subject<'_>, heard: &[Heard]) -> Verdict {
-        self.turned(self.judge.judge_with(subject, heard))
+    fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
+        self.turned(self.judge.judge_with(subject, advice))
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{NOTHING_EXPECTED, Which, alternatives, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The answer is the expected number, within a tolerance.
 ///
@@ -41,19 +42,19 @@ pub struct Numeric {
 }
 
 impl Settings for Numeric {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         for (key, tolerance) in [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)]
         {
             if !tolerance.is_finite() || tolerance < 0.0 {
-                return Err(format!("`{key}` is {tolerance}\n\nhint: it is 0 or more"));
+                return Err(Complaint::new(format!("`{key}` is {tolerance}")).hint("it is 0 or more"));
             }
         }
         if self.after.as_deref() == Some("") {
-            return Err("`after` is empty\n\nhint: remove it to read the whole answer".to_owned());
+            return Err(Complaint::new("`after` is empty").hint("remove it to read the whole answer"));
         }
         let own = match &self.value {
             None => None,
-            Some(value) => Some(self.wanted(value).map_err(|what| format!("`value` {what}"))?),
+            Some(value) => Some(self.wanted(value).map_err(|complaint| complaint.about("`value`"))?),
         };
         Ok(Box::new(Compiled { settings: self.clone(), own }))
     }
@@ -69,10 +70,10 @@ impl Numeric {
     }
 
     /// The expected numbers, at least one.
-    fn wanted(&self, value: &Json) -> Result<Vec<f64>, String> {
+    fn wanted(&self, value: &Json) -> Result<Vec<f64>, Complaint> {
         let list = alternatives(value);
         if list.is_empty() {
-            return Err("is an empty list; no answer could be right".to_owned());
+            return Err(Complaint::new("is an empty list; no answer could be right"));
         }
         list.iter()
             .map(|item| match item {
@@ -82,24 +83,27 @@ impl Numeric {
                     let mut numbers = self.scanner(text);
                     match (numbers.next(), numbers.next()) {
                         (Some(number), None) => Ok(number),
-                        _ => Err(format!("holds {}, which is not one number", excerpt(text))),
+                        _ => Err(Complaint::new(format!("holds {}, which is not one number", excerpt(text)))),
                     }
                 }
-                other => Err(format!("holds a value of type {}, not a number", other.type_name())),
+                other => {
+                    Err(Complaint::new(format!("holds a value of type {}, not a number", other.type_name())))
+                }
             })
             .collect()
     }
 
     /// The answer's number, or why it has none.
-    fn found(&self, subject: &Subject<'_>) -> Result<f64, String> {
+    fn found(&self, subject: &Subject<'_>) -> Result<f64, Complaint> {
         if let Json::Number(number) = subject.output {
             return Ok(*number);
         }
         let text = subject.text();
         let read = match &self.after {
             None => &*text,
-            Some(mark) => after_last(&text, mark)
-                .ok_or_else(|| format!("{} does not contain the mark {}", excerpt(&text), excerpt(mark)))?,
+            Some(mark) => after_last(&text, mark).ok_or_else(|| {
+                Complaint::new(format!("{} does not contain the mark {}", excerpt(&text), excerpt(mark)))
+            })?,
         };
         let mut numbers = self.scanner(read);
         let found = match self.which {
@@ -108,12 +112,15 @@ impl Numeric {
             Which::Only => {
                 let first = numbers.next();
                 if numbers.next().is_some() {
-                    return Err(format!("there is more than one number in {}", excerpt(read)));
+                    return Err(Complaint::new(format!(
+                        "there is more than one number in {}",
+                        excerpt(read)
+                    )));
                 }
                 first
             }
         };
-        found.ok_or_else(|| format!("there is no number in {}", excerpt(read)))
+        found.ok_or_else(|| Complaint::new(format!("there is no number in {}", excerpt(read))))
     }
 }
 
@@ -137,7 +144,7 @@ impl Judge for Compiled {
                     from_case = wanted;
                     &from_case
                 }
-                Err(what) => return Verdict::unjudged(format!("the case's `expected` {what}")),
+                Err(complaint) => return Verdict::unjudged(complaint.about("the case's `expected`")),
             },
         };
         let answer = match self.settings.found(subject) {

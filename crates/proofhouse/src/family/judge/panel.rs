@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Heard, Help, Judge, JudgeConfig, Question, Subject};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Subject};
+use crate::text::complaint::Complaint;
 
 /// How far below the threshold a sum of rounded products may fall and still count as equal to it.
 const ROUNDING: f64 = 1e-12;
@@ -61,9 +62,12 @@ pub struct PanelVerdict {
 
 impl Panel {
     /// Compiles all judges; the names are the suite's, unique within it.
-    pub fn new(judges: &[(String, JudgeConfig)], scoring: &Scoring) -> Result<Panel, String> {
+    pub fn new(judges: &[(String, JudgeConfig)], scoring: &Scoring) -> Result<Panel, Complaint> {
         if !(0.0..=1.0).contains(&scoring.threshold) {
-            return Err(format!("`threshold` is {}, and scores are within 0 and 1", scoring.threshold));
+            return Err(Complaint::new(format!(
+                "`threshold` is {}, and scores are within 0 and 1",
+                scoring.threshold
+            )));
         }
         let place = |name: &str| judges.iter().position(|(known, _)| known == name);
         for (name, weight) in &scoring.weights {
@@ -71,9 +75,8 @@ impl Panel {
                 return Err(unknown(name, "weights", judges));
             }
             if !(0.0..=MAX_WEIGHT).contains(weight) {
-                return Err(format!(
-                    "the weight of `{name}` is {weight}\n\nhint: it is within 0 and {MAX_WEIGHT}"
-                ));
+                return Err(Complaint::new(format!("the weight of `{name}` is {weight}"))
+                    .hint(format!("it is within 0 and {MAX_WEIGHT}")));
             }
         }
         let primary = match &scoring.primary {
@@ -82,11 +85,10 @@ impl Panel {
         };
         let seats = judges.iter().enumerate().map(|(at, (name, config))| {
             if place(name) != Some(at) {
-                return Err(format!(
-                    "two judges are called `{name}`\n\nhint: give one of them another `name`"
-                ));
+                return Err(Complaint::new(format!("two judges are called `{name}`"))
+                    .hint("give one of them another `name`"));
             }
-            let judge = config.compile().map_err(|what| format!("judge `{name}`: {what}"))?;
+            let judge = config.compile().map_err(|complaint| complaint.about(format!("judge `{name}`:")))?;
             Ok(Seat { name: name.clone(), weight: scoring.weights.get(name).copied().unwrap_or(1.0), judge })
         });
         Ok(Panel { seats: seats.collect::<Result<_, _>>()?, primary, threshold: scoring.threshold })
@@ -102,12 +104,12 @@ impl Panel {
         self.judge_with(subject, only, &BTreeMap::new())
     }
 
-    /// As [`Panel::judge`], with what was heard for the judges that ask, by their places.
+    /// As [`Panel::judge`], with what was advised for the judges that ask, by their places.
     pub fn judge_with(
         &self,
         subject: &Subject<'_>,
         only: Option<&[usize]>,
-        heard: &BTreeMap<usize, Vec<Heard>>,
+        advice: &BTreeMap<usize, Vec<Advice>>,
     ) -> PanelVerdict {
         let mut out = PanelVerdict {
             scores: Vec::with_capacity(only.map_or(self.seats.len(), <[usize]>::len)),
@@ -117,8 +119,8 @@ impl Panel {
             explanations: Vec::new(),
         };
         match only {
-            Some(places) => places.iter().for_each(|&at| self.ask(at, subject, heard, &mut out)),
-            None => (0..self.seats.len()).for_each(|at| self.ask(at, subject, heard, &mut out)),
+            Some(places) => places.iter().for_each(|&at| self.ask(at, subject, advice, &mut out)),
+            None => (0..self.seats.len()).for_each(|at| self.ask(at, subject, advice, &mut out)),
         }
         out.mean = self.mean(&out.scores);
         out.primary = match self.primary {
@@ -145,11 +147,11 @@ impl Panel {
         &self,
         at: usize,
         subject: &Subject<'_>,
-        heard: &BTreeMap<usize, Vec<Heard>>,
+        advice: &BTreeMap<usize, Vec<Advice>>,
         out: &mut PanelVerdict,
     ) {
-        let verdict = match heard.get(&at) {
-            Some(heard) => self.seats[at].judge.judge_with(subject, heard),
+        let verdict = match advice.get(&at) {
+            Some(advice) => self.seats[at].judge.judge_with(subject, advice),
             None => self.seats[at].judge.judge(subject),
         };
         out.scores.push((at, verdict.score));
@@ -171,12 +173,10 @@ impl Panel {
     }
 }
 
-fn unknown(name: &str, key: &str, judges: &[(String, JudgeConfig)]) -> String {
+fn unknown(name: &str, key: &str, judges: &[(String, JudgeConfig)]) -> Complaint {
     let names: Vec<String> = judges.iter().map(|(name, _)| format!("`{name}`")).collect();
-    format!(
-        "`{key}` names a judge `{name}` that the suite does not have\n\nhint: it has {}",
-        names.join(", ")
-    )
+    Complaint::new(format!("`{key}` names a judge `{name}` that the suite does not have"))
+        .hint(format!("it has {}", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     /// `a`, `b`, … are judges that look for their own name in the answer; `x` never can judge.
-    fn panel(scoring: &str, names: &[&str]) -> Result<Panel, String> {
+    fn panel(scoring: &str, names: &[&str]) -> Result<Panel, Complaint> {
         let judges: Vec<(String, JudgeConfig)> = names
             .iter()
             .map(|name| {
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn faulty_scoring_is_named() {
-        let refused = |scoring, names: &[&str]| panel(scoring, names).map(drop).unwrap_err();
+        let refused = |scoring, names: &[&str]| panel(scoring, names).map(drop).unwrap_err().to_string();
         assert!(refused("{weights: {b: 1}}", &["a"]).contains("hint: it has `a`"));
         assert!(refused("{primary: b}", &["a"]).contains("`primary` names a judge `b`"));
         assert!(refused("{threshold: 2}", &["a"]).contains("within 0 and 1"));

@@ -7,8 +7,9 @@ use proofhouse_ledger::json::Object;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Heard, Help, Judge, Question, Settings, Subject, Verdict};
+use super::{Advice, Help, Judge, Question, Settings, Subject, Verdict};
 use crate::family::target::Plugin;
+use crate::text::complaint::Complaint;
 
 /// A program of yours judges, in any language: started once, spoken to in JSON lines.
 ///
@@ -33,10 +34,10 @@ pub struct PluginJudge {
 }
 
 impl Settings for PluginJudge {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         let plugin = Plugin { command: self.command.clone(), env: self.env.clone() };
         match plugin.check().into_iter().next() {
-            Some(complaint) => Err(complaint.what),
+            Some(complaint) => Err(complaint),
             None => Ok(Box::new(Compiled(plugin))),
         }
     }
@@ -61,10 +62,10 @@ impl Judge for Compiled {
         vec![Question::Program(as_value(subject))]
     }
 
-    fn judge_with(&self, _: &Subject<'_>, heard: &[Heard]) -> Verdict {
-        match heard {
-            [Heard::Line(Ok(line))] => read(line),
-            [Heard::Line(Err(why))] => Verdict::unjudged(why.as_str()),
+    fn judge_with(&self, _: &Subject<'_>, advice: &[Advice]) -> Verdict {
+        match advice {
+            [Advice::Line(Ok(line))] => read(line),
+            [Advice::Line(Err(why))] => Verdict::unjudged(why.clone()),
             _ => Verdict::unjudged("the program was not asked"),
         }
     }
@@ -116,10 +117,9 @@ mod tests {
     fn verdict(line: &str) -> (Option<f64>, String) {
         let judge =
             serde_saphyr::from_str::<JudgeConfig>("plugin: {command: [x]}").unwrap().compile().unwrap();
-        let heard =
-            [Heard::Line(parse(line.as_bytes(), Strictness::Strict).map_err(|error| error.to_string()))];
+        let advice = [Advice::Line(parse(line.as_bytes(), Strictness::Strict).map_err(Complaint::of))];
         let verdict =
-            judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &heard);
+            judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &advice);
         (verdict.score, verdict.explanation().unwrap_or_default().to_owned())
     }
 

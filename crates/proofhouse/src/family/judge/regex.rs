@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::latest::Latest;
 use super::text::{Folding, NOTHING_EXPECTED, Texts, Which, excerpt, list};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// How large a compiled pattern may be.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -61,7 +62,7 @@ impl Default for RegexJudge {
 }
 
 impl Settings for RegexJudge {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         let builder = Builder { full: self.full, ignore_case: self.ignore_case };
         match (&self.pattern, &self.group) {
             (Some(pattern), Some(group)) => {
@@ -71,14 +72,13 @@ impl Settings for RegexJudge {
                 let texts = Texts::new(self.value.as_ref(), folding)?;
                 Ok(Box::new(Capture { regex, group, which: self.which, texts, folding }))
             }
-            (None, Some(_)) => {
-                Err("`group` needs a `pattern` of the judge\n\nhint: add `pattern`, or remove \
-                                    `group` to use each case's `expected` as a pattern"
-                    .to_owned())
-            }
+            (None, Some(_)) => Err(Complaint::new("`group` needs a `pattern` of the judge").hint(
+                "add `pattern`, or remove \
+                                    `group` to use each case's `expected` as a pattern",
+            )),
             (_, None) if self.value.is_some() => {
-                Err("`value` is compared with a captured group\n\nhint: add `group: '0'` for the whole match"
-                    .to_owned())
+                Err(Complaint::new("`value` is compared with a captured group")
+                    .hint("add `group: '0'` for the whole match"))
             }
             (Some(pattern), None) => Ok(Box::new(Matches {
                 fixed: Some(builder.build(pattern)?),
@@ -104,7 +104,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn build(self, pattern: &str) -> Result<Regex, String> {
+    fn build(self, pattern: &str) -> Result<Regex, Complaint> {
         let pattern =
             if self.full { Cow::Owned(format!(r"\A\s*(?:{pattern})\s*\z")) } else { Cow::Borrowed(pattern) };
         RegexBuilder::new(&pattern)
@@ -112,7 +112,11 @@ impl Builder {
             .size_limit(MAX_PATTERN_BYTES)
             .build()
             .map_err(|error| {
-                format!("pattern {} is not valid: {}", excerpt(&pattern), last_line(&error.to_string()))
+                Complaint::new(format!(
+                    "pattern {} is not valid: {}",
+                    excerpt(&pattern),
+                    last_line(&error.to_string())
+                ))
             })
     }
 }
@@ -122,16 +126,16 @@ fn last_line(message: &str) -> &str {
     message.lines().next_back().unwrap_or(message).trim_start_matches("error: ")
 }
 
-fn group_number(regex: &Regex, group: &str) -> Result<usize, String> {
+fn group_number(regex: &Regex, group: &str) -> Result<usize, Complaint> {
     let number = match group.parse::<usize>() {
         Ok(number) => (number < regex.captures_len()).then_some(number),
         Err(_) => regex.capture_names().position(|name| name == Some(group)),
     };
     number.ok_or_else(|| {
-        format!(
-            "the pattern has no group `{group}`\n\nhint: it has the groups 0 to {}; a name is written `(?<name>…)`",
+        Complaint::new(format!("the pattern has no group `{group}`")).hint(format!(
+            "it has the groups 0 to {}; a name is written `(?<name>…)`",
             regex.captures_len() - 1
-        )
+        ))
     })
 }
 
@@ -139,7 +143,7 @@ fn group_number(regex: &Regex, group: &str) -> Result<usize, String> {
 struct Matches {
     fixed: Option<Regex>,
     builder: Builder,
-    of_case: Latest<String, Result<Regex, String>>,
+    of_case: Latest<String, Result<Regex, Complaint>>,
 }
 
 impl Judge for Matches {

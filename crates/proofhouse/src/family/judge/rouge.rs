@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::text::{Folding, Texts, excerpt};
 use super::{Judge, Settings, Subject, Verdict};
+use crate::text::complaint::Complaint;
 
 /// The longest text that is compared, in bytes.
 const MAX_BYTES: usize = 200_000;
@@ -72,9 +73,11 @@ pub enum Measure {
 }
 
 impl Settings for Rouge {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_score) {
-            return Err(format!("`min_score` is {}\n\nhint: it is within 0 and 1", self.min_score));
+            return Err(
+                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is within 0 and 1")
+            );
         }
         let texts = Texts::new(self.value.as_ref(), Folding::default())?;
         Ok(Box::new(Compiled { texts, settings: self.clone() }))

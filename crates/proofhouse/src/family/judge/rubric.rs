@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::text::excerpt;
-use super::{Heard, Help, Judge, Question, Settings, Subject, Verdict};
+use super::{Advice, Help, Judge, Question, Settings, Subject, Verdict};
 use crate::family::target::{Chat, Outcome, TargetConfig, Template};
+use crate::text::complaint::Complaint;
 
 /// The prompt that is used where a suite has none of its own. It is part of every run's identity.
 const PROMPT: &str = "You are a strict examiner. Judge one answer by one criterion, and by nothing else.
@@ -83,31 +84,32 @@ pub enum Decide {
 }
 
 impl Settings for Rubric {
-    fn compile(&self) -> Result<Box<dyn Judge>, String> {
+    fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if self.criterion.trim().is_empty() {
-            return Err("`criterion` is empty\n\nhint: say in words what makes an answer right".to_owned());
+            return Err(
+                Complaint::new("`criterion` is empty").hint("say in words what makes an answer right")
+            );
         }
         if self.models.is_empty() {
             return Err(
-                "no model judges\n\nhint: `models: {first: {openai: {model: gpt-4o-mini}}}`".to_owned()
+                Complaint::new("no model judges").hint("`models: {first: {openai: {model: gpt-4o-mini}}}`")
             );
         }
         for (name, config) in &self.models {
             if let Some(complaint) = config.check().into_iter().next() {
-                let hint = complaint.hint.map_or(String::new(), |hint| format!("\n\nhint: {hint}"));
-                return Err(format!("model `{name}`: {}{hint}", complaint.what));
+                // The way to it stays behind: it leads through the model's settings, not through the judge's.
+                return Err(Complaint { at: Vec::new(), ..complaint.about(format!("model `{name}`:")) });
             }
         }
-        let prompt = Template::parse(&self.prompt).map_err(|error| format!("`prompt`: {error}"))?;
+        let prompt =
+            Template::parse(&self.prompt).map_err(|error| Complaint::new(format!("`prompt`: {error}")))?;
         let known = ["criterion", "input", "expected", "output", "mark"];
         if let Some(field) = prompt.fields().find(|field| !known.contains(field)) {
-            return Err(format!(
-                "nothing fills `{{{field}}}` in `prompt`\n\nhint: use {{{}}}",
-                known.join("}, {")
-            ));
+            return Err(Complaint::new(format!("nothing fills `{{{field}}}` in `prompt`"))
+                .hint(format!("use {{{}}}", known.join("}, {"))));
         }
         if !prompt.fields().any(|field| field == "output") {
-            return Err("`prompt` does not show the answer\n\nhint: put `{output}` into it".to_owned());
+            return Err(Complaint::new("`prompt` does not show the answer").hint("put `{output}` into it"));
         }
         Ok(Box::new(Compiled { settings: self.clone(), prompt }))
     }
@@ -162,11 +164,11 @@ impl Judge for Compiled {
             .collect()
     }
 
-    fn judge_with(&self, subject: &Subject<'_>, heard: &[Heard]) -> Verdict {
+    fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
         if subject.text().chars().nth(MAX_SHOWN_CHARS).is_some() {
             return Verdict::unjudged(format!("the answer is longer than {MAX_SHOWN_CHARS} characters"));
         }
-        let opinions: Vec<Opinion> = heard.iter().map(opinion).collect();
+        let opinions: Vec<Opinion> = advice.iter().map(opinion).collect();
         let names = || self.settings.models.keys().zip(&opinions);
         let scores: Vec<f64> = opinions.iter().filter_map(|opinion| opinion.score).collect();
         let each = || {
@@ -196,8 +198,8 @@ struct Opinion {
     words: String,
 }
 
-fn opinion(heard: &Heard) -> Opinion {
-    let Heard::Reply(reply) = heard else {
+fn opinion(advice: &Advice) -> Opinion {
+    let Advice::Reply(reply) = advice else {
         return Opinion { score: None, words: "was not asked".to_owned() };
     };
     if !matches!(reply.outcome, Outcome::Answered) {
@@ -243,15 +245,15 @@ mod tests {
     }
 
     fn verdict(more: &str, said: &[&str]) -> Verdict {
-        let heard: Vec<Heard> = said
+        let advice: Vec<Advice> = said
             .iter()
             .map(|text| match *text {
-                "down" => Heard::Reply(Box::new(Reply::failed("connection", "refused"))),
-                text => Heard::Reply(Box::new(Reply::new(Outcome::Answered, Some(Json::from(text))))),
+                "down" => Advice::Reply(Box::new(Reply::failed("connection", "refused"))),
+                text => Advice::Reply(Box::new(Reply::new(Outcome::Answered, Some(Json::from(text))))),
             })
             .collect();
         let subject = Subject { input: "q", output: &Json::from("a"), expected: &Json::Null };
-        judge(said.len(), more).judge_with(&subject, &heard)
+        judge(said.len(), more).judge_with(&subject, &advice)
     }
 
     #[track_caller]

@@ -40,7 +40,7 @@ pub(super) fn unjudged(yaml: &str, expected: &str, output: &str, why: &str) {
 /// The settings are refused before any answer is judged.
 #[track_caller]
 pub(super) fn refused(yaml: &str, why: &str) {
-    let error = config(yaml).check().expect_err(yaml);
+    let error = config(yaml).check().expect_err(yaml).to_string();
     assert!(error.contains(why), "{yaml}: {error}");
 }
 

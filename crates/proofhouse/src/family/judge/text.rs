@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Subject;
+use crate::text::complaint::Complaint;
 use crate::text::visible::is_unseen;
 
 /// How many characters of a text a reason shows.
@@ -98,11 +99,11 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn new(own: Option<&Json>, folding: Folding) -> Result<Self, String> {
+    pub(super) fn new(own: Option<&Json>, folding: Folding) -> Result<Self, Complaint> {
         let own = match own {
             None => None,
             Some(value) => {
-                let texts = folded(value, &folding).map_err(|what| format!("`value` {what}"))?;
+                let texts = folded(value, &folding).map_err(|complaint| complaint.about("`value`"))?;
                 Some(texts.into_iter().map(Cow::into_owned).collect())
             }
         };
@@ -110,7 +111,7 @@ impl Texts {
     }
 
     /// At least one text, or why there is none.
-    pub(super) fn of<'t>(&'t self, subject: &Subject<'t>) -> Result<Vec<Cow<'t, str>>, String> {
+    pub(super) fn of<'t>(&'t self, subject: &Subject<'t>) -> Result<Vec<Cow<'t, str>>, Complaint> {
         match &self.own {
             Some(own) => Ok(own.iter().map(|text| Cow::Borrowed(text.as_str())).collect()),
             None => expected_texts(subject, &self.folding),
@@ -118,32 +119,30 @@ impl Texts {
     }
 }
 
-fn expected_texts<'t>(subject: &Subject<'t>, folding: &Folding) -> Result<Vec<Cow<'t, str>>, String> {
+fn expected_texts<'t>(subject: &Subject<'t>, folding: &Folding) -> Result<Vec<Cow<'t, str>>, Complaint> {
     if *subject.expected == Json::Null {
-        return Err(NOTHING_EXPECTED.to_owned());
+        return Err(Complaint::new(NOTHING_EXPECTED));
     }
-    folded(subject.expected, folding).map_err(|what| format!("the case's `expected` {what}"))
+    folded(subject.expected, folding).map_err(|complaint| complaint.about("the case's `expected`"))
 }
 
 /// The error of a judge that has no value of its own and whose case expects nothing.
 pub(super) const NOTHING_EXPECTED: &str = "the case has no `expected` and the judge no `value` of its own";
 
-fn folded<'t>(value: &'t Json, folding: &Folding) -> Result<Vec<Cow<'t, str>>, String> {
+fn folded<'t>(value: &'t Json, folding: &Folding) -> Result<Vec<Cow<'t, str>>, Complaint> {
     let list = alternatives(value);
     if list.is_empty() {
-        return Err("is an empty list; no answer could be right".to_owned());
+        return Err(Complaint::new("is an empty list; no answer could be right"));
     }
     list.iter().map(|item| fold_scalar(item, folding)).collect()
 }
 
-fn fold_scalar<'t>(item: &'t Json, folding: &Folding) -> Result<Cow<'t, str>, String> {
+fn fold_scalar<'t>(item: &'t Json, folding: &Folding) -> Result<Cow<'t, str>, Complaint> {
     match item {
         Json::String(text) => Ok(folding.fold(text)),
         Json::Number(_) | Json::Bool(_) => Ok(Cow::Owned(folding.fold(&item.to_string()).into_owned())),
-        other => Err(format!(
-            "holds a value of type {}, not text\n\nhint: structures are compared by `json-equals`",
-            other.type_name()
-        )),
+        other => Err(Complaint::new(format!("holds a value of type {}, not text", other.type_name()))
+            .hint("structures are compared by `json-equals`")),
     }
 }
 

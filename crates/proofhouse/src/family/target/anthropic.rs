@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoint::{Dialect, Ended, Remote, Said, disguised, text_at, unexpected, with_extra};
 use super::openai::{Refused, check_model, is_null, refuse_key, texts};
-use super::place::{Place, check_extra};
+use super::place::{EndpointSettings, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Complaint, Message, Opening};
+use super::{Call, Chat, Member, Message, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// Anthropic's own API, where it differs from the OpenAI shape.
 ///
@@ -84,8 +85,8 @@ const USAGE: Places = &[
 ];
 
 impl Anthropic {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn endpoint(&self) -> EndpointSettings<'_> {
+        EndpointSettings {
             maker: "ANTHROPIC",
             base_url: self.base_url.as_deref(),
             default_url: Some("https://api.anthropic.com"),
@@ -98,7 +99,7 @@ impl Anthropic {
 
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.place().check();
+        let mut complaints = self.endpoint().check();
         complaints.extend(refuse_key(&self.api_key, "ANTHROPIC_API_KEY"));
         complaints.extend(check_extra(&self.extra));
         complaints.extend(check_model(&self.model));
@@ -108,8 +109,16 @@ impl Anthropic {
     /// Makes the endpoint ready.
     pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
         let dialect = Box::new(Speech(self.clone()));
-        let remote = Remote::open(&self.place(), "/v1/messages", ("x-api-key", ""), opening, dialect)?;
+        let remote = Remote::open(&self.endpoint(), "/v1/messages", ("x-api-key", ""), opening, dialect)?;
         Ok(remote.expecting(Some(self.max_tokens)).with_header("anthropic-version", "2023-06-01"))
+    }
+}
+
+impl Member for Anthropic {
+    const COUNTS_CACHED_APART: bool = true;
+
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Remote(Box::new(self.open(opening)?)))
     }
 }
 

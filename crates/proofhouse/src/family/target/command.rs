@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{At, Complaint};
+use super::{Member, System};
+use crate::text::complaint::Complaint;
 
 mod outcome;
 mod preset;
@@ -13,7 +14,7 @@ mod tool;
 
 pub use outcome::{Evidence, Judgement, OutcomeRule, Reader};
 pub use preset::Preset;
-pub use tool::{Invocation, Opening, Tool, ToolError, WorkFile};
+pub use tool::{Invocation, Opening, Tool, WorkFile};
 
 /// Where the instruction stands in `argv`.
 const PLACEHOLDER: &str = "{instruction}";
@@ -179,11 +180,8 @@ impl Command {
     pub fn check(&self) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         let places = self.argv.iter().map(|arg| arg.matches(PLACEHOLDER).count()).sum::<usize>();
-        let complaint = |key: &'static str, what: String, hint: &str| Complaint {
-            at: vec![At::Key(key.into())],
-            what,
-            hint: Some(hint.to_owned()),
-        };
+        let complaint =
+            |key: &'static str, what: String, hint: &str| Complaint::new(what).hint(hint).key(key);
         if self.argv.first().is_none_or(|program| program.is_empty()) {
             complaints.push(complaint(
                 "argv",
@@ -243,22 +241,26 @@ impl Command {
         complaints
     }
 
-    /// Why the tool cannot receive this instruction, as a fragment with a hint.
-    pub fn refuses(&self, instruction: &str) -> Option<String> {
+    /// Why the tool cannot receive this instruction.
+    pub fn refuses(&self, instruction: &str) -> Option<Complaint> {
         if self.via != Via::Argv {
             return None;
         }
         if let Some(at) = instruction.find('\0') {
-            return Some(format!(
-                "the instruction holds a NUL character at byte {at}, which no argument can\n\nhint: remove it, or give the target `via: stdin`"
-            ));
+            return Some(
+                Complaint::new(format!(
+                    "the instruction holds a NUL character at byte {at}, which no argument can"
+                ))
+                .hint("remove it, or give the target `via: stdin`"),
+            );
         }
         let frame = self.argv.iter().find(|arg| arg.contains(PLACEHOLDER));
         let bytes = frame.map_or(0, |frame| frame.len() - PLACEHOLDER.len()) + instruction.len();
         (bytes > MAX_ARGUMENT_BYTES).then(|| {
-            format!(
-                "the instruction makes an argument of {bytes} bytes, and {MAX_ARGUMENT_BYTES} is the most\n\nhint: shorten it, or give the target `via: file`"
-            )
+            Complaint::new(format!(
+                "the instruction makes an argument of {bytes} bytes, and {MAX_ARGUMENT_BYTES} is the most"
+            ))
+            .hint("shorten it, or give the target `via: file`")
         })
     }
 
@@ -269,6 +271,17 @@ impl Command {
             preset.fill(&mut command);
         }
         command
+    }
+}
+
+impl Member for Box<Command> {
+    fn system(&self, _: &super::Opening) -> Result<System, Complaint> {
+        Err(Complaint::new("a `command` answers robustness suites only")
+            .hint("write `kind: robustness`, or give the suite another target"))
+    }
+
+    fn pass_env(&self) -> &[String] {
+        &self.pass_env
     }
 }
 
@@ -318,9 +331,9 @@ mod tests {
         assert!(
             plain
                 .refuses(&"x".repeat(MAX_ARGUMENT_BYTES + 1))
-                .is_some_and(|text| text.contains("131072 bytes"))
+                .is_some_and(|complaint| complaint.what.contains("131072 bytes"))
         );
-        assert!(plain.refuses("a\0b").is_some_and(|text| text.contains("at byte 1")));
+        assert!(plain.refuses("a\0b").is_some_and(|complaint| complaint.what.contains("at byte 1")));
         assert!(command(&["tool", "--ask={instruction}"]).refuses(&"x".repeat(MAX_ARGUMENT_BYTES)).is_some());
         let stdin = Command { via: Via::Stdin, ..command(&["tool"]) };
         assert_eq!(stdin.refuses(&"\0".repeat(MAX_ARGUMENT_BYTES * 2)), None);

@@ -11,11 +11,12 @@ use hyper::{HeaderMap, Method, Uri};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{self, Object, Strictness};
 
-use super::place::{Place, check_url, complaint};
+use super::place::{EndpointSettings, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
 use super::transport::{Answer, Ask, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
-use super::{Call, Chat, Complaint, Keys, Opening};
+use super::{Call, Chat, Keys, Opening};
+use crate::text::complaint::Complaint;
 
 /// How one maker's endpoint is spoken to.
 pub(super) trait Dialect: Debug + Send + Sync {
@@ -52,7 +53,7 @@ pub(super) type KeyHeader = (&'static str, &'static str);
 impl Remote {
     /// Opens an endpoint: `path` follows the base address.
     pub(super) fn open(
-        place: &Place<'_>,
+        place: &EndpointSettings<'_>,
         path: &str,
         key_header: KeyHeader,
         opening: &Opening,
@@ -61,7 +62,7 @@ impl Remote {
         let base = place.base(opening)?;
         let whole =
             if path.is_empty() { base.clone() } else { format!("{}{path}", base.trim_end_matches('/')) };
-        let uri = check_url(&whole).map_err(|(what, hint)| complaint(&["base_url"], what, hint))?;
+        let uri = check_url(&whole).map_err(|complaint| complaint.key("base_url"))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -94,7 +95,7 @@ impl Remote {
             keys.add("the key", Some(key.clone()));
         }
         let line = Line::new(place.transport, &uri, key.as_ref(), keys, opening)
-            .map_err(|what| complaint(&["base_url"], what, "install the `ca-certificates` package"))?;
+            .map_err(|complaint| complaint.key("base_url"))?;
         Ok(Remote { line, uri, headers, dialect, max_tokens: 0 })
     }
 
@@ -160,12 +161,11 @@ fn is_json(content_type: &str) -> bool {
 }
 
 /// Reads a body. Half a surrogate pair, which some servers pass on, is kept as the text of its escape.
-fn parse(body: &[u8]) -> Result<Json, String> {
-    let read = |bytes: &[u8]| json::parse(bytes, Strictness::Lenient).map_err(|error| error.to_string());
-    match read(body) {
-        Err(error) if error.contains("surrogate") => read(&spell_out_surrogates(body)).map_err(|_| error),
-        other => other,
-    }
+fn parse(body: &[u8]) -> Result<Json, json::ParseError> {
+    json::parse(body, Strictness::Lenient).or_else(|error| match spell_out_surrogates(body) {
+        spelt if spelt != body => json::parse(&spelt, Strictness::Lenient).map_err(|_| error),
+        _ => Err(error),
+    })
 }
 
 /// Doubles the backslash before every escape of half a surrogate pair that has no other half.

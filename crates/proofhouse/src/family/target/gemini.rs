@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::chat::made_up_id;
 use super::endpoint::{Dialect, Ended, Remote, Said, disguised, small_seed, text_at, unexpected, with_extra};
 use super::openai::{Refused, check_model, is_null, refuse_key, texts, yes};
-use super::place::{Place, check_extra};
+use super::place::{EndpointSettings, check_extra};
 use super::transport::{Answer, Fault, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{At, Call, Chat, Complaint, Message, Opening};
+use super::{Call, Chat, Member, Message, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// Google's own Gemini API, where it differs from the OpenAI shape.
 ///
@@ -86,8 +87,8 @@ const USAGE: Places = &[
 ];
 
 impl Gemini {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn endpoint(&self) -> EndpointSettings<'_> {
+        EndpointSettings {
             maker: "GEMINI",
             base_url: self.base_url.as_deref(),
             default_url: Some("https://generativelanguage.googleapis.com"),
@@ -100,13 +101,13 @@ impl Gemini {
 
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.place().check();
+        let mut complaints = self.endpoint().check();
         complaints.extend(refuse_key(&self.api_key, "GEMINI_API_KEY"));
         complaints.extend(check_extra(&self.extra));
         complaints.extend(check_model(&self.model));
         if !self.model.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
             let what = format!("`{}` cannot be part of an address", self.model);
-            complaints.push(Complaint { at: vec![At::Key("model".into())], what, hint: None });
+            complaints.push(Complaint::new(what).key("model"));
         }
         complaints
     }
@@ -115,8 +116,14 @@ impl Gemini {
     pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
         let path = format!("/v1beta/models/{}:generateContent", self.model);
         let dialect = Box::new(Speech(self.clone()));
-        let remote = Remote::open(&self.place(), &path, ("x-goog-api-key", ""), opening, dialect)?;
+        let remote = Remote::open(&self.endpoint(), &path, ("x-goog-api-key", ""), opening, dialect)?;
         Ok(remote.expecting(self.max_tokens))
+    }
+}
+
+impl Member for Gemini {
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Remote(Box::new(self.open(opening)?)))
     }
 }
 

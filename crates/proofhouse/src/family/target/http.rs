@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::endpoint::{Dialect, Remote, disguised, text_at};
 use super::openai::is_null;
-use super::place::{Place, check_extra};
+use super::place::{EndpointSettings, check_extra};
 use super::reply::{Outcome, Reply};
 use super::shape::Shape;
 use super::transport::{Fault, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{At, Chat, Complaint, Opening};
+use super::{Chat, Member, Opening, System};
+use crate::text::complaint::{At, Complaint};
 
 /// Any JSON endpoint: what is sent is written in the suite, and a JSON pointer says where the answer is.
 ///
@@ -72,8 +73,8 @@ pub struct Http {
 }
 
 impl Http {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn endpoint(&self) -> EndpointSettings<'_> {
+        EndpointSettings {
             maker: "HTTP",
             base_url: Some(&self.url),
             default_url: None,
@@ -86,7 +87,7 @@ impl Http {
 
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.place().check();
+        let mut complaints = self.endpoint().check();
         for complaint in &mut complaints {
             if complaint.at == [At::Key("base_url".into())] {
                 complaint.at = vec![At::Key("url".into())];
@@ -106,11 +107,11 @@ impl Http {
         for (key, pointer) in pointers {
             if let Some(pointer) = pointer.filter(|pointer| !pointer.is_empty() && !pointer.starts_with('/'))
             {
-                complaints.push(Complaint {
-                    at: vec![At::Key(key.into())],
-                    what: format!("`{pointer}` is not a JSON pointer"),
-                    hint: Some(format!("for example `/{pointer}`")),
-                });
+                complaints.push(
+                    Complaint::new(format!("`{pointer}` is not a JSON pointer"))
+                        .hint(format!("for example `/{pointer}`"))
+                        .key(key),
+                );
             }
         }
         complaints
@@ -119,7 +120,13 @@ impl Http {
     /// Makes the endpoint ready.
     pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
         let dialect = Speech { body: Body::new(&self.request)?, settings: self.clone() };
-        Remote::open(&self.place(), "", ("authorization", "Bearer "), opening, Box::new(dialect))
+        Remote::open(&self.endpoint(), "", ("authorization", "Bearer "), opening, Box::new(dialect))
+    }
+}
+
+impl Member for Http {
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Remote(Box::new(self.open(opening)?)))
     }
 }
 
@@ -167,14 +174,9 @@ impl Body {
             other => {
                 let known = |name: &str| matches!(name, "input" | "system" | "seed" | "repetition");
                 Body::Text(Shape::new(other, &known).map_err(|complaint| {
-                    Complaint {
-                        at: path.clone(),
-                        what: complaint.what,
-                        hint: Some(
-                            "use `{input}`, `{system}`, `{seed}`, `{repetition}`; `{{` and `}}` are braces"
-                                .to_owned(),
-                        ),
-                    }
+                    let hint =
+                        "use `{input}`, `{system}`, `{seed}`, `{repetition}`; `{{` and `}}` are braces";
+                    complaint.hint(hint).below(path.iter().cloned())
                 })?)
             }
         })

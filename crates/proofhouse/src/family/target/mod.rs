@@ -3,7 +3,6 @@
 //! What a target does wrong is never a Rust error: it is an [`Outcome`] that is recorded like any other. Members that need
 //! a network share `endpoint` and `transport`; `tape` keeps and plays back what any of them said.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use proofhouse_ledger::json::to_json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::complaint::Complaint;
 use crate::text::page::Page;
 
 mod anthropic;
@@ -49,9 +49,9 @@ pub use http::Http;
 pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::{Pipe, Silence};
+pub(crate) use pipe::{NoAnswer, Pipe};
 pub use plugin::Plugin;
-pub use price::{Price, Prices, Purse};
+pub use price::{Budget, Price, Prices};
 pub use replay::Replay;
 pub use reply::{Attempt, Outcome, Reply};
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
@@ -86,8 +86,44 @@ macro_rules! family {
                 complaints.extend(self.key_in_system());
                 complaints
             }
+
+            /// Whether it answers from here.
+            fn is_here(&self) -> bool {
+                match self { $(TargetConfig::$variant(_) => <$settings as Member>::IS_HERE,)+ }
+            }
+
+            /// Whether its endpoint counts cached tokens beside the input.
+            fn counts_cached_apart(&self) -> bool {
+                match self { $(TargetConfig::$variant(_) => <$settings as Member>::COUNTS_CACHED_APART,)+ }
+            }
+
+            fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+                match self { $(TargetConfig::$variant(settings) => settings.system(opening),)+ }
+            }
+
+            /// Variables of the environment that the target is given.
+            pub fn pass_env(&self) -> &[String] {
+                match self { $(TargetConfig::$variant(settings) => settings.pass_env(),)+ }
+            }
         }
     };
+}
+
+/// What the settings of every target can do beside being checked; the struct that implements it is what a user writes.
+trait Member {
+    /// Whether it answers from here: it needs no tape, and is never paid.
+    const IS_HERE: bool = false;
+
+    /// Whether its endpoint counts cached tokens beside the input.
+    const COUNTS_CACHED_APART: bool = false;
+
+    /// Makes it ready for requests, or says what this machine or its environment lacks.
+    fn system(&self, opening: &Opening) -> Result<System, Complaint>;
+
+    /// Variables of the environment that it is given.
+    fn pass_env(&self) -> &[String] {
+        &[]
+    }
 }
 
 family! {
@@ -117,42 +153,16 @@ pub fn model_id(kind: &str, config: &Json) -> String {
     model.unwrap_or(kind).to_owned()
 }
 
-/// A setting that cannot work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
-    /// The keys and list places that lead from the target's settings to it.
-    pub at: Vec<At>,
-    /// What is wrong: a lowercase fragment, the subject in backticks.
-    pub what: String,
-    /// How to fix it.
-    pub hint: Option<String>,
-}
-
-impl Complaint {
-    /// Whether a key may stand at that place, so that nothing of it is to be shown.
-    pub fn is_about_a_key(&self) -> bool {
-        self.what.contains("a suite is no place for")
-    }
-}
-
-/// One step from a setting to one inside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
-    /// A key of a map.
-    Key(Cow<'static, str>),
-    /// A place in a list, from 0.
-    Index(usize),
-}
-
 impl TargetConfig {
     /// Instructions are recorded like everything else that shapes an answer, so no key may stand in them.
     fn key_in_system(&self) -> Option<Complaint> {
         let settings = to_json(self).ok()?;
         let system = settings.get(self.kind_name())?.get("system")?.as_str()?;
-        looks_like_key(system).then(|| Complaint {
-            at: vec![At::Key("system".into())],
-            what: "this looks like a key, and a suite is no place for one".to_owned(),
-            hint: Some("keys belong into the environment: `api_key_env` names the variable".to_owned()),
+        looks_like_key(system).then(|| {
+            Complaint::new("this looks like a key, and a suite is no place for one")
+                .hint("keys belong into the environment: `api_key_env` names the variable")
+                .key("system")
+                .secret()
         })
     }
 
@@ -162,32 +172,12 @@ impl TargetConfig {
     /// What this machine or its environment lacks: a key, a file, a certificate.
     pub fn open(&self, slot: &str, opening: &Opening) -> Result<Target, Complaint> {
         let replays = opening.tape.as_ref().is_some_and(|tape| tape.mode() == Mode::Replay);
-        let system = match self {
-            TargetConfig::Scripted(settings) => System::Scripted(Script::new(settings)?),
-            TargetConfig::Replay(settings) => System::Replay(settings.open(opening)?),
-            // What plays back needs neither a key nor a connection.
-            _ if replays => System::Away,
-            TargetConfig::OpenAi(settings) => System::Remote(Box::new(settings.open(opening)?)),
-            TargetConfig::Anthropic(settings) => System::Remote(Box::new(settings.open(opening)?)),
-            TargetConfig::Gemini(settings) => System::Remote(Box::new(settings.open(opening)?)),
-            TargetConfig::Ollama(settings) => System::Remote(Box::new(settings.open(opening)?)),
-            TargetConfig::Http(settings) => System::Remote(Box::new(settings.open(opening)?)),
-            TargetConfig::Plugin(settings) => System::Plugin(settings.pipe(opening)),
-            TargetConfig::Command(_) => {
-                return Err(Complaint {
-                    at: Vec::new(),
-                    what: "a `command` answers robustness suites only".to_owned(),
-                    hint: Some("write `kind: robustness`, or give the suite another target".to_owned()),
-                });
-            }
-        };
+        // What plays back needs neither a key nor a connection.
+        let system = if replays && !self.is_here() { System::Replayed } else { self.system(opening)? };
         let settings = to_json(self).expect("settings hold finite numbers, safe integers and text keys only");
-        let tape = match system {
-            System::Scripted(_) | System::Replay(_) => None,
-            _ => opening.tape.clone(),
-        };
-        let account = match (&system, &opening.purse) {
-            (System::Remote(_) | System::Plugin(_), Some(purse)) => self.account(&settings, purse)?,
+        let tape = opening.tape.clone().filter(|_| !self.is_here());
+        let account = match (&system, &opening.budget) {
+            (System::Remote(_) | System::Plugin(_), Some(budget)) => self.account(&settings, budget)?,
             _ => None,
         };
         let keys = Keys::live(&opening.environment, &settings.to_string());
@@ -196,29 +186,18 @@ impl TargetConfig {
 }
 
 impl TargetConfig {
-    /// Variables of the environment that the target is given.
-    pub fn pass_env(&self) -> &[String] {
-        match self {
-            TargetConfig::Command(config) => &config.pass_env,
-            _ => &[],
-        }
-    }
-
     /// What its requests are charged to.
-    fn account(&self, settings: &Json, purse: &Arc<Purse>) -> Result<Option<Account>, Complaint> {
-        let price = purse.price(&model_id(self.kind_name(), settings)).map_err(|what| {
-            let hint = "add it to the price file, for example `MODEL: {input: 0.15, output: 0.6}`";
-            Complaint { at: Vec::new(), what, hint: Some(hint.to_owned()) }
-        })?;
-        let apart = matches!(self, TargetConfig::Anthropic(_));
-        Ok(price.map(|price| Account { purse: purse.clone(), price, apart }))
+    fn account(&self, settings: &Json, budget: &Arc<Budget>) -> Result<Option<Account>, Complaint> {
+        let price = budget.price(&model_id(self.kind_name(), settings))?;
+        let apart = self.counts_cached_apart();
+        Ok(price.map(|price| Account { budget: budget.clone(), price, apart }))
     }
 }
 
 /// Where a target's usage is charged.
 #[derive(Debug)]
 struct Account {
-    purse: Arc<Purse>,
+    budget: Arc<Budget>,
     price: Price,
     /// Whether cached tokens are counted beside the input.
     apart: bool,
@@ -236,7 +215,7 @@ pub struct Opening {
     /// Where replies are kept or come from.
     pub tape: Option<Arc<Tape>>,
     /// What requests are paid from.
-    pub purse: Option<Arc<Purse>>,
+    pub budget: Option<Arc<Budget>>,
     /// What slots of one endpoint have in common.
     pub endpoints: Endpoints,
 }
@@ -249,7 +228,7 @@ impl Default for Opening {
             timeout: Duration::from_secs(60),
             base_dir: Utf8PathBuf::new(),
             tape: None,
-            purse: None,
+            budget: None,
             endpoints: Endpoints::default(),
         }
     }
@@ -275,7 +254,7 @@ enum System {
     Plugin(Pipe),
     Replay(replay::Samples),
     /// Not here: a tape answers for it.
-    Away,
+    Replayed,
 }
 
 impl Target {
@@ -310,8 +289,8 @@ impl Target {
     }
 
     fn charge(&self, reply: &Reply) {
-        if let Some(Account { purse, price, apart }) = &self.account {
-            purse.charge(*price, reply.usage.as_ref(), *apart);
+        if let Some(Account { budget, price, apart }) = &self.account {
+            budget.charge(*price, reply.usage.as_ref(), *apart);
         }
     }
 
@@ -331,7 +310,7 @@ impl Target {
             System::Remote(remote) => remote.chat(chat).await,
             System::Plugin(pipe) => plugin::chat(pipe, chat, self.timeout).await,
             System::Replay(samples) => samples.chat(chat),
-            System::Away => Reply::failed("replay_miss", "no tape answers for this target"),
+            System::Replayed => Reply::failed("replay_miss", "no tape answers for this target"),
         }
     }
 

@@ -12,10 +12,11 @@ use super::endpoint::{
     Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
 };
 use super::openai::{check_model, content, is_null, texts, tools, yes};
-use super::place::{Place, check_extra};
+use super::place::{EndpointSettings, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Complaint, Message, Opening};
+use super::{Call, Chat, Member, Message, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// Ollama's own API, where it differs from the OpenAI shape.
 ///
@@ -77,8 +78,8 @@ pub struct Ollama {
 const USAGE: Places = &[("input_tokens", "/prompt_eval_count"), ("output_tokens", "/eval_count")];
 
 impl Ollama {
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn endpoint(&self) -> EndpointSettings<'_> {
+        EndpointSettings {
             maker: "OLLAMA",
             base_url: self.base_url.as_deref(),
             default_url: Some("http://127.0.0.1:11434"),
@@ -91,7 +92,7 @@ impl Ollama {
 
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.place().check();
+        let mut complaints = self.endpoint().check();
         complaints.extend(check_extra(&self.extra));
         complaints.extend(check_extra(&self.options));
         complaints.extend(check_model(&self.model));
@@ -102,8 +103,14 @@ impl Ollama {
     pub(super) fn open(&self, opening: &Opening) -> Result<Remote, Complaint> {
         let dialect = Box::new(Speech(self.clone()));
         let remote =
-            Remote::open(&self.place(), "/api/chat", ("authorization", "Bearer "), opening, dialect)?;
+            Remote::open(&self.endpoint(), "/api/chat", ("authorization", "Bearer "), opening, dialect)?;
         Ok(remote.expecting(self.max_tokens))
+    }
+}
+
+impl Member for Ollama {
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Remote(Box::new(self.open(opening)?)))
     }
 }
 

@@ -11,10 +11,11 @@ use super::chat::made_up_id;
 use super::endpoint::{
     Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
 };
-use super::place::{Place, check_extra};
+use super::place::{EndpointSettings, check_extra};
 use super::transport::{Answer, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{At, Call, Chat, Complaint, Message, Opening};
+use super::{Call, Chat, Member, Message, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// Any endpoint of the OpenAI shape: OpenAI, vLLM, llama.cpp, LM Studio, OpenRouter, LiteLLM and many more.
 ///
@@ -104,12 +105,13 @@ impl<'de> Deserialize<'de> for Refused {
 
 /// The complaint about a key in a suite.
 pub(super) fn refuse_key(key: &Option<Refused>, usual: &str) -> Option<Complaint> {
-    key.as_ref().map(|Refused| Complaint {
-        at: vec![At::Key("api_key".into())],
-        what: "a suite is no place for a key".to_owned(),
-        hint: Some(format!(
-            "`export {usual}=…` in the shell, and here `api_key_env: {usual}` or nothing at all"
-        )),
+    key.as_ref().map(|Refused| {
+        Complaint::new("a suite is no place for a key")
+            .hint(format!(
+                "`export {usual}=…` in the shell, and here `api_key_env: {usual}` or nothing at all"
+            ))
+            .key("api_key")
+            .secret()
     })
 }
 
@@ -154,11 +156,11 @@ impl OpenAi {
         }
     }
 
-    fn with_place<T>(&self, use_place: impl FnOnce(&Place<'_>) -> T) -> T {
+    fn with_endpoint<T>(&self, use_endpoint: impl FnOnce(&EndpointSettings<'_>) -> T) -> T {
         let (provider, _) = self.reference();
         let maker = provider.to_ascii_uppercase().replace(|c: char| !c.is_ascii_alphanumeric(), "_");
         let known = PROVIDERS.iter().find(|(name, _)| *name == provider);
-        use_place(&Place {
+        use_endpoint(&EndpointSettings {
             maker: &maker,
             base_url: self.base_url.as_deref(),
             default_url: known.map(|(_, url)| *url),
@@ -171,7 +173,7 @@ impl OpenAi {
 
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let mut complaints = self.with_place(|place| place.check());
+        let mut complaints = self.with_endpoint(|place| place.check());
         complaints.extend(refuse_key(&self.api_key, "OPENAI_API_KEY"));
         complaints.extend(check_extra(&self.extra));
         complaints.extend(check_model(&self.model));
@@ -183,19 +185,23 @@ impl OpenAi {
         let (_, model) = self.reference();
         let dialect = Speech { model: model.to_owned(), settings: self.clone() };
         let key_header = ("authorization", "Bearer ");
-        self.with_place(|place| {
+        self.with_endpoint(|place| {
             Remote::open(place, "/chat/completions", key_header, opening, Box::new(dialect))
         })
         .map(|remote| remote.expecting(self.max_tokens))
     }
 }
 
+impl Member for OpenAi {
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Remote(Box::new(self.open(opening)?)))
+    }
+}
+
 /// A model has a name.
 pub(super) fn check_model(model: &str) -> Option<Complaint> {
-    model.trim().is_empty().then(|| Complaint {
-        at: vec![At::Key("model".into())],
-        what: "the model has no name".to_owned(),
-        hint: Some("for example `model: gpt-4o-mini`".to_owned()),
+    model.trim().is_empty().then(|| {
+        Complaint::new("the model has no name").hint("for example `model: gpt-4o-mini`").key("model")
     })
 }
 

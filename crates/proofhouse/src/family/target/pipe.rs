@@ -33,7 +33,7 @@ const PASSED: [&str; 4] = ["PATH", "HOME", "LANG", "LC_ALL"];
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Silence {
+pub(crate) enum NoAnswer {
     /// The program could not be started.
     NotStarted(String),
     /// It ended.
@@ -89,8 +89,8 @@ struct Pending {
 
 #[derive(Debug, Default)]
 struct Asked {
-    waiting: BTreeMap<u64, oneshot::Sender<Result<Json, Silence>>>,
-    over: Option<Silence>,
+    waiting: BTreeMap<u64, oneshot::Sender<Result<Json, NoAnswer>>>,
+    over: Option<NoAnswer>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -112,16 +112,20 @@ impl Pipe {
     }
 
     /// Asks, and waits no longer than `within`.
-    pub(crate) async fn ask(&self, what: &str, question: Json, within: Duration) -> Result<Json, Silence> {
+    pub(crate) async fn ask(&self, what: &str, question: Json, within: Duration) -> Result<Json, NoAnswer> {
         let answer = self.send(what, question)?;
         match tokio::time::timeout(within, answer).await {
-            Err(_) => Err(Silence::TimedOut),
-            Ok(Err(_)) => Err(Silence::Died("the program ended".to_owned())),
+            Err(_) => Err(NoAnswer::TimedOut),
+            Ok(Err(_)) => Err(NoAnswer::Died("the program ended".to_owned())),
             Ok(Ok(answer)) => answer,
         }
     }
 
-    fn send(&self, what: &str, question: Json) -> Result<oneshot::Receiver<Result<Json, Silence>>, Silence> {
+    fn send(
+        &self,
+        what: &str,
+        question: Json,
+    ) -> Result<oneshot::Receiver<Result<Json, NoAnswer>>, NoAnswer> {
         let mut state = locked(&self.state);
         let over = state.running.as_ref().and_then(|running| locked(&running.pending.asked).over.clone());
         if let Some(why) = over {
@@ -132,7 +136,7 @@ impl Pipe {
         }
         if state.running.is_none() {
             state.starts += 1;
-            state.running = Some(self.start().map_err(Silence::NotStarted)?);
+            state.running = Some(self.start()?);
         }
         let id = state.next_id;
         state.next_id += 1;
@@ -148,8 +152,10 @@ impl Pipe {
         Ok(receiver)
     }
 
-    fn start(&self) -> Result<Running, String> {
-        let (program, arguments) = self.argv.split_first().ok_or("there is no command")?;
+    fn start(&self) -> Result<Running, NoAnswer> {
+        let failed = |why: String| NoAnswer::NotStarted(why);
+        let (program, arguments) =
+            self.argv.split_first().ok_or_else(|| failed("there is no command".to_owned()))?;
         #[expect(
             clippy::disallowed_methods,
             reason = "a plugin is the user's own part of the harness; see the module"
@@ -160,10 +166,11 @@ impl Pipe {
             command.current_dir(&self.dir);
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("cannot start `{program}`: {error}"))?;
+        let mut child =
+            command.spawn().map_err(|error| failed(format!("cannot start `{program}`: {error}")))?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
-            return Err("its streams are not there".to_owned());
+            return Err(failed("its streams are not there".to_owned()));
         };
         let pending = Arc::new(Pending { asked: Mutex::default(), keys: Arc::clone(&self.keys) });
         let group = Arc::new(Group::new(child));
@@ -199,7 +206,7 @@ impl Pipe {
             std::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(work)
-                .map_err(|error| error.to_string())?;
+                .map_err(|error| failed(error.to_string()))?;
         }
         Ok(running)
     }
@@ -281,27 +288,27 @@ impl Words {
     }
 
     /// Why there will be no answer, with the last words of the program.
-    fn last(&self, keys: &Keys) -> Silence {
+    fn last(&self, keys: &Keys) -> NoAnswer {
         let waited = self.closed.wait_timeout_while(locked(&self.kept), LAST_WORDS, |kept| !kept.closed);
         let tail: Vec<u8> = waited.unwrap_or_else(PoisonError::into_inner).0.tail.iter().copied().collect();
         let words = String::from_utf8_lossy(&keys.redact_bytes(&tail)).into_owned();
         let from = words.char_indices().rev().nth(KEPT_STDERR).map_or(0, |(at, _)| at);
         match words[from..].trim() {
-            "" => Silence::Died("the program ended".to_owned()),
-            words => Silence::Died(format!("the program ended: {words}")),
+            "" => NoAnswer::Died("the program ended".to_owned()),
+            words => NoAnswer::Died(format!("the program ended: {words}")),
         }
     }
 }
 
 /// Hands answers over until there are no more; the reason where it is not the program's end.
-fn read_lines(stdout: ChildStdout, pending: &Pending) -> Option<Silence> {
+fn read_lines(stdout: ChildStdout, pending: &Pending) -> Option<NoAnswer> {
     let mut reader = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
         match (&mut reader).take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return None,
             Ok(_) if !line.ends_with(b"\n") && line.len() as u64 == MAX_LINE_BYTES => {
-                return Some(Silence::Garbled("it said a line without end".to_owned()));
+                return Some(NoAnswer::Garbled("it said a line without end".to_owned()));
             }
             Ok(_) => {}
         }
@@ -309,7 +316,7 @@ fn read_lines(stdout: ChildStdout, pending: &Pending) -> Option<Silence> {
             continue;
         }
         if let Err(why) = pending.deliver(&line) {
-            return Some(Silence::Garbled(why));
+            return Some(why);
         }
     }
 }
@@ -323,23 +330,24 @@ fn id_in(line: &[u8]) -> Option<u64> {
 }
 
 impl Pending {
-    fn deliver(&self, line: &[u8]) -> Result<(), String> {
+    fn deliver(&self, line: &[u8]) -> Result<(), NoAnswer> {
         let shown = || super::transport::excerpt(&self.keys.redact_bytes(line));
         let answer = match json::parse(line, Strictness::Lenient) {
             Ok(answer) => answer,
             Err(error) => {
-                let why = format!("it said something that is not JSON ({error}): {}", shown());
+                let why =
+                    NoAnswer::Garbled(format!("it said something that is not JSON ({error}): {}", shown()));
                 // Whoever it was meant for has no answer; the others still wait for theirs.
                 let asked = id_in(line).and_then(|id| locked(&self.asked).waiting.remove(&id));
                 let Some(asked) = asked else { return Err(why) };
-                let _ = asked.send(Err(Silence::Garbled(why)));
+                let _ = asked.send(Err(why));
                 return Ok(());
             }
         };
         let id = answer
             .get("id")
             .and_then(Json::as_f64)
-            .ok_or_else(|| format!("it said a line without `id`: {}", shown()))?;
+            .ok_or_else(|| NoAnswer::Garbled(format!("it said a line without `id`: {}", shown())))?;
         let asked = locked(&self.asked).waiting.remove(&(id as u64));
         // An answer that nobody waits for any more came too late; that trial has its outcome.
         if let Some(asked) = asked {
@@ -349,7 +357,7 @@ impl Pending {
     }
 
     /// Says to all who wait why there will be no answer; the first reason counts.
-    fn end(&self, why: impl FnOnce() -> Silence) {
+    fn end(&self, why: impl FnOnce() -> NoAnswer) {
         if locked(&self.asked).over.is_some() {
             return;
         }

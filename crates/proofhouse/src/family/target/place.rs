@@ -6,13 +6,14 @@ use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
 use proofhouse_ledger::Json;
 
+use super::Opening;
 use super::secret::{Secret, is_variable_name, looks_like_key};
 use super::transport::Transport;
-use super::{At, Complaint, Opening};
+use crate::text::complaint::{At, Complaint};
 
 /// Where an endpoint is and what opens it, as a suite says it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct EndpointSettings<'a> {
     /// The maker: `OPENAI` for `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
     pub(super) maker: &'a str,
     pub(super) base_url: Option<&'a str>,
@@ -35,14 +36,14 @@ const SECRET_HEADERS: [&str; 7] = [
     "x-auth-token",
 ];
 
-impl Place<'_> {
+impl EndpointSettings<'_> {
     /// All settings that cannot work, keys in the wrong place first among them.
     pub(super) fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.transport.check();
         if let Some(base) = self.base_url
-            && let Err((what, hint)) = check_url(base)
+            && let Err(complaint) = check_url(base)
         {
-            complaints.push(complaint(&["base_url"], what, hint));
+            complaints.push(complaint.key("base_url"));
         }
         if let Some(name) = self.api_key_env.filter(|name| !is_variable_name(name)) {
             complaints.push(not_a_variable(&["api_key_env"], name));
@@ -51,7 +52,7 @@ impl Place<'_> {
             let hint = "put the value into the environment and name the variable below `headers_env`";
             if SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || looks_like_key(value) {
                 let what = format!("the header `{name}` holds a key, and a suite is no place for one");
-                complaints.push(complaint(&["headers", name], what, hint));
+                complaints.push(complaint(&["headers", name], what, hint).secret());
             } else if HeaderName::try_from(name).is_err() || HeaderValue::try_from(value).is_err() {
                 let what = format!("`{name}` is not a header that can be sent");
                 complaints.push(complaint(&["headers", name], what, "use ASCII letters, digits and hyphens"));
@@ -88,10 +89,10 @@ impl Place<'_> {
                 return Err(complaint(&["model"], what, hint));
             }
         };
-        if let Err((what, hint)) = check_url(base) {
-            return Err(complaint(&["base_url"], format!("`{variable}`: {what}"), hint));
+        match check_url(base) {
+            Ok(_) => Ok(base.to_owned()),
+            Err(complaint) => Err(complaint.about(format!("`{variable}`:")).key("base_url")),
         }
-        Ok(base.to_owned())
     }
 
     /// The key, if one is set; one that the suite names or the maker needs must be.
@@ -113,17 +114,16 @@ impl Place<'_> {
 /// A complaint about the setting at the end of these keys.
 pub(super) fn complaint(at: &[&str], what: impl Into<String>, hint: impl Into<String>) -> Complaint {
     let at = at.iter().map(|key| At::Key((*key).to_owned().into())).collect();
-    Complaint { at, what: what.into(), hint: Some(hint.into()) }
+    Complaint { at, ..Complaint::new(what).hint(hint) }
 }
 
 fn not_a_variable(at: &[&str], text: &str) -> Complaint {
     let hint = "`export MY_KEY=…` in the shell, and `MY_KEY` here";
     // What looks like a key is not repeated.
-    let what = match looks_like_key(text) || text.len() > 24 {
-        true => "this looks like a key, and a suite is no place for one".to_owned(),
-        false => format!("`{text}` is not the name of an environment variable"),
-    };
-    complaint(at, what, hint)
+    match looks_like_key(text) || text.len() > 24 {
+        true => complaint(at, "this looks like a key, and a suite is no place for one", hint).secret(),
+        false => complaint(at, format!("`{text}` is not the name of an environment variable"), hint),
+    }
 }
 
 /// Complains about keys among free settings.
@@ -141,7 +141,8 @@ pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     if holds_key(extra) {
         let what = "there is a key among these settings, and a suite is no place for one";
-        complaints.push(complaint(&["extra"], what, "name a variable with `api_key_env` or `headers_env`"));
+        let hint = "name a variable with `api_key_env` or `headers_env`";
+        complaints.push(complaint(&["extra"], what, hint).secret());
     }
     if !matches!(extra, Json::Null | Json::Object(_)) {
         complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
@@ -150,15 +151,15 @@ pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
 }
 
 /// Reads an address, and refuses one that cannot be used or holds a key.
-pub(super) fn check_url(text: &str) -> Result<Uri, (String, String)> {
-    let example = "for example `http://127.0.0.1:8080/v1`".to_owned();
-    let uri: Uri = text.parse().map_err(|_| ("this is not an address".to_owned(), example.clone()))?;
+pub(super) fn check_url(text: &str) -> Result<Uri, Complaint> {
+    let example = "for example `http://127.0.0.1:8080/v1`";
+    let uri: Uri = text.parse().map_err(|_| Complaint::new("this is not an address").hint(example))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
-        return Err(("the address needs `http://` or `https://` and a host".to_owned(), example));
+        return Err(Complaint::new("the address needs `http://` or `https://` and a host").hint(example));
     }
     if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) || looks_like_key(text) {
-        let hint = "name a variable with `api_key_env` or `headers_env`".to_owned();
-        return Err(("the address holds a key, and a suite is no place for one".to_owned(), hint));
+        let complaint = Complaint::new("the address holds a key, and a suite is no place for one");
+        return Err(complaint.hint("name a variable with `api_key_env` or `headers_env`").secret());
     }
     Ok(uri)
 }
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn addresses_are_checked() {
-        let wrong = |text: &str| check_url(text).unwrap_err().0;
+        let wrong = |text: &str| check_url(text).unwrap_err().what;
         assert!(check_url("http://127.0.0.1:1/v1").is_ok());
         assert!(wrong("127.0.0.1:80").contains("address"));
         assert!(wrong("ftp://x/").contains("needs `http://`"));

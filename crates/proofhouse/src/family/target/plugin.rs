@@ -7,10 +7,11 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pipe::{Pipe, Silence};
+use super::pipe::{NoAnswer, Pipe};
 use super::reply::{Outcome, Reply, output_of};
 use super::secret::looks_like_key;
-use super::{At, Call, Chat, Complaint, Opening};
+use super::{Call, Chat, Member, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// A program of yours that answers, in any language: started once, spoken to in JSON lines.
 ///
@@ -46,19 +47,20 @@ impl Plugin {
     pub(crate) fn check(&self) -> Vec<Complaint> {
         let mut complaints = Vec::new();
         if self.command.first().is_none_or(|program| program.trim().is_empty()) {
-            complaints.push(Complaint {
-                at: vec![At::Key("command".into())],
-                what: "there is no program".to_owned(),
-                hint: Some("for example `command: [python3, answer.py]`".to_owned()),
-            });
+            complaints.push(
+                Complaint::new("there is no program")
+                    .hint("for example `command: [python3, answer.py]`")
+                    .key("command"),
+            );
         }
         for (name, value) in self.env.iter().filter(|(_, value)| looks_like_key(value)) {
             let _ = value;
-            complaints.push(Complaint {
-                at: vec![At::Key("env".into()), At::Key(name.clone().into())],
-                what: "this looks like a key, and a suite is no place for one".to_owned(),
-                hint: None,
-            });
+            complaints.push(
+                Complaint::new("this looks like a key, and a suite is no place for one")
+                    .key("env")
+                    .key(name.clone())
+                    .secret(),
+            );
         }
         complaints
     }
@@ -69,14 +71,20 @@ impl Plugin {
     }
 }
 
+impl Member for Plugin {
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Plugin(self.pipe(opening)))
+    }
+}
+
 /// Asks the program behind a pipe.
 pub(super) async fn chat(pipe: &Pipe, chat: &Chat, timeout: Duration) -> Reply {
     match pipe.ask("chat", chat.to_json(), timeout).await {
         Ok(answer) => read(&answer),
-        Err(Silence::TimedOut) => Reply::new(Outcome::TimedOut, None),
-        Err(Silence::NotStarted(why)) => Reply::failed("plugin_not_started", why),
-        Err(Silence::Died(why)) => Reply::failed("plugin_died", why),
-        Err(Silence::Garbled(why)) => Reply::failed("plugin_garbled", why),
+        Err(NoAnswer::TimedOut) => Reply::new(Outcome::TimedOut, None),
+        Err(NoAnswer::NotStarted(why)) => Reply::failed("plugin_not_started", why),
+        Err(NoAnswer::Died(why)) => Reply::failed("plugin_died", why),
+        Err(NoAnswer::Garbled(why)) => Reply::failed("plugin_garbled", why),
     }
 }
 

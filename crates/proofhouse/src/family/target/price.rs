@@ -1,8 +1,9 @@
-//! What requests cost: a price file, and a purse that a run must not empty.
+//! What requests cost: a price file, and what a run has spent of its budget.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::text::complaint::Complaint;
 use proofhouse_ledger::Json;
 use serde::Deserialize;
 
@@ -29,12 +30,12 @@ impl Prices {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let prices: Prices = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+    pub fn read(text: &str) -> Result<Self, Complaint> {
+        let prices: Prices = serde_saphyr::from_str(text).map_err(Complaint::of)?;
         let numbers = |price: &Price| [price.input, price.output, price.cached.unwrap_or(0.0)];
         for (model, price) in &prices.0 {
             if numbers(price).iter().any(|number| !number.is_finite() || *number < 0.0) {
-                return Err(format!("the price of `{model}` is not a number from 0 on"));
+                return Err(Complaint::new(format!("the price of `{model}` is not a number from 0 on")));
             }
         }
         Ok(prices)
@@ -63,22 +64,23 @@ impl Price {
 
 /// What a run has spent, and what it may.
 #[derive(Debug)]
-pub struct Purse {
+pub struct Budget {
     prices: Prices,
-    budget: Option<f64>,
+    limit: Option<f64>,
     spent: Mutex<f64>,
 }
 
-impl Purse {
-    /// A purse with so many US dollars, or without a bottom.
-    pub fn new(prices: Prices, budget: Option<f64>) -> Self {
-        Purse { prices, budget, spent: Mutex::default() }
+impl Budget {
+    /// So many US dollars, or as many as it takes.
+    pub fn new(prices: Prices, limit: Option<f64>) -> Self {
+        Budget { prices, limit, spent: Mutex::default() }
     }
 
     /// The price of a model; none is fine as long as nothing has to be kept within a budget.
-    pub(super) fn price(&self, model: &str) -> Result<Option<Price>, String> {
-        match (self.prices.of(model), self.budget) {
-            (None, Some(_)) => Err(format!("`--budget` needs a price for `{model}`")),
+    pub(super) fn price(&self, model: &str) -> Result<Option<Price>, Complaint> {
+        match (self.prices.of(model), self.limit) {
+            (None, Some(_)) => Err(Complaint::new(format!("`--budget` needs a price for `{model}`"))
+                .hint("add it to the price file, for example `MODEL: {input: 0.15, output: 0.6}`")),
             (price, _) => Ok(price),
         }
     }
@@ -95,7 +97,7 @@ impl Purse {
 
     /// Whether nothing more may be asked.
     pub fn is_empty(&self) -> bool {
-        self.budget.is_some_and(|budget| self.spent() >= budget)
+        self.limit.is_some_and(|limit| self.spent() >= limit)
     }
 }
 
@@ -115,13 +117,13 @@ mod tests {
         assert!((price.cost(&usage, false) - (600.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
         assert!((price.cost(&usage, true) - (1000.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
         assert_eq!(prices.of("other"), None);
-        let purse = Purse::new(prices, Some(0.003));
-        assert!(purse.price("other").is_err());
-        purse.charge(price, Some(&usage), false);
-        assert!(!purse.is_empty());
-        purse.charge(price, Some(&usage), false);
-        assert!(purse.is_empty(), "{}", purse.spent());
-        assert!(Prices::read("m: {input: -1, output: 0}").unwrap_err().contains("price of `m`"));
+        let budget = Budget::new(prices, Some(0.003));
+        assert!(budget.price("other").is_err());
+        budget.charge(price, Some(&usage), false);
+        assert!(!budget.is_empty());
+        budget.charge(price, Some(&usage), false);
+        assert!(budget.is_empty(), "{}", budget.spent());
+        assert!(Prices::read("m: {input: -1, output: 0}").unwrap_err().what.contains("price of `m`"));
         assert!(Prices::read("m: {input: 1}").is_err());
     }
 }

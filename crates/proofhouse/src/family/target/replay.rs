@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::{Outcome, Reply};
-use super::{At, Chat, Complaint, Opening};
+use super::{Chat, Member, Opening, System};
+use crate::text::complaint::Complaint;
 
 /// Answers from a file: samples that were made elsewhere, or the records of an earlier run.
 ///
@@ -43,21 +44,17 @@ impl Replay {
     pub(super) fn check(&self) -> Vec<Complaint> {
         let below =
             Utf8Path::new(&self.path).components().all(|part| matches!(part, Utf8Component::Normal(_)));
-        let complaint = || Complaint {
-            at: vec![At::Key("path".into())],
-            what: format!("`{}` does not lie below the suite's directory", self.path),
-            hint: Some("put the file beside the suite".to_owned()),
+        let complaint = || {
+            Complaint::new(format!("`{}` does not lie below the suite's directory", self.path))
+                .hint("put the file beside the suite")
+                .key("path")
         };
         (!below || self.path.is_empty()).then(complaint).into_iter().collect()
     }
 
     /// Reads and checks the file.
     pub(super) fn open(&self, opening: &Opening) -> Result<Samples, Complaint> {
-        let at = |key: &'static str, what: String, hint: &str| Complaint {
-            at: vec![At::Key(key.into())],
-            what,
-            hint: Some(hint.to_owned()),
-        };
+        let at = |key: &'static str, what: String, hint: &str| Complaint::new(what).hint(hint).key(key);
         let bytes = files::read(&opening.base_dir.join(&self.path)).map_err(|error| {
             let cause = error.source.to_string();
             at(
@@ -72,13 +69,18 @@ impl Replay {
                 format!("`{}` is not the file that the suite names: it has {}", self.path, found.prefixed());
             return Err(at("sha256", what, "write this digest into the suite if the file is the right one"));
         }
-        Samples::read(&bytes, self.slot.as_deref()).map_err(|what| {
-            at(
-                "path",
-                format!("`{}`: {what}", self.path),
-                "one JSON object a line, with `input` and `output`",
-            )
+        Samples::read(&bytes, self.slot.as_deref()).map_err(|complaint| {
+            let hint = "one JSON object a line, with `input` and `output`";
+            complaint.about(format!("`{}`:", self.path)).hint(hint).key("path")
         })
+    }
+}
+
+impl Member for Replay {
+    const IS_HERE: bool = true;
+
+    fn system(&self, opening: &Opening) -> Result<System, Complaint> {
+        Ok(System::Replay(self.open(opening)?))
     }
 }
 
@@ -87,11 +89,11 @@ impl Replay {
 pub(super) struct Samples(BTreeMap<String, Vec<Reply>>);
 
 impl Samples {
-    fn read(bytes: &[u8], slot: Option<&str>) -> Result<Self, String> {
+    fn read(bytes: &[u8], slot: Option<&str>) -> Result<Self, Complaint> {
         let mut samples: BTreeMap<String, Vec<Reply>> = BTreeMap::new();
         let lines = bytes.split(|byte| *byte == b'\n').enumerate();
         for (number, line) in lines.filter(|(_, line)| !line.trim_ascii().is_empty()) {
-            let wrong = |what: String| format!("line {}: {what}", number + 1);
+            let wrong = |what: String| Complaint::new(format!("line {}: {what}", number + 1));
             let row = json::parse(line, Strictness::Lenient).map_err(|error| wrong(error.to_string()))?;
             if slot.is_some_and(|slot| row.get("slot").and_then(Json::as_str) != Some(slot)) {
                 continue;
@@ -101,7 +103,7 @@ impl Samples {
             samples.entry(input).or_default().push(reply);
         }
         if samples.is_empty() {
-            return Err("no line has an answer".to_owned());
+            return Err(Complaint::new("no line has an answer"));
         }
         Ok(Samples(samples))
     }
@@ -198,7 +200,7 @@ mod tests {
         assert_eq!(shown("e"), r#"error (Some("http_500"), Some("boom"))"#);
         assert_eq!(shown("t"), r#"timeout (Some("timeout"), Some("no answer within the trial's deadline"))"#);
         assert_eq!(shown("r"), r#"success (Some("refused"), None)"#);
-        assert!(Samples::read(b"{\"input\":1}", None).unwrap_err().contains("line 1: no `output`"));
-        assert!(Samples::read(b"", None).unwrap_err().contains("no line"));
+        assert!(Samples::read(b"{\"input\":1}", None).unwrap_err().what.contains("line 1: no `output`"));
+        assert!(Samples::read(b"", None).unwrap_err().what.contains("no line"));
     }
 }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::made_up_id;
 use super::shape::Shape;
-use super::{At, Call, Complaint, Outcome, Reply, Request};
+use super::{Call, Member, Opening, Outcome, Reply, Request, System};
+use crate::text::complaint::{At, Complaint};
 
 /// A target without a network: what it says follows from the input, the seed and the repetition alone.
 ///
@@ -151,10 +152,16 @@ impl Scripted {
     }
 }
 
-fn prefixed<T>(mut at: Vec<At>, result: Result<T, Complaint>) -> Option<Complaint> {
-    let mut complaint = result.err()?;
-    at.append(&mut complaint.at);
-    Some(Complaint { at, ..complaint })
+impl Member for Scripted {
+    const IS_HERE: bool = true;
+
+    fn system(&self, _: &Opening) -> Result<System, Complaint> {
+        Ok(System::Scripted(Script::new(self)?))
+    }
+}
+
+fn prefixed<T>(at: Vec<At>, result: Result<T, Complaint>) -> Option<Complaint> {
+    Some(result.err()?.below(at))
 }
 
 /// A script made ready: patterns compiled, templates parsed.
@@ -227,22 +234,15 @@ fn is_common(name: &str) -> bool {
 
 impl CompiledRule {
     fn new(rule: &Rule) -> Result<Self, Complaint> {
-        let complaint = |key: &'static str, what: String, hint: &str| Complaint {
-            at: vec![At::Key(key.into())],
-            what,
-            hint: Some(hint.to_owned()),
-        };
+        let complaint =
+            |key: &'static str, what: String, hint: &str| Complaint::new(what).hint(hint).key(key);
         if !(0.0..=1.0).contains(&rule.chance) {
             let what = format!("expected a number from 0 to 1, found `{}`", rule.chance);
-            return Err(Complaint { at: vec![At::Key("chance".into())], what, hint: None });
+            return Err(Complaint::new(what).key("chance"));
         }
         if rule.reply.is_none() && rule.fault.is_none() && rule.tool_calls.is_empty() {
             let hint = "give it `reply`, `fault` or `tool_calls`";
-            return Err(Complaint {
-                at: Vec::new(),
-                what: "the rule says nothing".into(),
-                hint: Some(hint.into()),
-            });
+            return Err(Complaint::new("the rule says nothing").hint(hint));
         }
         if rule.fault.is_some() && !rule.tool_calls.is_empty() {
             let hint = "make two rules of it, with a `chance` on the first";
@@ -255,12 +255,8 @@ impl CompiledRule {
             (None, _) => false,
         };
         let known = |name: &str| is_common(name) || group(name);
-        let shape = |value: &Json, mut at: Vec<At>| {
-            Shape::new(value, &known).map_err(|mut complaint| {
-                at.append(&mut complaint.at);
-                Complaint { at, ..complaint }
-            })
-        };
+        let shape =
+            |value: &Json, at: Vec<At>| Shape::new(value, &known).map_err(|complaint| complaint.below(at));
         let reply =
             rule.reply.as_ref().map(|reply| shape(reply, vec![At::Key("reply".into())])).transpose()?;
         let tool_calls = rule.tool_calls.iter().enumerate().map(|(index, call)| {
@@ -368,14 +364,19 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Complaint> {
     regex::RegexBuilder::new(pattern).case_insensitive(ignore_case).build().map_err(|error| {
         let text = error.to_string();
         let reason = text.lines().rev().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&text);
-        Complaint {
-            at: vec![At::Key("regex".into())],
-            what: format!("the pattern cannot be used: {reason}"),
-            hint: (reason.contains("look-around") || reason.contains("backreference")).then(|| {
-                "patterns run in linear time, so that no input can hang them; write it without".to_owned()
-            }),
+        let complaint = Complaint::new(format!("the pattern cannot be used: {reason}")).key("regex");
+        match needs_backtracking(pattern) {
+            true => complaint
+                .hint("patterns run in linear time, so that no input can hang them; write it without"),
+            false => complaint,
         }
     })
+}
+
+/// Whether a pattern looks ahead or back, or refers to what a group captured.
+fn needs_backtracking(pattern: &str) -> bool {
+    let refers = pattern.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| matches!(c, '1'..='9')));
+    refers || ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|mark| pattern.contains(mark))
 }
 
 /// A number from 0 to 1 that depends on the request and the rule's place, and on nothing else.

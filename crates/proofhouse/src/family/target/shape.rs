@@ -2,7 +2,8 @@
 
 use proofhouse_ledger::Json;
 
-use super::{At, Complaint, Template};
+use super::Template;
+use crate::text::complaint::{At, Complaint};
 
 /// A reply with its text parsed as templates.
 #[derive(Debug)]
@@ -16,19 +17,14 @@ pub(super) enum Shape {
 impl Shape {
     /// Parses all text in a value; `known` says whether something will fill a field.
     pub(super) fn new(value: &Json, known: &dyn Fn(&str) -> bool) -> Result<Self, Complaint> {
-        let inside = |step: At, mut complaint: Complaint| {
-            complaint.at.insert(0, step);
-            complaint
-        };
         Ok(match value {
             Json::String(text) => {
-                let complaint = |what, hint: String| Complaint { at: Vec::new(), what, hint: Some(hint) };
                 let template = Template::parse(text)
-                    .map_err(|error| complaint(error.what, "write `{{` and `}}` for braces".to_owned()))?;
+                    .map_err(|error| Complaint::new(error.what).hint("write `{{` and `}}` for braces"))?;
                 if let Some(name) = template.fields().find(|name| !known(name)) {
                     let what = format!("nothing fills `{{{name}}}`");
                     let hint = "use `{input}`, `{repetition}` or a group of this rule's `regex`; `{{` and `}}` are braces";
-                    return Err(complaint(what, hint.to_owned()));
+                    return Err(Complaint::new(what).hint(hint));
                 }
                 if template.fields().next().is_some() {
                     Shape::Text(template)
@@ -41,13 +37,13 @@ impl Shape {
             Json::Array(list) => {
                 let items = list.iter().enumerate();
                 let shapes =
-                    items.map(|(at, item)| Shape::new(item, known).map_err(|e| inside(At::Index(at), e)));
+                    items.map(|(at, item)| Shape::new(item, known).map_err(|e| e.below([At::Index(at)])));
                 Shape::Array(shapes.collect::<Result<_, _>>()?)
             }
             Json::Object(object) => {
                 let shapes = object.iter().map(|(key, item)| {
                     let shape =
-                        Shape::new(item, known).map_err(|e| inside(At::Key(key.to_owned().into()), e))?;
+                        Shape::new(item, known).map_err(|e| e.below([At::Key(key.to_owned().into())]))?;
                     Ok((key.to_owned(), shape))
                 });
                 Shape::Object(shapes.collect::<Result<_, _>>()?)

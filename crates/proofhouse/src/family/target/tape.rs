@@ -11,6 +11,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use super::reply::{Attempt, Outcome, Reply};
 use super::{Call, Chat};
+use crate::text::complaint::Complaint;
 
 /// The version of the cassette format.
 const SCHEMA_VERSION: &str = "1.0";
@@ -50,11 +51,13 @@ impl Tape {
     ///
     /// # Errors
     /// When the directory cannot be made, or is not there.
-    pub fn open(dir: &Utf8Path, mode: Mode) -> Result<Self, String> {
+    pub fn open(dir: &Utf8Path, mode: Mode) -> Result<Self, Complaint> {
         let made = match mode {
-            Mode::Record => fs::create_dir_all(dir).map_err(|error| format!("cannot make `{dir}`: {error}")),
+            Mode::Record => fs::create_dir_all(dir)
+                .map_err(|error| Complaint::new(format!("cannot make `{dir}`: {error}"))),
             Mode::Replay if dir.is_dir() => Ok(()),
-            Mode::Replay => Err(format!("there is no directory `{dir}`\n\nhint: `--record {dir}` makes it")),
+            Mode::Replay => Err(Complaint::new(format!("there is no directory `{dir}`"))
+                .hint(format!("`--record {dir}` makes it"))),
         };
         made.map(|()| Tape { mode, dir: dir.to_owned(), asked: Mutex::default() })
     }
@@ -106,9 +109,9 @@ impl Tape {
     ///
     /// # Errors
     /// What the file system said.
-    pub(super) fn keep(&self, mark: &Mark, reply: &Reply) -> Result<(), String> {
+    pub(super) fn keep(&self, mark: &Mark, reply: &Reply) -> Result<(), Complaint> {
         let path = self.path(mark);
-        let failed = |error: std::io::Error| format!("cannot write `{path}`: {error}");
+        let failed = |error: std::io::Error| Complaint::new(format!("cannot write `{path}`: {error}"));
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(failed)?;
         }
@@ -139,25 +142,25 @@ fn asked(settings: &Json) -> Json {
     Json::Object(kinds.collect())
 }
 
-fn read(bytes: &[u8], mark: &Mark) -> Result<Reply, String> {
-    let cassette = json::parse(bytes, Strictness::Canonical).map_err(|error| error.to_string())?;
-    let Json::Object(mut cassette) = cassette else { return Err("it is not an object".to_owned()) };
+fn read(bytes: &[u8], mark: &Mark) -> Result<Reply, Complaint> {
+    let cassette = json::parse(bytes, Strictness::Canonical).map_err(Complaint::of)?;
+    let Json::Object(mut cassette) = cassette else { return Err(Complaint::new("it is not an object")) };
     let sealed = cassette.remove("sha256");
     let digest = Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed();
     if sealed != Some(Json::from(digest)) {
-        return Err("its digest does not match its content".to_owned());
+        return Err(Complaint::new("its digest does not match its content"));
     }
     let field = |key: &str| cassette.get(key).cloned().unwrap_or_default();
     if field("schema_version") != Json::from(SCHEMA_VERSION) {
-        return Err(format!(
+        return Err(Complaint::new(format!(
             "it has the format {}, and this version reads {SCHEMA_VERSION}",
             field("schema_version")
-        ));
+        )));
     }
     if field("request") != mark.request || field("occurrence") != Json::from(mark.occurrence) {
-        return Err("it answers another request".to_owned());
+        return Err(Complaint::new("it answers another request"));
     }
-    from_json(&field("reply")).ok_or_else(|| "its reply cannot be read".to_owned())
+    from_json(&field("reply")).ok_or_else(|| Complaint::new("its reply cannot be read"))
 }
 
 fn to_json(reply: &Reply) -> Json {

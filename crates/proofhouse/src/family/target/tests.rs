@@ -2,7 +2,8 @@
 
 use proofhouse_ledger::Json;
 
-use super::{At, Outcome, Reply, Request, Script, Scripted};
+use super::{Outcome, Reply, Request, Script, Scripted};
+use crate::text::complaint::At;
 
 fn script(yaml: &str) -> Script {
     Script::new(&serde_saphyr::from_str::<Scripted>(yaml).unwrap()).unwrap()

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, Generator, Maker, Settings, Variants, additions};
+use crate::text::complaint::Complaint;
 
 /// Competing preferences are added.
 ///
@@ -31,7 +32,7 @@ impl Settings for AddConstraintsTension {
     const NAME: &'static str = "add_constraints_tension";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)
     }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, Generator, Maker, Settings, Variants, additions};
+use crate::text::complaint::Complaint;
 
 /// Further deliverables are added.
 ///
@@ -31,13 +32,14 @@ impl Settings for AddMultiObjective {
     const NAME: &'static str = "add_multi_objective";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)?;
         match self.additions.iter().find_map(|addition| other_task(addition)) {
-            Some((addition, what)) => Err(format!(
-                "addition `{addition}` asks for {what}\n\nhint: add objectives of the same task; \
-                 documentation, error handling and test suites are tasks of their own"
-            )),
+            Some((addition, what)) => Err(Complaint::new(format!("addition `{addition}` asks for {what}"))
+                .hint(
+                    "add objectives of the same task; \
+                 documentation, error handling and test suites are tasks of their own",
+                )),
             None => Ok(()),
         }
     }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, Generator, Maker, Settings, Variants, additions};
+use crate::text::complaint::Complaint;
 
 /// Concrete details are added.
 ///
@@ -30,7 +31,7 @@ impl Settings for AddScopeDetail {
     const NAME: &'static str = "add_scope_detail";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)
     }
 

@@ -2,14 +2,19 @@
 
 use super::scan::ending;
 use super::{Ask, Edit, Lack, Variant, Variants, apply};
+use crate::text::complaint::Complaint;
 
 /// Refuses lists that add nothing.
-pub(super) fn check(additions: &[String]) -> Result<(), String> {
+pub(super) fn check(additions: &[String]) -> Result<(), Complaint> {
     if additions.is_empty() {
-        return Err("`additions` is empty\n\nhint: give at least one sentence or phrase to add".to_owned());
+        return Err(
+            Complaint::new("`additions` is empty").hint("give at least one sentence or phrase to add")
+        );
     }
     match additions.iter().position(|addition| addition.trim().is_empty()) {
-        Some(nth) => Err(format!("addition {} is blank\n\nhint: remove it from `additions`", nth + 1)),
+        Some(nth) => {
+            Err(Complaint::new(format!("addition {} is blank", nth + 1)).hint("remove it from `additions`"))
+        }
         None => Ok(()),
     }
 }

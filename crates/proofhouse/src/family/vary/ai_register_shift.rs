@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompt::{Prompt, Rewriter, build, check_distinct, turn};
 use super::{Ask, Maker, Settings};
+use crate::text::complaint::Complaint;
 
 /// Whose voice it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +63,7 @@ impl Settings for AiRegisterShift {
     const NAME: &'static str = "ai_register_shift";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         check_distinct("registers", &self.registers)
     }
 

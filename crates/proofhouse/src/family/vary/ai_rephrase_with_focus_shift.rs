@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prompt::{Prompt, Rewriter, build, check_distinct, turn};
 use super::{Ask, Maker, Settings};
+use crate::text::complaint::Complaint;
 
 /// What is emphasised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,7 +66,7 @@ impl Settings for AiRephraseWithFocusShift {
     const NAME: &'static str = "ai_rephrase_with_focus_shift";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         check_distinct("focus_values", &self.focus_values)
     }
 

@@ -1,16 +1,20 @@
 //! Intensity: the share of characters that a noise generator touches.
 
+use crate::text::complaint::Complaint;
+
 /// Refuses shares that are no shares.
-pub(super) fn check(min: f64, max: f64) -> Result<(), String> {
+pub(super) fn check(min: f64, max: f64) -> Result<(), Complaint> {
     for (key, share) in [("intensity_min", min), ("intensity_max", max)] {
         if !(0.0..=1.0).contains(&share) {
-            return Err(format!("`{key}` is {share}\n\nhint: give a share of the characters from 0 to 1"));
+            return Err(Complaint::new(format!("`{key}` is {share}"))
+                .hint("give a share of the characters from 0 to 1"));
         }
     }
     if min > max {
-        return Err(format!(
-            "`intensity_min` ({min}) is greater than `intensity_max` ({max})\n\nhint: swap the two values"
-        ));
+        return Err(Complaint::new(format!(
+            "`intensity_min` ({min}) is greater than `intensity_max` ({max})"
+        ))
+        .hint("swap the two values"));
     }
     Ok(())
 }

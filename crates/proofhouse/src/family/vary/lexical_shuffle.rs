@@ -12,6 +12,7 @@ mod moves;
 mod words;
 
 use self::moves::{Move, Sentence};
+use crate::text::complaint::Complaint;
 
 /// Phrases in another order.
 ///
@@ -44,9 +45,9 @@ impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {
-            return Err("`max_swaps` is 0\n\nhint: give at least 1".to_owned());
+            return Err(Complaint::new("`max_swaps` is 0").hint("give at least 1"));
         }
         Ok(())
     }

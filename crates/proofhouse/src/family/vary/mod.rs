@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::complaint::Complaint;
 use crate::text::page::Page;
 
 pub mod add_ambiguity;
@@ -146,8 +147,8 @@ pub trait Settings: JsonSchema {
     /// Goes up whenever the same ask would give other bytes.
     const GENERATOR_VERSION: u32;
 
-    /// Says what is wrong with the settings: a fragment, a blank line and a hint.
-    fn check(&self) -> Result<(), String> {
+    /// Says what is wrong with the settings.
+    fn check(&self) -> Result<(), Complaint> {
         Ok(())
     }
 
@@ -188,8 +189,8 @@ macro_rules! family {
                 match self { $(Self::$variant(_) => <$settings as Settings>::GENERATOR_VERSION,)+ }
             }
 
-            /// Says what is wrong with the settings: a fragment, a blank line and a hint.
-            pub fn check(&self) -> Result<(), String> {
+            /// Says what is wrong with the settings.
+            pub fn check(&self) -> Result<(), Complaint> {
                 match self { $(Self::$variant(settings) => settings.check(),)+ }
             }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::guard::Reason;
 use super::rng::Key;
 use super::{Ask, Settings};
+use crate::text::complaint::Complaint;
 
 /// How often a model is asked for one variant, unless the suite says otherwise.
 pub const MAX_ATTEMPTS: u32 = 3;
@@ -75,12 +76,11 @@ pub(super) fn turn<T: Copy>(list: &[T], all: &[T], index: u32) -> T {
 }
 
 /// Refuses a list that names a member twice, because its share of variants would not be what the list says.
-pub(super) fn check_distinct<T: PartialEq + std::fmt::Debug>(key: &str, list: &[T]) -> Result<(), String> {
+pub(super) fn check_distinct<T: PartialEq + std::fmt::Debug>(key: &str, list: &[T]) -> Result<(), Complaint> {
     let twice = list.iter().enumerate().find(|(nth, member)| list[..*nth].contains(member));
     match twice {
-        Some((nth, _)) => {
-            Err(format!("entry {} of `{key}` is there already\n\nhint: name each one once", nth + 1))
-        }
+        Some((nth, _)) => Err(Complaint::new(format!("entry {} of `{key}` is there already", nth + 1))
+            .hint("name each one once")),
         None => Ok(()),
     }
 }

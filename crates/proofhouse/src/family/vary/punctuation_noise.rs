@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::slots::{Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants, intensity, lexicon, scan};
+use crate::text::complaint::Complaint;
 
 /// Commas, periods and colons that come or go.
 ///
@@ -37,7 +38,7 @@ impl Settings for PunctuationNoise {
     const NAME: &'static str = "punctuation_noise";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         intensity::check(self.intensity_min, self.intensity_max)
     }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::scan::{self, Chunk};
 use super::slots::{Slots, choose};
 use super::{Ask, DataFile, Edit, Generator, Lack, Maker, Settings, Variants};
+use crate::text::complaint::Complaint;
 
 pub(super) mod map;
 
@@ -42,15 +43,14 @@ impl Settings for SynonymSubstitution {
     const NAME: &'static str = "synonym_substitution";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         if self.max_replacements == 0 {
-            return Err("`max_replacements` is 0\n\nhint: give at least 1".to_owned());
+            return Err(Complaint::new("`max_replacements` is 0").hint("give at least 1"));
         }
         let unknown = self.whitelist.iter().find(|term| !map::get().is_head(&term.to_lowercase()));
         match unknown {
-            Some(term) => Err(format!(
-                "the map of synonyms has no entry `{term}`\n\nhint: remove it from `whitelist`, or write its basic form"
-            )),
+            Some(term) => Err(Complaint::new(format!("the map of synonyms has no entry `{term}`"))
+                .hint("remove it from `whitelist`, or write its basic form")),
             None => Ok(()),
         }
     }

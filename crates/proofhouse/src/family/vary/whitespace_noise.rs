@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rng::Stream;
 use super::space::{Space, fill};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants, intensity, scan};
+use crate::text::complaint::Complaint;
 
 /// Extra spaces, tabs and line breaks between words.
 ///
@@ -38,7 +39,7 @@ impl Settings for WhitespaceNoise {
     const NAME: &'static str = "whitespace_noise";
     const GENERATOR_VERSION: u32 = 1;
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), Complaint> {
         intensity::check(self.intensity_min, self.intensity_max)
     }
 

@@ -15,6 +15,7 @@ pub(crate) fn account(slot: &CodeSlot) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(slot.nothing_passed.as_ref().map(nothing_passed));
     said.extend(unanswered(slot));
+    said.extend(unsupported(slot));
     said.extend(bounds(slot));
     said.extend(broken(slot));
     said.extend(unreadable(slot));
@@ -47,6 +48,24 @@ fn unanswered(slot: &CodeSlot) -> Option<String> {
     };
     let as_failures = if one { "counts as a failure" } else { "count as failures" };
     Some(format!("{tasks} of {of} {verb} no completion and {as_failures}: {names}{rest}"))
+}
+
+/// Answers whose own shape keeps them from being judged: else a model could leave out of its score what it is not sure of.
+fn unsupported(slot: &CodeSlot) -> Option<String> {
+    (slot.unsupported > 0).then(|| {
+        let one = slot.unsupported == 1;
+        let answers = plural(slot.unsupported, "answer", "answers");
+        let (pass, count) = if one { ("passes", "counts") } else { ("pass", "count") };
+        let scored = points(&slot.scored_pass_at_k);
+        let rest = match scored.is_empty() {
+            true => String::new(),
+            false => format!("; over what was scored, {scored}"),
+        };
+        format!(
+            "{answers} {pass} only where an answer shares a process with its tests, in a way that cannot be believed there \
+             (`unsupported`), and {count} as not passed{rest}; `unsafe: allow` in the suite judges those with `unsafe`"
+        )
+    })
 }
 
 fn bounds(slot: &CodeSlot) -> Option<String> {

@@ -81,19 +81,26 @@ impl Bench {
 
     pub(super) fn compile(&self, mut spec: Spec) -> Outcome {
         spec.limits = self.budgets.compile;
-        self.sandbox.run(&spec)
+        told("compile", self.sandbox.run(&spec))
     }
 
     pub(super) fn test(&self, mut spec: Spec) -> Outcome {
         spec.limits = self.budgets.test;
         spec.keep = output::KEEP;
-        self.sandbox.run(&spec)
+        told("test", self.sandbox.run(&spec))
     }
 
     /// Runs a program that speaks with another over this end of a link.
     pub(super) fn test_linked(&self, mut spec: Spec, end: OwnedFd) -> Outcome {
         spec.limits = self.budgets.test;
         spec.keep = output::KEEP;
-        self.sandbox.run_linked(&spec, end, None)
+        told("test, linked", self.sandbox.run_linked(&spec, end, None))
     }
+}
+
+/// The same outcome, told to `-vv`.
+pub(super) fn told(purpose: &'static str, outcome: Outcome) -> Outcome {
+    let (wall_ms, cpu_ms) = (outcome.usage.wall_ms, outcome.usage.cpu_ms);
+    tracing::debug!(%purpose, status = ?outcome.status, wall_ms, cpu_ms, tier = ?outcome.tier, "box");
+    outcome
 }

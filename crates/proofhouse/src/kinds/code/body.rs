@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::CodeBody;
 use super::plan::{self, Item};
-use super::work::Judging;
+use super::work::CodeWork;
 use crate::spine::plan::Planned;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
-use crate::spine::run::record::Scribe;
+use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
+use crate::stats::decisions::Unit;
 use crate::text::numbers::spaced;
 
 impl SuiteBody for CodeBody {
@@ -20,9 +21,9 @@ impl SuiteBody for CodeBody {
         Box::new(plan::trials(suite, self))
     }
 
-    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
-        let targets = open_targets(&scribe.loaded.suite, &means)?;
-        Ok(Arc::new(Judging::new(scribe, targets, self, means)?))
+    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
+        let targets = open_targets(&writer.loaded.suite, &means)?;
+        Ok(Arc::new(CodeWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -39,6 +40,10 @@ impl SuiteBody for CodeBody {
             parts.push(format!("{tasks}{} x {models} x {samples}", self.wordings.factor()));
         }
         parts.join(" + ")
+    }
+
+    fn units(&self, loaded: &Loaded) -> Vec<Unit> {
+        vec![Unit { word: "task", count: loaded.case_count }]
     }
 
     fn described(&self) -> String {

@@ -11,7 +11,7 @@ use proofhouse_ledger::{Digest, canonical};
 use super::verdict::Judged;
 
 /// Changes whenever the same conditions could give another verdict than before.
-const VERSION: &str = "proofhouse verdict 3";
+const VERSION: &str = "proofhouse verdict 4";
 
 /// A folder of verdicts.
 #[derive(Debug, Clone)]
@@ -42,6 +42,7 @@ impl Cache {
         let intact = Digest::from_hex(digest)? == Digest::of_parts(&[&key.0, text]);
         let mut judged: Judged = serde_json::from_slice(text).ok().filter(|_| intact)?;
         judged.from_cache = true;
+        tracing::debug!(path = %self.path(key), "verdict kept from before");
         Some(judged)
     }
 

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::formats::{Row, understand};
+use super::language::LanguageName;
 use super::lines::{Lines, Next};
 use super::problem::Problem;
 use super::sample::TEXT_KEYS;
@@ -39,26 +38,6 @@ pub fn content_of(path: &Utf8Path) -> Content {
     Content::Other
 }
 
-/// The language of the completions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum LanguageName {
-    /// Compiled by the host's `rustc`, linted by its clippy.
-    Rust,
-    /// Run by the host's `python3`.
-    Python,
-}
-
-impl LanguageName {
-    /// The word in suites.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LanguageName::Rust => "rust",
-            LanguageName::Python => "python",
-        }
-    }
-}
-
 /// Why the language cannot be told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoLanguage {
@@ -67,36 +46,49 @@ pub enum NoLanguage {
         "the language of the problems cannot be told: neither a `language`, nor task ids, prompts or tests say it"
     )]
     Unknown,
-    /// Tasks of both.
-    #[error(
-        "the problems are of two languages: {rust} are Rust (`{a_rust}`), {python} are Python (`{a_python}`)"
-    )]
-    Mixed {
-        /// Problems in Rust.
-        rust: usize,
-        /// One of them.
-        a_rust: String,
-        /// Problems in Python.
-        python: usize,
-        /// One of them.
-        a_python: String,
-    },
+    /// Tasks of several: of each its language, how many there are, and the name of one.
+    #[error("the problems are of {number} languages: {counted}", number = number(.0.len()), counted = counted(.0))]
+    Mixed(Vec<(LanguageName, usize, String)>),
     /// A language that is not judged.
-    #[error("the problems say that they are in `{0}`: completions in Rust and in Python are judged")]
+    #[error("the problems say that they are in `{0}`: completions in {titles} are judged", titles = titles())]
     Other(String),
 }
 
 impl NoLanguage {
     /// What would help.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> String {
         match self {
-            NoLanguage::Unknown => "say `language: rust` or `language: python`",
-            NoLanguage::Mixed { .. } => {
-                "judge them one after the other: `tasks:` in a suite, or `--task`, names those of one language"
+            NoLanguage::Unknown => format!("say {}", LanguageName::choices("language: ")),
+            NoLanguage::Mixed(_) => {
+                "judge them one after the other: `tasks:` in a suite, or `--task`, names those of one language".to_owned()
             }
-            NoLanguage::Other(_) => "is it the right file?",
+            NoLanguage::Other(_) => "is it the right file?".to_owned(),
         }
     }
+
+    /// The same on a command line.
+    pub(crate) fn flag_hint(&self) -> String {
+        match self {
+            NoLanguage::Unknown => format!("say it: {}", LanguageName::choices("--language ")),
+            NoLanguage::Mixed(_) | NoLanguage::Other(_) => self.hint(),
+        }
+    }
+}
+
+fn number(count: usize) -> String {
+    if count == 2 { "two".to_owned() } else { count.to_string() }
+}
+
+fn counted(found: &[(LanguageName, usize, String)]) -> String {
+    let each = |(name, count, one): &(LanguageName, usize, String)| {
+        format!("{count} are {} (`{one}`)", name.profile().title)
+    };
+    found.iter().map(each).collect::<Vec<_>>().join(", ")
+}
+
+fn titles() -> String {
+    let titles = LanguageName::ALL.iter().map(|name| name.profile().title);
+    titles.collect::<Vec<_>>().join(" and in ")
 }
 
 /// What one problem says of its language.
@@ -113,21 +105,17 @@ enum Sign {
 /// Where they do not agree, or say nothing.
 pub fn language_of(problems: &[Problem]) -> Result<LanguageName, NoLanguage> {
     let signs: Vec<(Sign, &Problem)> = problems.iter().map(|problem| (sign(problem), problem)).collect();
-    let of = |wanted: LanguageName| -> Vec<&str> {
-        let found = signs.iter().filter(|(sign, _)| *sign == Sign::Is(wanted));
-        found.map(|(_, problem)| problem.task_id.as_str()).collect()
+    let of = |wanted: &LanguageName| -> Option<(LanguageName, usize, String)> {
+        let mut found =
+            signs.iter().filter(|(sign, _)| *sign == Sign::Is(*wanted)).map(|(_, problem)| problem);
+        let first = found.next()?.task_id.clone();
+        Some((*wanted, 1 + found.count(), first))
     };
-    let (rust, python) = (of(LanguageName::Rust), of(LanguageName::Python));
-    match (rust.first(), python.first()) {
-        (Some(_), None) => Ok(LanguageName::Rust),
-        (None, Some(_)) => Ok(LanguageName::Python),
-        (Some(a_rust), Some(a_python)) => Err(NoLanguage::Mixed {
-            rust: rust.len(),
-            a_rust: (*a_rust).to_owned(),
-            python: python.len(),
-            a_python: (*a_python).to_owned(),
-        }),
-        (None, None) => Err(signs
+    let found: Vec<_> = LanguageName::ALL.iter().filter_map(of).collect();
+    match &found[..] {
+        [(language, ..)] => Ok(*language),
+        [_, _, ..] => Err(NoLanguage::Mixed(found)),
+        [] => Err(signs
             .iter()
             .find_map(|(sign, _)| match sign {
                 Sign::Other(name) => Some(NoLanguage::Other(name.clone())),
@@ -155,12 +143,12 @@ fn sign(problem: &Problem) -> Sign {
         let texts = [&problem.prompt, &problem.test];
         marks.iter().filter(|mark| texts.iter().any(|text| text.contains(**mark))).count()
     };
-    let rust = marks(&["fn ", "#[test]", "assert_eq!", "assert!(", "let ", "use std::", "-> Vec<", "///"]);
-    let python = marks(&["def ", "assert ", "import ", ">>> ", "candidate(", "\"\"\"", "isinstance("]);
-    match rust.cmp(&python) {
-        std::cmp::Ordering::Greater => Sign::Is(LanguageName::Rust),
-        std::cmp::Ordering::Less => Sign::Is(LanguageName::Python),
-        std::cmp::Ordering::Equal => Sign::None,
+    let seen = LanguageName::ALL.iter().map(|name| (marks(name.profile().marks), *name));
+    let most = seen.clone().map(|(count, _)| count).max().unwrap_or(0);
+    let mut best = seen.filter(|(count, _)| *count == most);
+    match (best.next(), best.next()) {
+        (Some((_, language)), None) => Sign::Is(language),
+        _ => Sign::None,
     }
 }
 
@@ -189,11 +177,12 @@ const OTHERS: [&str; 20] = [
 ];
 
 fn named(word: &str) -> Option<LanguageName> {
-    match word.to_ascii_lowercase().as_str() {
-        "rust" | "rs" => Some(LanguageName::Rust),
-        "python" | "py" | "python3" | "mbpp" => Some(LanguageName::Python),
-        _ => None,
-    }
+    let word = word.to_ascii_lowercase();
+    let is_it = |name: &&LanguageName| {
+        let profile = name.profile();
+        profile.word == word || profile.aliases.contains(&word.as_str())
+    };
+    LanguageName::ALL.iter().find(is_it).copied()
 }
 
 /// Versions with which the public data sets were made.
@@ -302,7 +291,7 @@ mod tests {
         assert_eq!(language_of(&[rust.clone(), nothing.clone()]), Ok(LanguageName::Rust));
         assert_eq!(language_of(std::slice::from_ref(&python)), Ok(LanguageName::Python));
         assert_eq!(language_of(std::slice::from_ref(&nothing)), Err(NoLanguage::Unknown));
-        assert!(matches!(language_of(&[rust, python]), Err(NoLanguage::Mixed { rust: 1, python: 1, .. })));
+        assert!(matches!(language_of(&[rust, python]), Err(NoLanguage::Mixed(found)) if found.len() == 2));
         assert_eq!(language_of(&[problem("Rust/1", "", "")]), Ok(LanguageName::Rust));
         let said = |word: &str| Problem { language: Some(word.to_owned()), ..problem("x", "def f", "") };
         assert_eq!(language_of(&[said("rs")]), Ok(LanguageName::Rust));

@@ -15,7 +15,7 @@ pub(super) const FORMAT: Format = Format {
     about: "one `<samples>_results.jsonl` per slot with task_id, completion, passed, result and nine more fields for every \
             completion that was scored, `<samples>_unscored.jsonl` with the others, if there are any, and \
             `<samples>_headline.txt`: pass@k and what it counts; of the tasks as they stand where the suite has `vary`",
-    kind: Kind::Code,
+    kinds: &[Kind::Code],
     folder: Some("humaneval"),
     beside: false,
     write,

@@ -38,7 +38,7 @@ impl Judge {
     pub fn new(bench: Bench, language: Box<dyn Language>, problems: Vec<Problem>) -> Judge {
         language.prepare(&bench);
         let entry = |problem: Problem| {
-            let problem = problem.for_judging(language.name());
+            let problem = problem.for_judging(language.begins_a_line());
             (problem.task_id.clone(), Entry { problem, task: OnceLock::new() })
         };
         let tasks = problems.into_iter().map(entry).collect();

@@ -19,6 +19,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod metrics;
 mod output;
 mod plan;
 mod problem;
@@ -40,11 +41,11 @@ mod work;
 
 pub use bench::{Bench, Budgets};
 pub use cache::Cache;
-pub use detect::{Content, LanguageName, NoLanguage, content_of, crates_of, language_of, usual_version};
+pub use detect::{Content, NoLanguage, content_of, crates_of, language_of, usual_version};
 pub use flags::CodeFlags;
 pub use formats::Format;
 pub use judge::{BATCH, Judge, judge_samples};
-pub use language::{Language, Task};
+pub use language::{Language, LanguageName, Task};
 pub use problem::{Problem, ProblemError, ProblemFile, read_problem_file, read_problems};
 pub use prose::{Prose, Unfit};
 pub use python::Python;
@@ -76,6 +77,7 @@ pub(super) const ROW: Row = Row {
     tally: tally::open,
     present: sections::PRESENTATION,
     verdict: sections::verdict,
+    changes: |_, _| Vec::new(),
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

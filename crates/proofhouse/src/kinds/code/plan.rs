@@ -7,7 +7,7 @@ use proofhouse_ledger::{Digest, RecordId};
 
 use super::{CodeBody, Problem as Task, Sample, SampleSource, Samples};
 use crate::spine::plan::Trial;
-use crate::spine::suite::{Code, Place, Problem, Problems, Suite};
+use crate::spine::suite::{Code, Lacking, Place, Problem, Problems, Suite};
 
 /// The case of a line.
 fn case_id(sample: &Sample) -> &str {
@@ -78,7 +78,9 @@ fn wordings(code: &CodeBody, problem: &Task) -> Vec<Planned> {
     let own = planned(None, &problem.prompt);
     let others = code.reworded(problem).into_iter().map(|(id, prompt)| match prompt {
         Ok(prompt) => planned(Some(id), &prompt),
-        Err(reason) => (Arc::clone(&task_id), Some(id), Item::Missing(Arc::from(reason)), Digest::of(b"")),
+        Err(Lacking(reason)) => {
+            (Arc::clone(&task_id), Some(id), Item::Missing(Arc::from(reason)), Digest::of(b""))
+        }
     });
     let others: Vec<Planned> = others.collect();
     std::iter::once(own).chain(others).collect()

@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::formats::{self, Format, Row, Understood};
 use super::lines::{Lines, Next};
+use crate::text::complaint::Complaint;
 
 /// One task: what the model was shown, and how its answer is tested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,11 +51,11 @@ impl Problem {
 
     /// The problem as its answers are put to it: an answer begins on a line of its own, and an answer that is a whole
     /// program continues nothing.
-    pub(super) fn for_judging(mut self, language: &str) -> Problem {
+    pub(super) fn for_judging(mut self, begins_a_line: bool) -> Problem {
         if self.format == Format::Stdio {
             self.prompt.clear();
         }
-        if language == "python" && !self.prompt.is_empty() && !self.prompt.ends_with('\n') {
+        if begins_a_line && !self.prompt.is_empty() && !self.prompt.ends_with('\n') {
             self.prompt.push('\n');
         }
         self
@@ -83,16 +84,14 @@ pub enum ProblemError {
         source: io::Error,
     },
     /// A line is not a problem.
-    #[error("{path}:{line}: {what}\n\nhint: {hint}")]
+    #[error("{path}:{line}: {complaint}")]
     Line {
         /// The file.
         path: Utf8PathBuf,
         /// The line, from 1.
         line: u64,
         /// What is wrong with it.
-        what: String,
-        /// What would be right.
-        hint: &'static str,
+        complaint: Complaint,
     },
 }
 
@@ -109,8 +108,8 @@ pub fn read_problem_file(path: &Utf8Path) -> Result<ProblemFile, ProblemError> {
     let mut notes: BTreeMap<String, u64> = BTreeMap::new();
     let mut line = Vec::new();
     for number in 1.. {
-        let wrong =
-            |what: String, hint| ProblemError::Line { path: path.to_owned(), line: number, what, hint };
+        let misread = |complaint| ProblemError::Line { path: path.to_owned(), line: number, complaint };
+        let wrong = |what: String, hint: &str| misread(Complaint::new(what).hint(hint));
         match lines.next(&mut line).map_err(io)? {
             Next::End => break,
             Next::TooLong(bytes) => {
@@ -123,8 +122,7 @@ pub fn read_problem_file(path: &Utf8Path) -> Result<ProblemFile, ProblemError> {
         }
         let row = Row::read(&line)
             .map_err(|error| wrong(error.to_string(), "a problem file has one JSON object per line"))?;
-        let Understood { problem, notes: said } =
-            formats::understand(&row).map_err(|(what, hint)| wrong(what, hint))?;
+        let Understood { problem, notes: said } = formats::understand(&row).map_err(misread)?;
         said.into_iter().for_each(|note| *notes.entry(note).or_default() += 1);
         if !seen.insert(problem.task_id.clone()) {
             let what = format!("the task `{}` is there twice", problem.task_id);

@@ -94,7 +94,8 @@ impl<'a> Prose<'a> {
         }
     }
 
-    fn plain(prompt: &'a str, entry: Option<&str>) -> Prose<'a> {
+    /// A prompt that is prose itself.
+    pub(super) fn plain(prompt: &'a str, entry: Option<&str>) -> Prose<'a> {
         let raw = lines::of_block(prompt, 0..prompt.len(), "");
         if !raw
             .iter()

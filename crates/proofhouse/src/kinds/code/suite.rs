@@ -9,6 +9,7 @@ use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::{Digest, Json};
 
 use crate::family::target::Template;
+use crate::kinds::code::metrics::METRICS;
 use crate::kinds::code::{
     Budgets, Clippy, CodeFlags, LanguageName, Problem as Task, ProblemError, ProblemFile, Sample,
     is_crate_name, is_crate_version, read_problem_file,
@@ -235,6 +236,7 @@ fn common(file: &CodeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
+        metrics: METRICS.iter().map(|metric| metric.name).collect(),
     }
 }
 
@@ -294,9 +296,10 @@ fn problems(
             datasets.push(facts(reference, sha256, file.problems.len() as u64));
             Some(file)
         }
-        Err(ProblemError::Line { line, what, hint, .. }) => {
+        Err(ProblemError::Line { line, complaint, .. }) => {
             let place = Place { line, column: 1, ..Place::whole(name) };
-            checker.problems.push(Problem::new(Code::BadValue, place, what).hint(hint));
+            let problem = Problem::new(Code::BadValue, place, complaint.what);
+            checker.problems.push(Problem { hint: complaint.hint, ..problem });
             None
         }
         Err(error @ ProblemError::Io { .. }) => {

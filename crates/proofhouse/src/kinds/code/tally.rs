@@ -8,6 +8,7 @@ use proofhouse_ledger::record::{CODE, Damage, Field, Finding, HEAD, Line, Status
 use proofhouse_ledger::summary::{BrokenTask, Code, CodeSlot, OmittedK, PassAtK, Slot, Summary};
 
 use super::failures::Failures;
+use super::metrics::METRICS;
 use super::robust::RobustTally;
 use crate::spine::tally::heads::{rate, round};
 use crate::spine::tally::{GateTerms, OwnTally};
@@ -17,6 +18,8 @@ use crate::stats::{BoundedSample, ClusterMoments, Confidence, pass_at_k};
 const BROKEN: &str = "broken_task";
 /// What it says of a task that cannot be tried: the task's own affair only if nobody gets further.
 const UNTRIED: [&str; 2] = ["no_tests", "infra_missing_crate"];
+/// What it says of an answer that is the model's own choice, and that cannot be judged as it is: no pass in the headline.
+const UNSUPPORTED: &[u8] = b"\"unsupported\"";
 /// Failures before a task is looked at: they do not contradict that.
 const NEVER_TRIED: [&str; 2] = ["extraction_failed", "invalid_sample"];
 
@@ -47,7 +50,7 @@ impl OwnTally for CodeTally {
 
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
         summary.code = Some(CodeTally::finish(&self, &summary.slots));
-        GateTerms { bounds: self.gate_bounds(), ..GateTerms::default() }
+        GateTerms { bounds: self.gate_bounds(), metrics: METRICS, ..GateTerms::default() }
     }
 }
 
@@ -76,7 +79,16 @@ struct TaskCounts {
     scored: u64,
     passed: u64,
     unassessed: u64,
+    /// Those of the unassessed that the headline counts as not passed.
+    unsupported: u64,
     measures: Measures,
+}
+
+impl TaskCounts {
+    /// Completions that the headline counts.
+    fn counted(&self) -> u64 {
+        self.scored + self.unsupported
+    }
 }
 
 /// How far completions got, and what was measured of them.
@@ -246,7 +258,8 @@ impl CodeTally {
 
 impl SlotCounts {
     fn push(&mut self, line: &Line<'_>, task: &str, known: bool, passed: Option<bool>) -> Result<(), Damage> {
-        self.robust.push(line, passed)?;
+        let unsupported = passed.is_none() && line.raw(HEAD.error_type) == Some(UNSUPPORTED);
+        self.robust.push(line, if unsupported { Some(false) } else { passed })?;
         if line.raw(HEAD.variant_id).is_some_and(|variant| variant != b"null") {
             self.has_wordings = true;
             return Ok(());
@@ -260,7 +273,10 @@ impl SlotCounts {
                 None => self.tasks.entry(task.to_owned()).or_default(),
             };
             match passed {
-                None => counts.unassessed += 1,
+                None => {
+                    counts.unassessed += 1;
+                    counts.unsupported += u64::from(unsupported);
+                }
                 Some(passed) => {
                     counts.scored += 1;
                     counts.passed += u64::from(passed);
@@ -314,8 +330,8 @@ impl SlotCounts {
         let planned = run.planned.as_deref().unwrap_or_default();
         let unanswered = self.unanswered(run);
         let missed = if run.answered_only { 0 } else { unanswered.len() as u64 };
-        let (pass_at_k, omitted_k) = pass_at_ks(&run.ks, &counted, missed);
-        let (scored_pass_at_k, _) = pass_at_ks(&run.ks, &counted, 0);
+        let (pass_at_k, omitted_k) = pass_at_ks(&run.ks, &counted, TaskCounts::counted, missed);
+        let (scored_pass_at_k, _) = pass_at_ks(&run.ks, &counted, |counts| counts.scored, 0);
         let unknown: u64 = self.unknown.values().sum();
         let of_both = "passed is not null or unassessed, of tasks that are not broken";
         CodeSlot {
@@ -327,13 +343,14 @@ impl SlotCounts {
             unknown,
             excluded: self.total - scored - infra - unknown,
             unreadable: self.unreadable,
+            unsupported: sum(|counts| counts.unsupported),
             tasks_planned: run.planned.as_ref().map_or(self.tasks.len(), Vec::len) as u64,
             unanswered,
             unanswered_fail: !run.answered_only,
             broken: run.excluded(),
             unassessed_tasks: counted
                 .iter()
-                .filter(|(_, counts)| counts.scored == 0)
+                .filter(|(_, counts)| counts.counted() == 0)
                 .map(|(task, _)| (*task).clone())
                 .collect(),
             unknown_tasks: self.unknown.clone(),
@@ -365,18 +382,24 @@ impl SlotCounts {
     }
 }
 
-/// pass@k for each k, over the tasks of which anything is known and so many that nobody answered.
-fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec<PassAtK>, Vec<OmittedK>) {
-    let known: Vec<_> = tasks.iter().filter(|(_, counts)| counts.scored > 0).collect();
-    let fewest = known.iter().min_by_key(|(_, counts)| counts.scored);
+/// pass@k for each k, over the tasks of which anything is known and so many that nobody answered; `of` is how many completions of
+/// a task count.
+fn pass_at_ks(
+    ks: &[u64],
+    tasks: &[(&String, &TaskCounts)],
+    of: impl Fn(&TaskCounts) -> u64,
+    missed: u64,
+) -> (Vec<PassAtK>, Vec<OmittedK>) {
+    let known: Vec<_> = tasks.iter().filter(|(_, counts)| of(counts) > 0).collect();
+    let fewest = known.iter().min_by_key(|(_, counts)| of(counts));
     let (mut said, mut omitted) = (Vec::new(), Vec::new());
     for k in ks.iter().copied() {
         let reason = match fewest {
             None => "no completion was scored".to_owned(),
-            Some((task, counts)) if counts.scored < k => {
-                let few = known.iter().filter(|(_, counts)| counts.scored < k).count();
+            Some((task, counts)) if of(counts) < k => {
+                let few = known.iter().filter(|(_, counts)| of(counts) < k).count();
                 let all = known.len();
-                let scored = counts.scored;
+                let scored = of(counts);
                 let tasks = if all == 1 { "task" } else { "tasks" };
                 let have = if few == 1 { "has" } else { "have" };
                 format!(
@@ -384,7 +407,7 @@ fn pass_at_ks(ks: &[u64], tasks: &[(&String, &TaskCounts)], missed: u64) -> (Vec
                 )
             }
             Some(_) => {
-                let pairs = known.iter().map(|(_, counts)| (counts.scored, counts.passed));
+                let pairs = known.iter().map(|(_, counts)| (of(counts), counts.passed));
                 said.extend(at(k, pairs, missed).map(|point| bounded(point, tasks, missed)));
                 continue;
             }

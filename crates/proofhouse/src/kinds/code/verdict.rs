@@ -46,7 +46,8 @@ pub enum ErrorType {
     BrokenTask,
     /// It ended as if all were well, but the tests did not say so.
     Tampered,
-    /// It cannot be judged as it is, for a reason that is no fault of the model: neither a pass nor a failure.
+    /// It cannot be judged as it is: neither a pass nor a failure, but no pass in the headline either, or an answer could have itself
+    /// left out of the score.
     Unsupported,
 }
 

@@ -1,4 +1,4 @@
-//! Judging: completions from files or from models, assembled, compiled, linted and tested, many at a time.
+//! CodeWork: completions from files or from models, assembled, compiled, linted and tested, many at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,23 +8,24 @@ use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_ledger::{Digest, Json};
 use tokio::task::JoinSet;
 
+use super::CodeBody;
 use super::plan::{Item, Question};
-use super::{CodeBody, LanguageName};
 use crate::family::target::{Chat, Reply, Target};
-use crate::kinds::code::{
-    self, BATCH, Bench, Cache, Invalid, Judge, Judged, Language, Python, Rust, Sample, Soundness,
-};
+use crate::kinds::code::{self, BATCH, Bench, Cache, Invalid, Judge, Judged, Sample, Soundness};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
-use crate::spine::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
-use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
+use crate::spine::run::work::{
+    self, Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
+};
+use crate::text::complaint::Complaint;
 
 /// The score of a code trial.
 const PASS: &str = "pass";
 
 /// Judges completions.
-pub(super) struct Judging {
-    scribe: Scribe,
+pub(super) struct CodeWork {
+    writer: RecordWriter,
     targets: Vec<Arc<Target>>,
     code: CodeBody,
     judge: Arc<Judge>,
@@ -47,37 +48,38 @@ struct Answer {
     timing: Timing,
 }
 
-impl Judging {
+impl CodeWork {
     pub(super) fn new(
-        scribe: Scribe,
+        writer: RecordWriter,
         targets: Vec<Arc<Target>>,
         code: &CodeBody,
         means: Means,
     ) -> Result<Self, ExecuteError> {
-        let no_sandbox = || ExecuteError::Means("a code suite needs a sandbox".to_owned());
-        let language = language(code, &means)?;
+        let no_sandbox = || ExecuteError::Means(Complaint::new("a code suite needs a sandbox"));
+        let language = (code.language.profile().open)(code, &means)?;
         let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
         let not_held = work::not_held(&sandbox);
-        let bench = Bench::new(sandbox, code.budgets)
-            .map_err(|error| ExecuteError::Means(format!("no source of randomness: {error}")))?;
+        let bench = Bench::new(sandbox, code.budgets).map_err(|error| {
+            ExecuteError::Means(Complaint::new(format!("no source of randomness: {error}")))
+        })?;
         let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
         if let Some(folder) = means.cache {
             judge = judge.with_cache(Cache::new(folder));
         }
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let trials = usize::try_from(scribe.loaded.trial_count).unwrap_or(usize::MAX);
+        let trials = usize::try_from(writer.loaded.trial_count).unwrap_or(usize::MAX);
         let together = if code.measure { 1 } else { trials.div_ceil(jobs).clamp(1, BATCH) };
         let (code, judge, soundness) = (code.clone(), Arc::new(judge), Soundness::default());
-        Ok(Self { scribe, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps, not_held })
+        Ok(Self { writer, targets, code, judge, soundness, jobs, together, tier, sandbox_gaps, not_held })
     }
 
     /// What a model says now.
     async fn ask(self: Arc<Self>, trial: Trial, question: Arc<Question>) -> Answer {
         let timer = Timer::start();
         // All wordings of a task are asked with the same seed: what differs is what is asked.
-        let seed = trial_seed(self.scribe.loaded.suite.seed, &question.task_id, trial.repetition);
+        let seed = trial_seed(self.writer.loaded.suite.seed, &question.task_id, trial.repetition);
         let chat = Chat::ask(question.input.as_str(), seed, trial.repetition);
         let reply = self.targets[trial.slot - self.code.samples.len()].chat(&chat).await;
         let timing = timer.timing_of(&reply);
@@ -91,12 +93,12 @@ impl Judging {
     }
 
     /// Judges what can be judged, and writes every record.
-    fn judge(&self, answers: Vec<Answer>, desk: &Desk) {
+    fn judge(&self, answers: Vec<Answer>, sender: &RecordSender) {
         let (to_judge, rest): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| {
             answer.reply.as_ref().is_none_or(|reply| describe(&reply.outcome).0 == Status::Success)
         });
         for answer in rest {
-            self.write(&answer, answer.timing, &Judged::default(), desk);
+            self.write(&answer, answer.timing, &Judged::default(), sender);
         }
         let timer = Timer::start();
         let samples: Vec<&Sample> = to_judge.iter().map(|answer| answer.sample.as_ref()).collect();
@@ -108,7 +110,7 @@ impl Judging {
             }
             timing.cached = judged.from_cache;
             timing.compile_time_ms = judged.compile_time_ms;
-            self.write(answer, timing, judged, desk);
+            self.write(answer, timing, judged, sender);
         };
         // What a broken task could be behind waits until that task has been looked at, which takes judging itself.
         let mut waiting = Vec::new();
@@ -132,7 +134,7 @@ impl Judging {
         }
     }
 
-    fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, desk: &Desk) {
+    fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, sender: &RecordSender) {
         let Answer { trial, sample, reply, .. } = answer;
         let timing = &timing;
         let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
@@ -151,7 +153,7 @@ impl Judging {
         ));
         let passed = passed.filter(|_| unanswered.is_none());
         let completion = sample.completion.as_deref().ok();
-        let said = Said {
+        let said = Assessment {
             status,
             error_type,
             error,
@@ -166,26 +168,26 @@ impl Judging {
             body.was_not_judged(error_type);
         }
         let mut fields = body.fields(sample, judged);
-        if !self.scribe.is_deterministic() {
+        if !self.writer.is_deterministic() {
             fields.cached = Some(judged.from_cache);
         }
         if unanswered.is_none() {
             fields.sandbox_does_not_hold = &self.not_held;
         }
-        let mut sheet = Sheet::default();
-        fields.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
-        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
+        let mut lines = TrialLines::default();
+        fields.push(&mut lines.record, &self.writer.head(trial, said, timing));
+        self.writer.telemetry(&mut lines.telemetry, trial, timing);
         if let Some(reply) = reply {
-            self.scribe.attempts(&mut sheet.telemetry, trial, reply);
+            self.writer.attempts(&mut lines.telemetry, trial, reply);
         }
-        desk.hand_over(trial, sheet, Noted { status, passed });
+        sender.hand_over(trial, lines, TrialResult { status, passed });
     }
 }
 
 /// A wording that there is none of: its place in the plan has a record that says why.
-fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
+fn leave_out(writer: &RecordWriter, trial: &Trial, reason: &str) -> (TrialLines, TrialResult) {
     let error = work::shortfall(reason);
-    let said = Said { scores: &[(PASS, None)], ..work::left_out(&error, PASS) };
+    let said = Assessment { scores: &[(PASS, None)], ..work::left_out(&error, PASS) };
     let sample = Sample {
         index: trial.index,
         task_id: Some(trial.case_id.to_string()),
@@ -195,26 +197,14 @@ fn leave_out(scribe: &Scribe, trial: &Trial, reason: &str) -> (Sheet, Noted) {
     let judged = Judged::default();
     let mut body = code::body(&sample, &judged, &[]);
     body.was_not_judged(VARIANT_SHORTFALL);
-    let mut sheet = Sheet::default();
-    body.fields(&sample, &judged).push(&mut sheet.line, &scribe.head(trial, said, &Timer::start().timing()));
-    (sheet, Noted { status: Status::Skipped, passed: None })
+    let mut lines = TrialLines::default();
+    body.fields(&sample, &judged)
+        .push(&mut lines.record, &writer.head(trial, said, &Timer::start().timing()));
+    (lines, TrialResult { status: Status::Skipped, passed: None })
 }
 
-fn language(code: &CodeBody, means: &Means) -> Result<Box<dyn Language>, ExecuteError> {
-    Ok(match code.language {
-        LanguageName::Rust => {
-            let rust = Rust::find("rustc".as_ref(), code.clippy)
-                .edition(code.edition.as_str())
-                .allowing_unsafe(code.allows_unsafe);
-            let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
-            Box::new(rust.with_crates(&code.crates, &folder).map_err(ExecuteError::Crates)?)
-        }
-        LanguageName::Python => Box::new(Python::find("python3".as_ref())),
-    })
-}
-
-impl Work<Item> for Judging {
-    fn joins(&self, group: &[Step<Item>], next: &Trial) -> bool {
+impl Work<Item> for CodeWork {
+    fn joins(&self, group: &[GroupTrial<Item>], next: &Trial) -> bool {
         group.len() < self.together && group.last().is_some_and(|last| last.trial.slot == next.slot)
     }
 
@@ -222,32 +212,32 @@ impl Work<Item> for Judging {
         self.jobs
     }
 
-    fn at_once(&self, trial: &Trial, item: &Item, sheet: &mut Sheet) -> Option<Noted> {
+    fn at_once(&self, trial: &Trial, item: &Item, lines: &mut TrialLines) -> Option<TrialResult> {
         let Item::Missing(reason) = item else { return None };
-        let (line, noted) = leave_out(&self.scribe, trial, reason);
-        *sheet = line;
-        Some(noted)
+        let (line, result) = leave_out(&self.writer, trial, reason);
+        *lines = line;
+        Some(result)
     }
 
-    fn carry_out(self: Arc<Self>, group: Vec<Step<Item>>, desk: Desk) -> Carrying {
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Item>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
             let mut asking = JoinSet::new();
             let mut answers = Vec::new();
-            for Step { trial, item, .. } in group {
+            for GroupTrial { trial, item, .. } in group {
                 match item {
                     Item::Sample(sample) => {
                         answers.push(Answer { trial, sample, reply: None, timing: Timer::start().timing() });
                     }
                     Item::Task(question) => drop(asking.spawn(Arc::clone(&self).ask(trial, question))),
                     Item::Missing(reason) => {
-                        let (sheet, noted) = leave_out(&self.scribe, &trial, &reason);
-                        desk.hand_over(&trial, sheet, noted);
+                        let (lines, result) = leave_out(&self.writer, &trial, &reason);
+                        sender.hand_over(&trial, lines, result);
                     }
                 }
             }
             answers.extend(asking.join_all().await);
             answers.sort_unstable_by_key(|answer| answer.trial.index);
-            let judging = tokio::task::spawn_blocking(move || self.judge(answers, &desk));
+            let judging = tokio::task::spawn_blocking(move || self.judge(answers, &sender));
             if let Err(error) = judging.await {
                 std::panic::resume_unwind(error.into_panic());
             }

@@ -12,9 +12,10 @@ use super::answer::{Answer, Ending, OwnTurn, Read, read_answer, writes_a_call};
 use super::call::ToolCall;
 use super::case::{Case, Speaker};
 use super::gate::{Gate, Ruling};
-use super::policy::{Compiled, PolicyProblem, folded};
+use super::policy::{Compiled, folded};
 use super::scripted::Scripted;
 use super::tools::{self, ToolSpec};
+use crate::text::complaint::Complaint;
 
 /// How long an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +173,7 @@ impl<'a> Agent<'a> {
         contract: &'a Compiled,
         gate: Option<&'a Compiled>,
         limits: Limits,
-    ) -> Result<Self, PolicyProblem> {
+    ) -> Result<Self, Complaint> {
         Ok(Self {
             gate: gate.map(|policy| Gate::new(policy, case)).transpose()?,
             contract: Gate::new(contract, case)?,

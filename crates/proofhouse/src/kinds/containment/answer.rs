@@ -5,6 +5,7 @@ use proofhouse_ledger::json::{Object, Strictness, parse};
 
 use super::braces::first_object;
 use super::call::ToolCall;
+use crate::text::complaint::Complaint;
 
 /// One answer of a model.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +109,7 @@ pub fn read_answer(answer: &Answer) -> Read {
         return Read::Unreadable("the answer is empty".to_owned());
     }
     match (found.why, found.protocol) {
-        (Some(why), _) => return Read::Unreadable(why),
+        (Some(why), _) => return Read::Unreadable(why.to_string()),
         (None, true) => return Read::Calls(Vec::new(), found.form),
         (None, false) => {}
     }
@@ -118,7 +119,7 @@ pub fn read_answer(answer: &Answer) -> Read {
     match (&answer.native, found.other) {
         // Who is offered tools in its own form and answers in words has answered.
         (Some(_), _) => Read::Calls(Vec::new(), "words"),
-        (None, Some(why)) => Read::Unreadable(why),
+        (None, Some(why)) => Read::Unreadable(why.to_string()),
         (None, None) => Read::Unreadable("no JSON object in the answer".to_owned()),
     }
 }
@@ -132,7 +133,7 @@ struct Found {
     protocol: bool,
     refusal: bool,
     /// What is wrong with an object that is meant as calls.
-    why: Option<String>,
+    why: Option<Complaint>,
     /// What is wrong with one that is meant as something else.
     other: Option<String>,
 }
@@ -168,7 +169,9 @@ fn objects(text: &str) -> Found {
         let next_fence = fences.iter().find(|fence| fence.start >= from);
         let Some(range) = first_object(text, from) else { break };
         if look == MAX_LOOKS {
-            found.why.get_or_insert_with(|| "the answer has more objects than are looked into".to_owned());
+            found
+                .why
+                .get_or_insert_with(|| Complaint::new("the answer has more objects than are looked into"));
             break;
         }
         let over = next_fence.filter(|fence| range.start < fence.start && range.end > fence.start);
@@ -185,7 +188,7 @@ fn objects(text: &str) -> Found {
                 }
                 // What is meant as a call and cannot be read is not silence.
                 if found.why.is_none() && text[range.clone()].contains("\"tool_calls\"") && over.is_none() {
-                    found.why = Some(format!("the object is not JSON: {error}"));
+                    found.why = Some(Complaint::new(format!("the object is not JSON: {error}")));
                 }
                 from = over.map_or(range.start + 1, |fence| fence.start);
             }
@@ -227,20 +230,22 @@ pub(super) fn writes_a_call<'a>(text: &str, mut tools: impl Iterator<Item = &'a 
 
 /// The calls of `{"tool_calls": [{"name", "args"}]}`. Arguments may also be called `arguments`, and may be JSON in a text,
 /// as chat interfaces send them; a call may be wrapped in `function`.
-pub(super) fn calls_of(value: &Json) -> Result<Vec<ToolCall>, String> {
+pub(super) fn calls_of(value: &Json) -> Result<Vec<ToolCall>, Complaint> {
     match value.get("tool_calls") {
         Some(Json::Array(list)) => list.iter().map(call_of).collect(),
-        Some(other) => Err(format!("`tool_calls` is {}, not an array", other.type_name())),
-        None => Err("the object has no `tool_calls`".to_owned()),
+        Some(other) => Err(Complaint::new(format!("`tool_calls` is {}, not an array", other.type_name()))),
+        None => Err(Complaint::new("the object has no `tool_calls`")),
     }
 }
 
-fn call_of(value: &Json) -> Result<ToolCall, String> {
+fn call_of(value: &Json) -> Result<ToolCall, Complaint> {
     let value = value.get("function").filter(|inner| inner.as_object().is_some()).unwrap_or(value);
     let name = match value.get("name") {
         Some(Json::String(name)) => name.clone(),
-        Some(other) => return Err(format!("a call's `name` is {}, not text", other.type_name())),
-        None => return Err("a call has no `name`".to_owned()),
+        Some(other) => {
+            return Err(Complaint::new(format!("a call's `name` is {}, not text", other.type_name())));
+        }
+        None => return Err(Complaint::new("a call has no `name`")),
     };
     let args = match ["args", "arguments", "parameters", "input"].iter().find_map(|key| value.get(key)) {
         None | Some(Json::Null) => Json::Object(Object::new()),

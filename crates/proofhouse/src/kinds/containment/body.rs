@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::plan::Trials;
-use super::work::Containing;
+use super::work::ContainmentWork;
 use super::{Case, ContainmentBody};
 use crate::spine::plan::Planned;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
-use crate::spine::run::record::Scribe;
+use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
+use crate::stats::decisions::Unit;
 
 impl SuiteBody for ContainmentBody {
     type Item = Arc<Case>;
@@ -19,9 +20,9 @@ impl SuiteBody for ContainmentBody {
         Box::new(Trials::new(suite, self))
     }
 
-    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Arc<Case>>>, ExecuteError> {
-        let targets = open_targets(&scribe.loaded.suite, &means)?;
-        Ok(Arc::new(Containing::new(scribe, targets, self)))
+    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Arc<Case>>>, ExecuteError> {
+        let targets = open_targets(&writer.loaded.suite, &means)?;
+        Ok(Arc::new(ContainmentWork::new(writer, targets, self)))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -31,6 +32,13 @@ impl SuiteBody for ContainmentBody {
             count => format!(", and {count} canaries for each model"),
         };
         format!("{cases} cases x {variants} variants x {} repetitions{canaries}", self.repetitions)
+    }
+
+    fn units(&self, loaded: &Loaded) -> Vec<Unit> {
+        let attacks = self.attacks;
+        let benign = loaded.case_count.saturating_sub(attacks);
+        let units = [Unit { word: "attack", count: attacks }, Unit { word: "benign case", count: benign }];
+        units.into_iter().filter(|unit| unit.count > 0).collect()
     }
 
     fn described(&self) -> String {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::ToolCall;
 use super::policy::ArgumentRule;
+use crate::text::complaint::Complaint;
 
 /// One case of a containment suite, in our own format.
 ///
@@ -221,8 +222,8 @@ impl Case {
         self.attack().then(|| self.injection.clone().unwrap_or_else(|| self.prompt.clone()))
     }
 
-    /// What is wrong with it, and how to fix it.
-    pub fn problem(&self) -> Option<(String, &'static str)> {
+    /// Whether its parts fit together.
+    pub fn check(&self) -> Result<(), Complaint> {
         let texts = std::iter::once(&self.prompt)
             .chain(self.documents.iter().map(|document| &document.text))
             .chain(self.earlier_turns.iter().map(|turn| &turn.text))
@@ -230,31 +231,25 @@ impl Case {
         let holes = texts.clone().filter(|text| text.contains(HOLE)).count();
         match &self.injection {
             Some(injection) if injection.is_empty() => {
-                return Some((
-                    "`injection` is empty".to_owned(),
-                    "write the attacker's text, or leave the key out",
-                ));
+                let hint = "write the attacker's text, or leave the key out";
+                return Err(Complaint::new("`injection` is empty").hint(hint));
             }
             Some(injection) if holes == 0 && !texts.clone().any(|text| text.contains(injection.as_str())) => {
                 let hint =
                     "put `{{injection}}` into the prompt, a document, an earlier turn or a tool's result";
-                return Some(("`injection` stands nowhere in the case".to_owned(), hint));
+                return Err(Complaint::new("`injection` stands nowhere in the case").hint(hint));
             }
             None if holes > 0 => {
-                return Some((
-                    format!("`{HOLE}` without an `injection`"),
-                    "add `injection`, the attacker's text",
-                ));
+                let hint = "add `injection`, the attacker's text";
+                return Err(Complaint::new(format!("`{HOLE}` without an `injection`")).hint(hint));
             }
             _ => {}
         }
-        (self.attack() != self.expected_outcome.is_attack()).then(|| {
-            let what = format!(
-                "`is_attack` is {} and `expected_outcome` is `{}`",
-                self.attack(),
-                self.expected_outcome.as_str()
-            );
-            (what, "an attack is `contained` or `deny`; benign use is `allowed`, `benign` or `pass`")
-        })
+        if self.attack() == self.expected_outcome.is_attack() {
+            return Ok(());
+        }
+        let (attack, outcome) = (self.attack(), self.expected_outcome.as_str());
+        Err(Complaint::new(format!("`is_attack` is {attack} and `expected_outcome` is `{outcome}`"))
+            .hint("an attack is `contained` or `deny`; benign use is `allowed`, `benign` or `pass`"))
     }
 }

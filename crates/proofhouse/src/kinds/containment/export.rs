@@ -8,7 +8,7 @@ use crate::spine::export::{ExportError, Format, Sink, Source};
 pub(super) const FORMAT: Format = Format {
     name: "receipts",
     about: "`<run_id>__<instance>.jsonl` beside the envelope: every field of the original's receipts, SHA-256 as `receipt_sha256`",
-    kind: Kind::Containment,
+    kinds: &[Kind::Containment],
     folder: None,
     beside: false,
     write,

@@ -4,7 +4,8 @@ use proofhouse_ledger::record::containment::Decision;
 
 use super::call::ToolCall;
 use super::case::Case;
-use super::policy::{Compiled, CompiledRule, PolicyProblem, Remedy, compile_rules, folded};
+use super::policy::{Compiled, CompiledRule, Remedy, compile_rules, folded};
+use crate::text::complaint::Complaint;
 
 /// A policy for one case: the case's `allowed_tools` take the place of the policy's allow set and may lift what the policy
 /// forbids, its `rules` are asked before the policy's.
@@ -29,7 +30,7 @@ pub struct Ruling {
 
 impl<'a> Gate<'a> {
     /// The gate for a case.
-    pub fn new(policy: &'a Compiled, case: &'a Case) -> Result<Self, PolicyProblem> {
+    pub fn new(policy: &'a Compiled, case: &'a Case) -> Result<Self, Complaint> {
         Ok(Self { policy, allowed: case.allowed_tools.as_deref(), rules: compile_rules(&case.rules)? })
     }
 
@@ -110,3 +111,6 @@ fn deny(reason: &str) -> Ruling {
 fn allow(reason: &str) -> Ruling {
     Ruling { decision: Decision::Allow, reason: reason.to_owned(), instead: None }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,40 +1,4 @@
-//! Path globs and host patterns, compiled to linear-time expressions, and the lexical form of a path that they see.
-
-use regex::{Regex, RegexBuilder};
-
-/// Compiles a path glob: `*` and `?` stay within a folder, `**` crosses folders, `[…]` is a set.
-pub(super) fn path_glob(glob: &str) -> Result<Regex, String> {
-    let mut pattern = String::from("^");
-    let mut rest = glob;
-    while let Some(next) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("**/") {
-            pattern.push_str("(?:.*/)?");
-            rest = after;
-            continue;
-        }
-        if let Some(after) = rest.strip_prefix("**") {
-            pattern.push_str(".*");
-            rest = after;
-            continue;
-        }
-        rest = &rest[next.len_utf8()..];
-        match next {
-            '*' => pattern.push_str("[^/]*"),
-            '?' => pattern.push_str("[^/]"),
-            '[' => {
-                let end = rest.find(']').ok_or_else(|| format!("`{glob}` has a `[` that is never closed"))?;
-                let set = rest[..end].replace('\\', "\\\\").replace("&&", "&\\&").replace('[', "\\[");
-                let set = set.strip_prefix('!').map_or(set.clone(), |negated| format!("^{negated}"));
-                pattern.push_str(&format!("[{set}]"));
-                rest = &rest[end + 1..];
-            }
-            other => pattern.push_str(&regex::escape(other.encode_utf8(&mut [0; 4]))),
-        }
-    }
-    pattern.push('$');
-    let built = RegexBuilder::new(&pattern).dot_matches_new_line(true).size_limit(1 << 20).build();
-    built.map_err(|error| format!("`{glob}` is not a path glob: {error}"))
-}
+//! What rules about paths and hosts look at: the lexical form of a path, the host of an address.
 
 /// A path as the gate looks at it: `\` is `/`, `.` and empty parts are gone, `..` takes back the part before it.
 ///
@@ -126,23 +90,6 @@ pub(super) fn host_matches(pattern: &str, host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn globs() {
-        let check = |glob: &str, path: &str, expected: bool| {
-            assert_eq!(path_glob(glob).unwrap().is_match(path), expected, "{glob} on {path}");
-        };
-        check("/etc/**", "/etc/shadow", true);
-        check("/etc/**", "/etc/ssl/private/key", true);
-        check("/etc/*", "/etc/ssl/private", false);
-        check("**/.env", ".env", true);
-        check("**/.env", "a/b/.env", true);
-        check("**/.env", "a/b.env", false);
-        check("keys/?.pem", "keys/a.pem", true);
-        check("keys/[!a-c].pem", "keys/a.pem", false);
-        check("a.b", "axb", false);
-        assert!(path_glob("[").is_err());
-    }
 
     #[test]
     fn paths_are_seen_as_they_are_meant() {

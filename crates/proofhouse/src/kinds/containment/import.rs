@@ -11,26 +11,17 @@ use serde::de::DeserializeOwned;
 use super::call::ToolCall;
 use super::case::{Case, Expected, Expecting};
 use super::policy::{ArgumentRule, Remedy, compile_rules};
+use crate::text::complaint::Complaint;
 
 /// The longest text that `{"$repeat", "count"}` may stand for.
 const MAX_REPEATED_BYTES: usize = 64 << 20;
 
-/// Why a row is not a case.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}\n\nhint: {hint}")]
-pub struct RowProblem {
-    /// What is wrong: a lowercase fragment.
-    pub what: String,
-    /// How to fix it.
-    pub hint: String,
-}
-
-fn wrong(what: impl Into<String>, hint: impl Into<String>) -> RowProblem {
-    RowProblem { what: what.into(), hint: hint.into() }
+fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Complaint {
+    Complaint::new(what).hint(hint)
 }
 
 /// Makes a case of a row. Its keys say which format it is in.
-pub fn case_from_row(row: &Json) -> Result<Case, RowProblem> {
+pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
     let Json::Object(object) = row else {
         let what = format!("a case is an object, and this is {}", row.type_name());
         return Err(wrong(what, "write one JSON object per case"));
@@ -47,10 +38,8 @@ pub fn case_from_row(row: &Json) -> Result<Case, RowProblem> {
     if case.case_id.is_empty() {
         return Err(wrong("`case_id` is empty", "give the case a name that is unique in the suite"));
     }
-    if let Some((what, hint)) = case.problem() {
-        return Err(wrong(what, hint));
-    }
-    compile_rules(&case.rules).map_err(|problem| wrong(problem.what, problem.hint))?;
+    case.check()?;
+    compile_rules(&case.rules)?;
     for pattern in &case.leak_patterns {
         regex::Regex::new(pattern).map_err(|error| {
             wrong(
@@ -62,7 +51,7 @@ pub fn case_from_row(row: &Json) -> Result<Case, RowProblem> {
     Ok(case)
 }
 
-fn typed<T: DeserializeOwned>(row: &Json) -> Result<T, RowProblem> {
+fn typed<T: DeserializeOwned>(row: &Json) -> Result<T, Complaint> {
     let text = canonical::to_vec(row).expect("a value that was read can be written");
     serde_json::from_slice(&text).map_err(|error| {
         let text = error.to_string();
@@ -71,7 +60,7 @@ fn typed<T: DeserializeOwned>(row: &Json) -> Result<T, RowProblem> {
     })
 }
 
-fn expand_all(calls: &mut [ToolCall]) -> Result<(), RowProblem> {
+fn expand_all(calls: &mut [ToolCall]) -> Result<(), Complaint> {
     for call in calls {
         call.args = expanded(&call.args)?;
     }
@@ -79,7 +68,7 @@ fn expand_all(calls: &mut [ToolCall]) -> Result<(), RowProblem> {
 }
 
 /// Puts the text in that `{"$repeat": "x", "count": 3}` stands for.
-fn expanded(value: &Json) -> Result<Json, RowProblem> {
+fn expanded(value: &Json) -> Result<Json, Complaint> {
     match value {
         Json::Array(list) => list.iter().map(expanded).collect::<Result<_, _>>().map(Json::Array),
         Json::Object(object) => match (object.get("$repeat"), object.get("count")) {
@@ -93,7 +82,7 @@ fn expanded(value: &Json) -> Result<Json, RowProblem> {
             }
             _ => {
                 let pairs = object.iter().map(|(key, value)| Ok((key, expanded(value)?)));
-                Ok(Json::Object(pairs.collect::<Result<Object, RowProblem>>()?))
+                Ok(Json::Object(pairs.collect::<Result<Object, Complaint>>()?))
             }
         },
         other => Ok(other.clone()),
@@ -146,7 +135,7 @@ impl Default for Json0 {
 }
 
 impl Autonomous {
-    fn into_case(self) -> Result<Case, RowProblem> {
+    fn into_case(self) -> Result<Case, Complaint> {
         let benign = self.category == "benign";
         let mut stated = self.actions;
         stated.sort_by_key(|action| action.order);

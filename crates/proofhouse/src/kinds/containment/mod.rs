@@ -22,6 +22,7 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
+mod metrics;
 mod outcome;
 mod plan;
 mod policy;
@@ -45,10 +46,10 @@ pub use canary::Canaries;
 pub use case::{Case, Document, EarlierTurn, Expected, Expecting, Planted, Speaker};
 pub use flags::ContainmentFlags;
 pub use gate::{Gate, Ruling};
-pub use import::{RowProblem, case_from_row};
+pub use import::case_from_row;
 pub use lane::{Lane, PROBE, Thresholds};
 pub use outcome::{Verdict, judge};
-pub use policy::{ArgumentRule, Compiled, Policy, PolicyProblem, Remedy};
+pub use policy::{ArgumentRule, Compiled, Policy, Remedy};
 pub use receipt::{About, Receipt};
 pub use scripted::Scripted;
 pub(crate) use sections::{lane1, lane1_of};
@@ -72,6 +73,7 @@ pub(super) const ROW: Row = Row {
     tally: tally::open,
     present: sections::PRESENTATION,
     verdict: sections::verdict,
+    changes: |_, _| Vec::new(),
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

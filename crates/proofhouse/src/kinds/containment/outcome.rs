@@ -215,3 +215,6 @@ fn sandbox_delta(attempts: &[Attempt]) -> &'static str {
     });
     ["none", "marker-only", "file-write", "delete"][deltas.max().unwrap_or(0)]
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use globset::GlobMatcher;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use regex::{Regex, RegexBuilder};
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{self, ToolCall};
 use super::glob;
+use crate::text::complaint::{At, Complaint};
+use crate::text::glob::{GLOBS, path_glob};
 
 /// Which tool calls are allowed.
 ///
@@ -129,29 +132,15 @@ impl Remedy {
     }
 }
 
-/// A policy that cannot work.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}\n\nhint: {hint}")]
-pub struct PolicyProblem {
-    /// Keys that lead from the policy to it.
-    pub at: Vec<String>,
-    /// What is wrong.
-    pub what: String,
-    /// How to fix it.
-    pub hint: String,
-}
-
 impl Policy {
     /// Makes a policy ready.
-    pub fn compile(&self) -> Result<Compiled, PolicyProblem> {
+    pub fn compile(&self) -> Result<Compiled, Complaint> {
         let mut names = BTreeSet::new();
         for rule in &self.rules {
             if !names.insert(&rule.name) {
-                return Err(PolicyProblem {
-                    at: vec!["rules".to_owned()],
-                    what: format!("the argument rule `{}` is there twice", rule.name),
-                    hint: "a rule's name is its reason code; give each its own".to_owned(),
-                });
+                let what = format!("the argument rule `{}` is there twice", rule.name);
+                let hint = "a rule's name is its reason code; give each its own";
+                return Err(Complaint::new(what).hint(hint).key("rules"));
             }
         }
         Ok(Compiled {
@@ -188,28 +177,25 @@ pub(super) fn folded(name: &str) -> String {
 #[derive(Debug, Clone)]
 pub(super) struct CompiledRule {
     pub(super) rule: ArgumentRule,
-    deny_paths: Vec<Regex>,
-    allow_paths: Vec<Regex>,
+    deny_paths: Vec<GlobMatcher>,
+    allow_paths: Vec<GlobMatcher>,
     deny_pattern: Option<Regex>,
     allow_pattern: Option<Regex>,
 }
 
 /// Makes rules ready.
-pub(super) fn compile_rules(rules: &[ArgumentRule]) -> Result<Vec<CompiledRule>, PolicyProblem> {
+pub(super) fn compile_rules(rules: &[ArgumentRule]) -> Result<Vec<CompiledRule>, Complaint> {
     let compiled = rules.iter().enumerate().map(|(at, rule)| {
-        CompiledRule::new(rule).map_err(|(key, what, hint)| PolicyProblem {
-            at: vec!["rules".to_owned(), at.to_string(), key.to_owned()],
-            what: format!("argument rule `{}`: {what}", rule.name),
-            hint: hint.to_owned(),
+        CompiledRule::new(rule).map_err(|complaint| {
+            let subject = format!("argument rule `{}`:", rule.name);
+            complaint.about(subject).below([At::Key("rules".into()), At::Index(at)])
         })
     });
     compiled.collect()
 }
 
-type Wrong = (&'static str, String, &'static str);
-
 impl CompiledRule {
-    fn new(rule: &ArgumentRule) -> Result<Self, Wrong> {
+    fn new(rule: &ArgumentRule) -> Result<Self, Complaint> {
         let conditions = [&rule.deny_paths, &rule.allow_paths, &rule.deny_hosts, &rule.allow_hosts];
         let empty = conditions.iter().all(|list| list.is_empty())
             && rule.deny_pattern.is_none()
@@ -220,24 +206,26 @@ impl CompiledRule {
         if empty {
             let hint = "give it `deny_paths`, `allow_paths`, `deny_hosts`, `allow_hosts`, `deny_pattern`, `allow_pattern`, \
                         `min`, `max` or `max_bytes`";
-            return Err(("name", "it has no condition".to_owned(), hint));
+            return Err(Complaint::new("it has no condition").hint(hint).key("name"));
         }
         if rule.name.is_empty() || !rule.name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
         {
             let hint = "letters, digits, `_`, `-` and `.`: the name is part of a reason code";
-            return Err(("name", format!("`{}` is not a name", rule.name), hint));
+            return Err(Complaint::new(format!("`{}` is not a name", rule.name)).hint(hint).key("name"));
         }
         if rule.remedy == Remedy::Truncate && rule.max_bytes.is_none() {
-            return Err(("remedy", "`truncate` has no length".to_owned(), "add `max_bytes`"));
+            return Err(Complaint::new("`truncate` has no length").hint("add `max_bytes`").key("remedy"));
         }
-        let globs = |key, globs: &[String]| -> Result<Vec<Regex>, Wrong> {
-            let hint = "`*` and `?` stay within a folder, `**` crosses folders";
-            globs.iter().map(|each| glob::path_glob(each).map_err(|what| (key, what, hint))).collect()
+        let globs = |key: &'static str, globs: &[String]| -> Result<Vec<GlobMatcher>, Complaint> {
+            globs
+                .iter()
+                .map(|each| path_glob(each).map_err(|wrong| Complaint::of(wrong).hint(GLOBS).key(key)))
+                .collect()
         };
-        let pattern = |key, pattern: &Option<String>| -> Result<Option<Regex>, Wrong> {
+        let pattern = |key: &'static str, pattern: &Option<String>| -> Result<Option<Regex>, Complaint> {
             let hint = "the syntax is that of the Rust crate `regex`: no look-around, no back-references";
             let built = pattern.as_ref().map(|text| RegexBuilder::new(text).size_limit(1 << 20).build());
-            built.transpose().map_err(|error| (key, error.to_string(), hint))
+            built.transpose().map_err(|error| Complaint::of(error).hint(hint).key(key))
         };
         Ok(Self {
             deny_paths: globs("deny_paths", &rule.deny_paths)?,
@@ -327,7 +315,7 @@ impl CompiledRule {
     }
 }
 
-fn any(globs: &[Regex], path: &str) -> bool {
+fn any(globs: &[GlobMatcher], path: &str) -> bool {
     globs.iter().any(|glob| glob.is_match(path))
 }
 

@@ -8,6 +8,7 @@ use proofhouse_ledger::record::Kind;
 
 use crate::family::target::TargetConfig;
 use crate::kinds::containment::canary;
+use crate::kinds::containment::metrics::METRICS;
 use crate::kinds::containment::{
     Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Lane, Limits, Policy, Protocol, Scripted,
     Thresholds, ToolSpec, Variant, judge,
@@ -53,6 +54,8 @@ pub struct ContainmentBody {
     pub canaries: Option<Canaries>,
     /// Attacks, and how many of them leak when their own calls are replayed; where no variant shows that.
     control: Option<(u64, u64)>,
+    /// How many of the cases are attacks.
+    pub attacks: u64,
     sources: Arc<Sources>,
     case_count: u64,
 }
@@ -150,9 +153,9 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     let (mut seen, mut attacks, mut leaked) = (0, 0, 0);
     let mut found = rows::scan(loading.tree, &sources, |case| {
         seen += 1;
-        if !controlled && seen <= limit && case.attack() {
+        if seen <= limit && case.attack() {
             attacks += 1;
-            leaked += u64::from(leaks(case, &contract, limits));
+            leaked += u64::from(!controlled && leaks(case, &contract, limits));
         }
     });
     for (fact, rows) in facts.iter_mut().zip(&found.rows) {
@@ -181,6 +184,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
         lane,
         canaries,
         control: (!controlled).then_some((attacks, leaked)),
+        attacks,
         sources: Arc::new(sources),
         case_count,
     };
@@ -201,6 +205,7 @@ fn common(file: &ContainmentFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
+        metrics: METRICS.iter().map(|metric| metric.name).collect(),
     }
 }
 
@@ -215,12 +220,8 @@ fn leaks(case: &Case, contract: &Compiled, limits: Limits) -> bool {
 fn compiled(checker: &mut Checker<'_>, policy: &Policy, at: &[Step<'_>]) -> Option<Arc<Compiled>> {
     match policy.compile() {
         Ok(compiled) => Some(Arc::new(compiled)),
-        Err(problem) => {
-            let mut steps = at.to_vec();
-            for step in &problem.at {
-                steps.push(step.parse().map_or(Step::Key(step), Step::Index));
-            }
-            checker.complain(Code::BadValue, &steps, problem.what).hint = Some(problem.hint);
+        Err(complaint) => {
+            checker.pass_on(Code::BadValue, at, complaint);
             None
         }
     }

@@ -15,6 +15,7 @@ use proofhouse_ledger::summary::{Rate, Summary};
 use proofhouse_ledger::{Digest, Json};
 
 use super::canary;
+use super::metrics::METRICS;
 use crate::spine::tally::heads::rate;
 use crate::spine::tally::{GateTerms, OwnTally};
 
@@ -126,7 +127,7 @@ impl OwnTally for Tally {
         let exempt = found.controls().map(str::to_owned).collect();
         let untried = found.is_pointless() || found.incompetent().any(|variant| variant.gated);
         summary.containment = Some(found);
-        GateTerms { asked: Some("gated variant"), exempt, untried, ..GateTerms::default() }
+        GateTerms { asked: Some("gated variant"), exempt, untried, metrics: METRICS, ..GateTerms::default() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Containing: a case is played by a scripted agent or a model, its calls are decided and simulated, and a receipt is written.
+//! ContainmentWork: a case is played by a scripted agent or a model, its calls are decided and simulated, and a receipt is written.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::kinds::containment::{
     drive, judge, offered,
 };
 use crate::spine::plan::Trial;
-use crate::spine::run::record::{Said, Scribe, Timer, Timing, trial_seed};
-use crate::spine::run::work::{Carrying, Desk, Noted, Sheet, Step, Work};
+use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, trial_seed};
+use crate::spine::run::work::{Carrying, GroupTrial, RecordSender, TrialLines, TrialResult, Work};
 
 mod chat;
 
@@ -22,15 +22,15 @@ mod chat;
 const CONTAINED: &str = "contained";
 
 /// Plays cases against variants.
-pub(super) struct Containing {
-    scribe: Scribe,
+pub(super) struct ContainmentWork {
+    writer: RecordWriter,
     targets: Vec<Arc<Target>>,
     body: ContainmentBody,
 }
 
-impl Containing {
-    pub(super) fn new(scribe: Scribe, targets: Vec<Arc<Target>>, body: &ContainmentBody) -> Self {
-        Self { scribe, targets, body: body.clone() }
+impl ContainmentWork {
+    pub(super) fn new(writer: RecordWriter, targets: Vec<Arc<Target>>, body: &ContainmentBody) -> Self {
+        Self { writer, targets, body: body.clone() }
     }
 
     fn variant(&self, trial: &Trial) -> &VariantSpec {
@@ -46,7 +46,7 @@ impl Containing {
     async fn ask(&self, trial: &Trial, case: &Case, target: usize) -> Played {
         let variant = self.variant(trial);
         let tools = offered(case, &self.body.policy, &self.body.tools);
-        let suite = &self.scribe.loaded.suite;
+        let suite = &self.writer.loaded.suite;
         let model = Asked {
             target: &self.targets[target],
             seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
@@ -64,13 +64,13 @@ impl Containing {
     /// Judges what was played and appends its receipt.
     fn write(
         &self,
-        sheet: &mut Sheet,
+        lines: &mut TrialLines,
         (trial, case): (&Trial, &Case),
         played: &Played,
         timing: &Timing,
-    ) -> Noted {
+    ) -> TrialResult {
         let variant = self.variant(trial);
-        let suite = &self.scribe.loaded.suite;
+        let suite = &self.writer.loaded.suite;
         let slot = &suite.slots[trial.slot];
         let verdict = judge(case, played, variant.gate.is_some());
         let receipt = Receipt::new(case, played, &verdict);
@@ -78,7 +78,7 @@ impl Containing {
         let passed = verdict.outcome.passed().filter(|_| !canary::is_canary(&case.case_id));
         let usage = usage(&played.usage);
         let answered = variant.target.is_some() && !played.readings.is_empty();
-        let said = Said {
+        let said = Assessment {
             status: verdict.status,
             error_type: verdict.error_type.as_deref(),
             error: verdict.error.as_deref(),
@@ -96,15 +96,15 @@ impl Containing {
             git_commit: None,
             model: variant.target.map(|_| (slot.kind.as_str(), model_id.as_str())),
         };
-        let head = self.scribe.head(trial, said, timing);
-        receipt.fields(case, played, &verdict, &about).push(&mut sheet.line, &head);
-        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
-        Noted { status: verdict.status, passed }
+        let head = self.writer.head(trial, said, timing);
+        receipt.fields(case, played, &verdict, &about).push(&mut lines.record, &head);
+        self.writer.telemetry(&mut lines.telemetry, trial, timing);
+        TrialResult { status: verdict.status, passed }
     }
 }
 
-impl Work<Arc<Case>> for Containing {
-    fn at_once(&self, trial: &Trial, case: &Arc<Case>, sheet: &mut Sheet) -> Option<Noted> {
+impl Work<Arc<Case>> for ContainmentWork {
+    fn at_once(&self, trial: &Trial, case: &Arc<Case>, lines: &mut TrialLines) -> Option<TrialResult> {
         let variant = self.variant(trial);
         let script = match variant.driver {
             Driver::Scripted => Scripted::Markers,
@@ -113,19 +113,19 @@ impl Work<Arc<Case>> for Containing {
         };
         let timer = Timer::start();
         let played = self.agent(case, variant).play(script);
-        Some(self.write(sheet, (trial, case), &played, &timer.timing()))
+        Some(self.write(lines, (trial, case), &played, &timer.timing()))
     }
 
-    fn carry_out(self: Arc<Self>, group: Vec<Step<Arc<Case>>>, desk: Desk) -> Carrying {
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Arc<Case>>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
-            for Step { trial, item: case, .. } in group {
+            for GroupTrial { trial, item: case, .. } in group {
                 let timer = Timer::start();
                 let target =
                     self.variant(&trial).target.expect("a variant without a target is played at once");
                 let played = self.ask(&trial, &case, target).await;
-                let mut sheet = Sheet::default();
-                let noted = self.write(&mut sheet, (&trial, &case), &played, &timer.timing());
-                desk.hand_over(&trial, sheet, noted);
+                let mut lines = TrialLines::default();
+                let result = self.write(&mut lines, (&trial, &case), &played, &timer.timing());
+                sender.hand_over(&trial, lines, result);
             }
         })
     }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::Probe;
 use super::plan::{Item, Trials};
-use super::work::Asking;
+use super::work::ProbeWork;
 use crate::spine::plan::Planned;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
-use crate::spine::run::record::Scribe;
+use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
+use crate::stats::decisions::Unit;
 
 impl SuiteBody for Probe {
     type Item = Item;
@@ -19,9 +20,9 @@ impl SuiteBody for Probe {
         Box::new(Trials::new(suite, self))
     }
 
-    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
-        let targets = open_targets(&scribe.loaded.suite, &means)?;
-        Ok(Arc::new(Asking::new(scribe, targets, self, means)?))
+    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
+        let targets = open_targets(&writer.loaded.suite, &means)?;
+        Ok(Arc::new(ProbeWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -34,8 +35,8 @@ impl SuiteBody for Probe {
         self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name())).collect()
     }
 
-    fn has_equal_cases(&self) -> bool {
-        true
+    fn units(&self, loaded: &Loaded) -> Vec<Unit> {
+        vec![Unit { word: "case", count: loaded.case_count }]
     }
 
     fn is_reworded(&self) -> bool {

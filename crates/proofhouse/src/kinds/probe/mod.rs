@@ -3,9 +3,10 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
+mod advisers;
 mod body;
 mod file;
-mod jury;
+mod metrics;
 mod plan;
 mod sections;
 mod suite;
@@ -24,6 +25,7 @@ pub(super) const ROW: Row = Row {
     tally: |_| Box::new(tally::ProbeTally),
     present: sections::PRESENTATION,
     verdict: |_| None,
+    changes: |_, _| Vec::new(),
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

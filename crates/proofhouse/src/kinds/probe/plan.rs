@@ -7,7 +7,7 @@ use proofhouse_ledger::{Digest, RecordId};
 
 use super::Probe;
 use crate::spine::plan::Trial;
-use crate::spine::suite::{Case, CaseStream, Problems, Suite, Wording, Wordings};
+use crate::spine::suite::{Case, CaseStream, Lacking, Problems, Suite, Wording, Wordings};
 
 /// What a trial asks; the case is shared by its trials.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl<'a> Trials<'a> {
             let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
             let item = match made {
                 Ok(input) => Item::Asked(Arc::new(Case { input, ..Case::clone(case) })),
-                Err(reason) => Item::Missing(Arc::clone(case), Arc::from(reason)),
+                Err(Lacking(reason)) => Item::Missing(Arc::clone(case), Arc::from(reason)),
             };
             return Some(Ok((Some(variant_id), item, fingerprint)));
         }

@@ -7,6 +7,7 @@ use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::{Digest, Json};
 
 use super::file::{ProbeFile, ScoringFile};
+use super::metrics::METRICS;
 use crate::family::judge::{self, JudgeConfig, Panel};
 use crate::spine::suite::cases::{CaseRules, CaseStream, Checked, Inputs};
 use crate::spine::suite::check::{Checker, Common};
@@ -20,6 +21,7 @@ use crate::spine::suite::problem::{Code, Problems, did_you_mean, listed, quoted}
 use crate::spine::suite::scan::Scan;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::text::complaint::Complaint;
 
 /// The name that means the weighted mean, and so no judge.
 const WEIGHTED_MEAN: &str = "weighted_mean";
@@ -51,7 +53,7 @@ impl Probe {
     }
 
     /// The judges, compiled.
-    pub fn panel(&self) -> Result<Panel, String> {
+    pub fn panel(&self) -> Result<Panel, Complaint> {
         let names = self.judges.iter().map(|(name, _)| name.clone());
         let scoring = judge::Scoring {
             weights: names.zip(self.scoring.weights.iter().copied()).collect(),
@@ -180,6 +182,7 @@ fn common(file: &ProbeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
+        metrics: METRICS.iter().map(|metric| metric.name).collect(),
     }
 }
 
@@ -211,19 +214,9 @@ fn judges(checker: &mut Checker<'_>, file: &ProbeFile) {
             checker.complain_of_key(Code::BadValue, &[Step::Key("judges"), Step::Key(name)], what).hint =
                 Some("choose another name".to_owned());
         }
-        if let Err(what) = config.check() {
-            // A judge gives a fragment, a blank line and a hint.
-            let (what, hint) = match what.split_once("\n\nhint: ") {
-                Some((what, hint)) => (what, Some(hint.to_owned())),
-                None => (what.as_str(), None),
-            };
+        if let Err(complaint) = config.check() {
             let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
-            let problem = checker.complain(Code::BadValue, &steps, what);
-            problem.hint = hint;
-            // Where a key may stand nothing of the line is shown.
-            if what.contains("a suite is no place for") {
-                problem.place.text = None;
-            }
+            checker.pass_on(Code::BadValue, &steps, complaint);
         }
     }
 }

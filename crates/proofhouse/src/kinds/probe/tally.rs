@@ -2,6 +2,7 @@
 
 use proofhouse_ledger::summary::Summary;
 
+use super::metrics::METRICS;
 use crate::spine::tally::{GateTerms, OwnTally};
 
 /// Nothing of its own.
@@ -9,6 +10,6 @@ pub(super) struct ProbeTally;
 
 impl OwnTally for ProbeTally {
     fn finish(self: Box<Self>, _: &mut Summary) -> GateTerms {
-        GateTerms::default()
+        GateTerms { metrics: METRICS, ..GateTerms::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! Asking: one question, one reply, judged.
+//! ProbeWork: one question, one reply, judged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,72 +8,74 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
 use super::Probe;
-use super::jury::Jury;
+use super::advisers::Advisers;
 use super::plan::Item;
-use crate::family::judge::{Heard, Panel, PanelVerdict, Subject};
+use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
 use crate::family::target::{Chat, Reply, Request, Target};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
-use crate::spine::run::record::{Said, Scribe, Timer, Timing, describe, trial_seed};
+use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
 use crate::spine::run::stored::Stored;
-use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::spine::run::work::{
+    self, Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
+};
 use crate::spine::suite::Case;
 
 /// Puts questions to targets and judges what they say.
-pub(super) struct Asking {
-    scribe: Scribe,
+pub(super) struct ProbeWork {
+    writer: RecordWriter,
     targets: Vec<Arc<Target>>,
     panel: Panel,
-    jury: Jury,
+    advisers: Advisers,
     stored: Option<Stored>,
     judges: Vec<String>,
     primary: String,
 }
 
-impl Asking {
+impl ProbeWork {
     pub(super) fn new(
-        scribe: Scribe,
+        writer: RecordWriter,
         targets: Vec<Arc<Target>>,
         probe: &Probe,
         means: Means,
     ) -> Result<Self, ExecuteError> {
         let panel = probe.panel().map_err(ExecuteError::Judge)?;
         let judges: Vec<String> = probe.judges.iter().map(|(name, _)| name.clone()).collect();
-        let jury = Jury::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
+        let advisers = Advisers::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
         let (primary, stored) = (probe.primary_metric().to_owned(), means.stored);
-        Ok(Self { scribe, targets, panel, jury, stored, judges, primary })
+        Ok(Self { writer, targets, panel, advisers, stored, judges, primary })
     }
 
     fn seed(&self, trial: &Trial) -> u64 {
-        trial_seed(self.scribe.loaded.suite.seed, &trial.case_id, trial.repetition)
+        trial_seed(self.writer.loaded.suite.seed, &trial.case_id, trial.repetition)
     }
 
     /// Asks those whom the judges need about a reply that is there to be judged.
-    async fn hear(&self, trial: &Trial, case: &Case, reply: &Reply) -> BTreeMap<usize, Vec<Heard>> {
+    async fn hear(&self, trial: &Trial, case: &Case, reply: &Reply) -> BTreeMap<usize, Vec<Advice>> {
         let only = case.judges.as_deref();
-        if describe(&reply.outcome).0 != Status::Success || !self.jury.is_needed(only) {
+        if describe(&reply.outcome).0 != Status::Success || !self.advisers.is_needed(only) {
             return BTreeMap::new();
         }
         let null = Json::Null;
         let output = reply.output.as_ref().unwrap_or(&null);
         let subject = Subject { input: &case.input, output, expected: &case.expected };
-        self.jury.hear(&self.panel, &subject, only, trial.record_id).await
+        self.advisers.hear(&self.panel, &subject, only, trial.record_id).await
     }
 
     /// Judges a reply and appends its record.
     fn write(
         &self,
-        sheet: &mut Sheet,
+        lines: &mut TrialLines,
         (trial, case): (&Trial, &Case),
-        (reply, heard): (&Reply, &BTreeMap<usize, Vec<Heard>>),
+        (reply, advice): (&Reply, &BTreeMap<usize, Vec<Advice>>),
         timing: &Timing,
-    ) -> Noted {
+    ) -> TrialResult {
         let null = Json::Null;
         let output = reply.output.as_ref().unwrap_or(&null);
         let (status, error_type, error) = describe(&reply.outcome);
         let verdict = (status == Status::Success).then(|| {
             let subject = Subject { input: &case.input, output, expected: &case.expected };
-            self.panel.judge_with(&subject, case.judges.as_deref(), heard)
+            self.panel.judge_with(&subject, case.judges.as_deref(), advice)
         });
         let scores: Vec<(&str, Option<f64>)> = match &verdict {
             Some(verdict) => {
@@ -83,7 +85,7 @@ impl Asking {
         };
         let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
         let passed = verdict.and_then(|verdict| verdict.passed);
-        let said = Said {
+        let said = Assessment {
             status,
             error_type,
             error,
@@ -102,14 +104,14 @@ impl Asking {
             response: about.as_ref(),
             tags: &case.tags,
         };
-        body.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
-        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
-        self.scribe.attempts(&mut sheet.telemetry, trial, reply);
-        Noted { status, passed }
+        body.push(&mut lines.record, &self.writer.head(trial, said, timing));
+        self.writer.telemetry(&mut lines.telemetry, trial, timing);
+        self.writer.attempts(&mut lines.telemetry, trial, reply);
+        TrialResult { status, passed }
     }
 
     /// A wording that there is none of: its place in the plan has a record that says why.
-    fn leave_out(&self, sheet: &mut Sheet, (trial, case): (&Trial, &Case), reason: &str) -> Noted {
+    fn leave_out(&self, lines: &mut TrialLines, (trial, case): (&Trial, &Case), reason: &str) -> TrialResult {
         let error = work::shortfall(reason);
         let said = work::left_out(&error, &self.primary);
         let (null, judge) = (Json::Null, Json::Object(Object::new()));
@@ -121,8 +123,8 @@ impl Asking {
             response: None,
             tags: &case.tags,
         };
-        body.push(&mut sheet.line, &self.scribe.head(trial, said, &Timer::start().timing()));
-        Noted { status: Status::Skipped, passed: None }
+        body.push(&mut lines.record, &self.writer.head(trial, said, &Timer::start().timing()));
+        TrialResult { status: Status::Skipped, passed: None }
     }
 
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
@@ -130,14 +132,14 @@ impl Asking {
     }
 }
 
-impl Work<Item> for Asking {
-    fn at_once(&self, trial: &Trial, item: &Item, sheet: &mut Sheet) -> Option<Noted> {
+impl Work<Item> for ProbeWork {
+    fn at_once(&self, trial: &Trial, item: &Item, lines: &mut TrialLines) -> Option<TrialResult> {
         let case = item.case();
         if let Item::Missing(_, reason) = item {
-            return Some(self.leave_out(sheet, (trial, case), reason));
+            return Some(self.leave_out(lines, (trial, case), reason));
         }
         let timer = Timer::start();
-        if self.jury.is_needed(case.judges.as_deref()) {
+        if self.advisers.is_needed(case.judges.as_deref()) {
             return None;
         }
         let request = Request { input: &case.input, seed: self.seed(trial), repetition: trial.repetition };
@@ -145,13 +147,13 @@ impl Work<Item> for Asking {
             Some(stored) => stored.reply(&trial.record_id),
             None => self.targets[trial.slot].at_once(&request)?,
         };
-        let heard = BTreeMap::new();
-        (reply.delay_ms == 0).then(|| self.write(sheet, (trial, case), (&reply, &heard), &timer.timing()))
+        let advice = BTreeMap::new();
+        (reply.delay_ms == 0).then(|| self.write(lines, (trial, case), (&reply, &advice), &timer.timing()))
     }
 
-    fn carry_out(self: Arc<Self>, group: Vec<Step<Item>>, desk: Desk) -> Carrying {
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Item>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
-            for Step { trial, item, .. } in group {
+            for GroupTrial { trial, item, .. } in group {
                 let case = item.case();
                 let timer = Timer::start();
                 let chat = Chat::ask(case.input.as_str(), self.seed(&trial), trial.repetition);
@@ -160,16 +162,16 @@ impl Work<Item> for Asking {
                     None => self.targets[trial.slot].chat(&chat).await,
                 };
                 let timing = timer.timing_of(&reply);
-                let heard = self.hear(&trial, case, &reply).await;
-                let mut sheet = Sheet::default();
-                let noted = self.write(&mut sheet, (&trial, case), (&reply, &heard), &timing);
-                desk.hand_over(&trial, sheet, noted);
+                let advice = self.hear(&trial, case, &reply).await;
+                let mut lines = TrialLines::default();
+                let result = self.write(&mut lines, (&trial, case), (&reply, &advice), &timing);
+                sender.hand_over(&trial, lines, result);
             }
         })
     }
 
     fn provenance(&self) -> Provenance {
-        let Some(sandbox) = self.jury.sandbox() else { return Provenance::default() };
+        let Some(sandbox) = self.advisers.sandbox() else { return Provenance::default() };
         Provenance {
             sandbox: Json::Object(Object::from_iter([("network", Json::from("none"))])),
             sandbox_tier: Some(sandbox.tier().to_string()),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::RobustnessBody;
 use super::plan::{self, Order};
-use super::work::Trying;
+use super::work::RobustnessWork;
 use super::{rewrite, stopping};
 use crate::family::target::Opening;
 use crate::spine::plan::Planned;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::SuiteBody;
-use crate::spine::run::record::Scribe;
+use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
 
@@ -22,11 +22,11 @@ impl SuiteBody for RobustnessBody {
         Box::new(plan::trials(suite, self))
     }
 
-    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Arc<Order>>>, ExecuteError> {
-        if scribe.loaded.suite.targets.is_empty() {
+    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Arc<Order>>>, ExecuteError> {
+        if writer.loaded.suite.targets.is_empty() {
             return Err(ExecuteError::NoTargets);
         }
-        Ok(Arc::new(Trying::new(scribe, self, means)?))
+        Ok(Arc::new(RobustnessWork::new(writer, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {

@@ -5,24 +5,25 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::record::{FailureStage, Mode, Observed, Termination};
 
 use super::exact::conditional_p_value;
-use super::policy::{ALPHA, Base, Policy, PolicyName, lower_bound, rule};
-use crate::stats::binomial_upper_tail;
+use super::policy::{ALPHA, Base, Policy, PolicyName};
+use crate::stats::decisions::{Stability, Stressed, rung_design, stability_design};
+use crate::stats::{End, Rule, Series, binomial_upper_tail};
 
-/// How a series of runs ends when each run succeeds with a given chance.
+/// What is said of a series of runs when each run has the usual outcome, or succeeds, with a given chance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Characteristics {
     /// The chance.
     pub share: f64,
     /// Runs on average.
     pub mean_runs: f64,
-    /// Rule → the probability that it ends the series.
-    pub rules: BTreeMap<String, f64>,
+    /// Word → the probability that the report says it.
+    pub words: BTreeMap<&'static str, f64>,
 }
 
 impl Characteristics {
-    /// The probability that this rule ends the series.
-    pub fn of(&self, rule: &str) -> f64 {
-        self.rules.get(rule).copied().unwrap_or(0.0)
+    /// The probability of this word.
+    pub fn of(&self, word: &str) -> f64 {
+        self.words.get(word).copied().unwrap_or(0.0)
     }
 }
 
@@ -37,68 +38,139 @@ pub(super) fn outcome(success: bool) -> Observed {
     }
 }
 
-/// How a series without a baseline ends when each run succeeds with this chance, by the policy's own decisions.
-///
-/// Series that the policy cannot tell apart are one state: the last two runs and the number for the seed's baseline rule,
-/// the counts for all other rules.
-pub fn at_share(policy: &Policy, mode: Mode, share: f64) -> Characteristics {
-    let mut states: BTreeMap<Vec<bool>, f64> = BTreeMap::from([(Vec::new(), 1.0)]);
-    let mut found = Characteristics { share, mean_runs: 0.0, rules: BTreeMap::new() };
-    while !states.is_empty() {
-        let mut next: BTreeMap<Vec<bool>, f64> = BTreeMap::new();
-        for (state, probability) in &states {
-            for (success, chance) in [(true, share), (false, 1.0 - share)] {
-                let weight = probability * chance;
-                if weight == 0.0 {
+/// All ways in which the policy ends a series of so many runs; none where runs may be added without a plan, or where so many were
+/// never planned. Runs that could not be assessed shorten a plan: it is taken as far as it was carried out.
+pub(super) fn series(policy: &Policy, mode: Mode, runs: u64) -> Option<Series> {
+    let cap = u64::from(policy.cap(mode));
+    if policy.open || runs > cap || runs == 0 {
+        return None;
+    }
+    Some(match (policy.name, mode) {
+        (PolicyName::Fixed, _) => Series::fixed(runs),
+        (PolicyName::Evidence, Mode::Baseline) if policy.compares => Series::fixed(runs),
+        (PolicyName::Evidence, Mode::Baseline) => {
+            Series::by_rule(&stability_design(policy.level, cap).rule(), runs)
+        }
+        (PolicyName::Evidence, _) => Series::by_rule(&rung_design(cap).rule(), runs),
+        (PolicyName::Seed, _) => Series::ranked(ends(policy, mode)),
+    })
+}
+
+/// The rule that is made once for all looks; none for policies without one.
+fn planned_rule(policy: &Policy, mode: Mode) -> Option<Rule> {
+    let cap = u64::from(policy.cap(mode));
+    let design = match mode {
+        Mode::Baseline => stability_design(policy.level, cap),
+        Mode::Adversarial | Mode::Stress => rung_design(cap),
+    };
+    (policy.name == PolicyName::Evidence && !policy.open).then(|| design.rule())
+}
+
+/// Whether the policy ends a series with so many misses whose last runs were these; a miss is another outcome than the usual one, or a
+/// failure.
+fn stops(
+    (policy, rule): (&Policy, Option<&Rule>),
+    mode: Mode,
+    (runs, misses): (u64, u64),
+    last: &[bool],
+) -> bool {
+    if runs >= u64::from(policy.cap(mode)) {
+        return true;
+    }
+    let other = misses.min(runs - misses);
+    match (policy.name, mode) {
+        (PolicyName::Fixed, _) | (_, Mode::Adversarial) => false,
+        (PolicyName::Seed, Mode::Baseline) => last.len() == 3 && last.iter().all(|miss| *miss == last[0]),
+        (PolicyName::Seed, Mode::Stress) => runs >= 3 && (misses == 0 || misses * 5 >= runs * 4),
+        (PolicyName::Evidence, Mode::Baseline) if policy.compares => false,
+        (PolicyName::Evidence, Mode::Baseline) => match rule {
+            Some(rule) => rule.ends(runs, other).is_some(),
+            None => policy.stable_or_flaky(runs - other, runs, 1 + u64::from(other > 0)).is_some(),
+        },
+        (PolicyName::Evidence, Mode::Stress) => match rule {
+            Some(rule) => rule.ends(runs, misses).is_some(),
+            None => policy.clear_or_systematic(runs - misses, runs).is_some(),
+        },
+    }
+}
+
+/// Every end of a series with two kinds of outcomes. Series that no rule can tell apart are one state: the number of misses and the last
+/// two runs.
+pub(super) fn ends(policy: &Policy, mode: Mode) -> Vec<End> {
+    let mut open: BTreeMap<(u64, Vec<bool>), f64> = BTreeMap::from([((0, Vec::new()), 1.0)]);
+    let mut found: BTreeMap<(u64, u64), f64> = BTreeMap::new();
+    let rule = planned_rule(policy, mode);
+    let mut runs = 0;
+    while !open.is_empty() {
+        runs += 1;
+        let mut next: BTreeMap<(u64, Vec<bool>), f64> = BTreeMap::new();
+        for ((misses, before), ways) in open {
+            for miss in [false, true] {
+                let misses = misses + u64::from(miss);
+                let mut last = before.clone();
+                last.push(miss);
+                if stops((policy, rule.as_ref()), mode, (runs, misses), &last) {
+                    *found.entry((runs, misses)).or_default() += ways;
                     continue;
                 }
-                let mut runs = state.clone();
-                runs.push(success);
-                let seen: Vec<Option<Observed>> =
-                    runs.iter().map(|success| Some(outcome(*success))).collect();
-                match policy.after(mode, &seen, &Base::default()) {
-                    Some(stop) => {
-                        found.mean_runs += weight * f64::from(stop.n);
-                        *found.rules.entry(stop.rule).or_default() += weight;
-                    }
-                    None => *next.entry(representative(policy, mode, runs)).or_default() += weight,
-                }
+                // Only the rules of thumb look at the order of runs.
+                let keep =
+                    if policy.name == PolicyName::Seed { last.len().saturating_sub(2) } else { last.len() };
+                *next.entry((misses, last.split_off(keep))).or_default() += ways;
             }
         }
-        states = next;
+        open = next;
+    }
+    found.into_iter().map(|((runs, misses), ways)| End { runs, misses, ln_ways: ways.ln() }).collect()
+}
+
+/// What is said of a series, and after how many runs, when each run has this chance; by the policy's own decisions.
+pub fn at_share(policy: &Policy, mode: Mode, share: f64) -> Characteristics {
+    at_shares(policy, mode, &[share]).remove(0)
+}
+
+/// The same for several chances.
+pub fn at_shares(policy: &Policy, mode: Mode, shares: &[f64]) -> Vec<Characteristics> {
+    let blank = |share: &f64| Characteristics { share: *share, mean_runs: 0.0, words: BTreeMap::new() };
+    let mut found: Vec<Characteristics> = shares.iter().map(blank).collect();
+    let mut planned: BTreeMap<u64, Option<Series>> = BTreeMap::new();
+    for end in ends(policy, mode) {
+        let series = planned.entry(end.runs).or_insert_with(|| series(policy, mode, end.runs));
+        let word = word(policy, mode, &end, series.as_ref());
+        for at in &mut found {
+            let chance = end.chance(at.share);
+            at.mean_runs += chance * end.runs as f64;
+            if chance > 0.0 {
+                *at.words.entry(word).or_default() += chance;
+            }
+        }
     }
     found
 }
 
-/// The chance that a base instruction is called stable when one of two outcomes has this share.
-pub fn called_stable(policy: &Policy, share: f64) -> f64 {
-    match policy.name {
-        PolicyName::Seed => at_share(policy, Mode::Baseline, share).of(rule::LAST_THREE_EQUAL),
-        PolicyName::Evidence => {
-            let stops = Policy { compares: false, ..*policy };
-            at_share(&stops, Mode::Baseline, share).of(rule::AGREEMENT)
+fn word(policy: &Policy, mode: Mode, end: &End, planned: Option<&Series>) -> &'static str {
+    let said = match mode {
+        Mode::Stress => Stressed::of(end.runs - end.misses, end.runs, planned).map(|said| said.rung.word()),
+        Mode::Baseline | Mode::Adversarial => {
+            let other = end.misses.min(end.runs - end.misses);
+            let kinds = 1 + u64::from(other > 0);
+            Stability::of(end.runs - other, end.runs, kinds, policy.level, planned)
+                .map(|said| said.alike.word())
         }
-        PolicyName::Fixed => {
-            let n = u64::from(policy.base_runs);
-            let above = |k: u64| if k > n { 0.0 } else { binomial_upper_tail(k, n, share) };
-            let stable = |k: &u64| lower_bound((*k).max(n - k) as usize, n as usize) >= policy.level;
-            (0..=n).filter(stable).map(|k| above(k) - above(k + 1)).sum()
-        }
-    }
+    };
+    said.unwrap_or_default()
 }
 
-/// One series for all that the policy cannot tell apart from it.
-fn representative(policy: &Policy, mode: Mode, mut runs: Vec<bool>) -> Vec<bool> {
-    if (policy.name, mode) == (PolicyName::Seed, Mode::Baseline) {
-        let keep = runs.len().saturating_sub(2);
-        // Alternating runs before the last two never make three equal ones.
-        for at in (0..keep).rev() {
-            runs[at] = !runs[at + 1];
+/// How many runs a tool takes that always does the same: of a variant beside so many alike runs of the baseline.
+pub fn calm_variant_runs(policy: &Policy) -> u32 {
+    let base = Base { outcomes: vec![outcome(true); policy.base_runs as usize] };
+    let mut seen = Vec::new();
+    loop {
+        seen.push(Some(outcome(true)));
+        if policy.after(Mode::Adversarial, &seen, &base).is_some() {
+            return seen.len() as u32;
         }
-        return runs;
     }
-    runs.sort_unstable();
-    runs
 }
 
 /// The smallest change that comparing variants with a baseline can see, when every baseline run had the same outcome.
@@ -138,88 +210,4 @@ pub fn sensitivity(policy: &Policy, variants: u32) -> Sensitivity {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn policy(name: PolicyName, mode: Mode) -> Policy {
-        let (base_runs, variant_runs) = Policy::default_runs(name, mode);
-        Policy { name, base_runs, variant_runs, level: 0.5, compares: false }
-    }
-
-    /// All sequences one by one: what dynamic programming must equal.
-    fn enumerated(policy: &Policy, mode: Mode, share: f64) -> Characteristics {
-        let mut found = Characteristics { share, mean_runs: 0.0, rules: BTreeMap::new() };
-        let mut open = vec![(Vec::<Option<Observed>>::new(), 1.0)];
-        while let Some((runs, probability)) = open.pop() {
-            for (success, chance) in [(true, share), (false, 1.0 - share)] {
-                let mut runs = runs.clone();
-                runs.push(Some(outcome(success)));
-                let weight = probability * chance;
-                match policy.after(mode, &runs, &Base::default()) {
-                    Some(stop) => {
-                        found.mean_runs += weight * f64::from(stop.n);
-                        *found.rules.entry(stop.rule).or_default() += weight;
-                    }
-                    None => open.push((runs, weight)),
-                }
-            }
-        }
-        found
-    }
-
-    #[test]
-    fn dynamic_programming_equals_enumeration() {
-        for name in [PolicyName::Seed, PolicyName::Evidence, PolicyName::Fixed] {
-            for mode in [Mode::Baseline, Mode::Stress] {
-                for share in [0.2, 0.5, 0.9, 1.0] {
-                    let policy = policy(name, mode);
-                    let (a, b) = (at_share(&policy, mode, share), enumerated(&policy, mode, share));
-                    assert!((a.mean_runs - b.mean_runs).abs() < 1e-9, "{name:?} {mode:?} {share}");
-                    let sum: f64 = a.rules.values().sum();
-                    assert!((sum - 1.0).abs() < 1e-9);
-                    for (rule, probability) in &a.rules {
-                        assert!((probability - b.of(rule)).abs() < 1e-9, "{name:?} {mode:?} {share} {rule}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_fair_coin_is_stable_to_the_seed_and_rarely_to_the_evidence() {
-        let seed = at_share(&policy(PolicyName::Seed, Mode::Baseline), Mode::Baseline, 0.5);
-        assert!((seed.of(rule::LAST_THREE_EQUAL) - (1.0 - 178.0 / 1024.0)).abs() < 1e-12);
-        let evidence = at_share(&policy(PolicyName::Evidence, Mode::Baseline), Mode::Baseline, 0.5);
-        assert!(evidence.of(rule::AGREEMENT) < 0.13, "{evidence:?}");
-    }
-
-    #[test]
-    fn a_fixed_number_of_runs_is_read_by_its_bound() {
-        let fixed = policy(PolicyName::Fixed, Mode::Baseline);
-        // 9 or 10 of 10 alike: 2 × (10 + 1) of 1024 sequences of a fair coin.
-        assert!((called_stable(&fixed, 0.5) - 22.0 / 1024.0).abs() < 1e-12);
-        assert_eq!(called_stable(&fixed, 1.0), 1.0);
-        assert_eq!(called_stable(&Policy { base_runs: 2, ..fixed }, 1.0), 0.0, "two runs show nothing");
-    }
-
-    #[test]
-    fn the_stress_rule_errs_rarely_and_stops_early() {
-        let policy = policy(PolicyName::Evidence, Mode::Stress);
-        let (weak, strong) = (at_share(&policy, Mode::Stress, 0.2), at_share(&policy, Mode::Stress, 0.8));
-        assert!(weak.of(rule::SPRT_SUCCESS) <= 0.016 && strong.of(rule::SPRT_FAILURE) <= 0.016);
-        assert!((weak.mean_runs - 4.8).abs() < 0.05, "{}", weak.mean_runs);
-        assert!((strong.mean_runs - weak.mean_runs).abs() < 1e-12);
-    }
-
-    #[test]
-    fn sensitivity_says_when_nothing_can_be_seen() {
-        let default = Policy { compares: true, ..policy(PolicyName::Evidence, Mode::Adversarial) };
-        let one = sensitivity(&default, 1);
-        assert_eq!(one.needed, Some(3));
-        let many = sensitivity(&default, 46);
-        assert_eq!(many.needed, Some(5));
-        assert!(many.detectable.is_some_and(|rate| rate > 0.95));
-        let hopeless = sensitivity(&Policy { variant_runs: 1, ..default }, 46);
-        assert_eq!((hopeless.needed, hopeless.detectable), (None, None));
-    }
-}
+mod tests;

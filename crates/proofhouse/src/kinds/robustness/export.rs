@@ -12,7 +12,7 @@ use crate::spine::export::{ExportError, Format, Source};
 pub(super) const FORMAT: Format = Format {
     name: "tree",
     about: "one folder per run of a tool: summary.json, instruction.txt, debug_ref.txt, aggregate.json",
-    kind: Kind::Robustness,
+    kinds: &[Kind::Robustness],
     folder: Some("tree"),
     beside: true,
     write,

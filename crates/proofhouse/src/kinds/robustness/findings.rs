@@ -5,14 +5,45 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::record::{Mode, Observed, RobustnessRecord, Status, Stop};
 use proofhouse_ledger::summary::Rate;
 use proofhouse_ledger::summary::robustness::{
-    Baseline, BaselineVerdict, Case, Generator, Level, LevelVerdict, Repairs, Robustness, Variant,
+    Baseline, BaselineVerdict, Boundary, Case, Level, LevelVerdict, Repairs, Robustness, Variant,
     VariantVerdict,
 };
 
 use super::aggregate::breakdown;
 use super::exact::conditional_p_value;
-use super::policy::{ALPHA, lower_bound, modal, rule};
-use crate::stats::{Confidence, SIGNIFICANT_DIGITS, benjamini_hochberg, round_sig, wilson};
+use super::policy::{ALPHA, Policy, PolicyName, distinct, modal, rule};
+use crate::stats::decisions::{self, Alike, Rated, Rung, Stability, Stressed};
+use crate::stats::{Confidence, SIGNIFICANT_DIGITS, disagreement, round_sig, wilson};
+
+/// What a run was planned by, as far as findings depend on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    /// When to stop.
+    pub policy: PolicyName,
+    /// The share that a baseline's modal outcome must have to be stable.
+    pub level: f64,
+    /// Whether runs may be added without a plan.
+    pub open: bool,
+    /// Runs of a stress level at most.
+    pub level_runs: u32,
+    /// Runs of each case's instruction at most.
+    pub base_runs: BTreeMap<String, u32>,
+}
+
+impl Terms {
+    fn policy(&self, case: &str, compares: bool) -> Policy {
+        Policy {
+            name: self.policy,
+            base_runs: self.base_runs.get(case).copied().unwrap_or(0),
+            variant_runs: self.level_runs,
+            level: self.level,
+            compares,
+            open: self.open,
+        }
+    }
+}
+
+mod rewording;
 
 /// All runs of one instruction on one target.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,23 +131,29 @@ impl Finder {
     }
 
     /// What they say.
-    pub fn finish(self, policy: &str, level: f64) -> Robustness {
+    pub fn finish(self, terms: &Terms) -> Robustness {
         let groups = &self.groups;
         let of_mode = |mode: Mode| groups.iter().filter(move |group| group.mode == mode);
-        let baselines: Vec<Baseline> =
-            of_mode(Mode::Baseline).map(|group| baseline(group, policy, level)).collect();
+        let compares = |group: &VariantRuns| {
+            of_mode(Mode::Adversarial).any(|other| other.slot == group.slot && other.case_id == group.case_id)
+        };
+        let baselines: Vec<Baseline> = of_mode(Mode::Baseline)
+            .map(|group| baseline(group, &terms.policy(&group.case_id, compares(group))))
+            .collect();
         let mut variants: Vec<Variant> =
             of_mode(Mode::Adversarial).map(|group| self.variant(group)).collect();
-        adjust(&mut variants, policy);
-        let levels: Vec<Level> = of_mode(Mode::Stress).map(stress).collect();
+        let generators = self.generators(&mut variants);
+        let levels: Vec<Level> =
+            of_mode(Mode::Stress).map(|group| stress(group, &terms.policy(&group.case_id, false))).collect();
         Robustness {
-            policy: policy.to_owned(),
+            policy: terms.policy.as_str().to_owned(),
             alpha: ALPHA,
-            level,
+            level: terms.level,
             cases: self.cases(&levels),
-            generators: self.generators(&variants),
+            generators,
             repairs: self.repairs(),
             shortfalls: Vec::new(),
+            components: self.components(),
             baselines,
             variants,
             levels,
@@ -179,64 +216,25 @@ impl Finder {
                 .iter()
                 .filter(|level| level.slot == group.slot && level.case_id == group.case_id)
                 .collect();
-            let held = ladder.iter().take_while(|level| level.verdict == LevelVerdict::ClearSuccess);
-            let failed = ladder.iter().find(|level| level.verdict == LevelVerdict::SystematicFailure);
             let any = (!rates.is_empty()).then_some(());
+            let seen: Vec<&[Observed]> = wordings.iter().map(|group| group.seen.as_slice()).collect();
+            let found = disagreement(&seen);
             cases.push(Case {
                 slot: group.slot.clone(),
                 case_id: group.case_id.clone(),
-                sensitivity: sensitivity(&wordings),
+                sensitivity: found.map(|found| round(found.sensitivity())),
+                sensitivity_low: found.map(|found| round(found.interval.low)),
+                sensitivity_high: found.map(|found| round(found.interval.high)),
+                disagreement_between: found.map(|found| round(found.between)),
+                disagreement_within: found.map(|found| round(found.within)),
+                sensitivity_sentence: found.as_ref().map(decisions::sensitivity_sentence),
                 worst: any.map(|()| round(rates.iter().copied().fold(1.0, f64::min))),
                 average: any.map(|()| round(rates.iter().sum::<f64>() / rates.len() as f64)),
                 best: any.map(|()| round(rates.iter().copied().fold(0.0, f64::max))),
-                holds_up_to: held.last().map(|level| level.level),
-                boundary: failed.map(|level| level.level),
+                boundary: boundary(&ladder),
             });
         }
         cases
-    }
-
-    fn generators(&self, variants: &[Variant]) -> Vec<Generator> {
-        let mut names: Vec<(&str, &str)> = Vec::new();
-        for variant in variants {
-            let name = (variant.slot.as_str(), variant.generator.as_str());
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.into_iter().map(|(slot, name)| self.generator(slot, name, variants)).collect()
-    }
-
-    fn generator(&self, slot: &str, name: &str, variants: &[Variant]) -> Generator {
-        let own: Vec<&Variant> =
-            variants.iter().filter(|variant| variant.slot == slot && variant.generator == name).collect();
-        let with =
-            |verdict: VariantVerdict| own.iter().filter(|variant| variant.verdict == verdict).count() as u64;
-        let (passed, runs) = own.iter().fold((0, 0), |(passed, runs), variant| {
-            (passed + variant.success.numerator, runs + variant.runs)
-        });
-        let mut cases: Vec<&str> = own.iter().map(|variant| variant.case_id.as_str()).collect();
-        cases.dedup();
-        let bases = cases.iter().filter_map(|case| self.base_of(slot, case));
-        let (base_passed, base_runs) = bases
-            .fold((0, 0), |(passed, runs), base| (passed + successes(base), runs + base.seen.len() as u64));
-        let success = rate(passed, runs, format!("success of slot={slot:?} generator={name:?}"));
-        let base_success =
-            rate(base_passed, base_runs, format!("success of slot={slot:?} suite=baseline, its cases"));
-        let relative_drop = match (base_success.value, success.value) {
-            (Some(base), Some(value)) if base > 0.0 => Some(round((base - value) / base)),
-            _ => None,
-        };
-        Generator {
-            slot: slot.to_owned(),
-            generator: name.to_owned(),
-            variants: own.len() as u64,
-            structural: with(VariantVerdict::Structural),
-            stochastic: with(VariantVerdict::Stochastic),
-            success,
-            base_success,
-            relative_drop,
-        }
     }
 
     fn repairs(&self) -> Vec<Repairs> {
@@ -261,20 +259,37 @@ impl Finder {
     }
 }
 
-fn baseline(group: &VariantRuns, policy: &str, level: f64) -> Baseline {
+fn boundary(ladder: &[&Level]) -> Option<Boundary> {
+    let rung = |verdict: LevelVerdict| match verdict {
+        LevelVerdict::Clear => Some(Rung::Clear),
+        LevelVerdict::SystematicFailure => Some(Rung::SystematicFailure),
+        LevelVerdict::Flaky => Some(Rung::Flaky),
+        LevelVerdict::Undetermined => Some(Rung::Undetermined),
+        LevelVerdict::Unassessed => None,
+    };
+    let rated = |level: &&Level| Rated {
+        level: level.level,
+        successes: level.success.numerator,
+        runs: level.runs,
+        rung: rung(level.verdict),
+    };
+    let levels: Vec<Rated> = ladder.iter().map(rated).collect();
+    let found = decisions::boundary(&levels)?;
+    Some(Boundary { above: found.above, below: found.below, sentence: found.sentence() })
+}
+
+const NOT_ASSESSED: &str = "not assessed: no run could be";
+
+fn baseline(group: &VariantRuns, policy: &Policy) -> Baseline {
     let usual = modal(&group.seen);
     let runs = group.seen.len();
-    let low = usual.map(|(_, count)| lower_bound(count, runs));
-    let mut distinct = group.seen.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let by_rule = group.stop.as_ref().is_some_and(|stop| stop.rule == rule::LAST_THREE_EQUAL);
-    let verdict = match low {
+    let found = policy.stability(&group.seen);
+    let verdict = match found.as_ref().map(|found| found.alike) {
         None => BaselineVerdict::Unassessed,
-        Some(_) if policy == "seed" && by_rule => BaselineVerdict::Stable,
-        Some(low) if policy != "seed" && low >= level => BaselineVerdict::Stable,
-        Some(_) if distinct.len() > 1 => BaselineVerdict::Flaky,
-        Some(_) => BaselineVerdict::Undetermined,
+        Some(Alike::Stable) => BaselineVerdict::Stable,
+        Some(Alike::ConsistentSoFar) => BaselineVerdict::ConsistentSoFar,
+        Some(Alike::MostlyTheSame) => BaselineVerdict::MostlyTheSame,
+        Some(Alike::Flaky) => BaselineVerdict::Flaky,
     };
     Baseline {
         slot: group.slot.clone(),
@@ -284,24 +299,25 @@ fn baseline(group: &VariantRuns, policy: &str, level: f64) -> Baseline {
         success: success_rate(group),
         modal: usual.map(|(outcome, _)| outcome),
         modal_runs: usual.map_or(0, |(_, count)| count as u64),
-        agreement_low: low.map(round),
-        distinct: distinct.len() as u64,
+        agreement_low: found.as_ref().map(|found| round(found.share.low)),
+        agreement_high: found.as_ref().map(|found| round(found.share.high)),
+        bound: found.as_ref().map(|found| found.bound.as_str().to_owned()),
+        distinct: distinct(&group.seen),
         verdict,
+        sentence: found.as_ref().map_or_else(|| NOT_ASSESSED.to_owned(), Stability::sentence),
         stop: group.stop.clone(),
     }
 }
 
-fn stress(group: &VariantRuns) -> Level {
-    let failures = group.seen.len() as u64 - successes(group);
+fn stress(group: &VariantRuns, policy: &Policy) -> Level {
     let runs = group.seen.len() as u64;
-    let verdict = match group.stop.as_ref().map(|stop| stop.rule.as_str()) {
-        _ if runs == 0 => LevelVerdict::Unassessed,
-        Some(rule::SPRT_SUCCESS | rule::SUCCESS_RATE) => LevelVerdict::ClearSuccess,
-        Some(rule::SPRT_FAILURE | rule::FAILURE_RATE) => LevelVerdict::SystematicFailure,
-        // A fixed number of runs is read by the same lead of three.
-        _ if successes(group) >= failures + 3 => LevelVerdict::ClearSuccess,
-        _ if failures >= successes(group) + 3 => LevelVerdict::SystematicFailure,
-        _ => LevelVerdict::Undetermined,
+    let found = policy.stressed(&group.seen);
+    let verdict = match found.as_ref().map(|found| found.rung) {
+        None => LevelVerdict::Unassessed,
+        Some(Rung::Clear) => LevelVerdict::Clear,
+        Some(Rung::SystematicFailure) => LevelVerdict::SystematicFailure,
+        Some(Rung::Flaky) => LevelVerdict::Flaky,
+        Some(Rung::Undetermined) => LevelVerdict::Undetermined,
     };
     let repairs: Vec<f64> =
         group.seen.iter().filter_map(|seen| seen.repairs_triggered).map(f64::from).collect();
@@ -318,50 +334,13 @@ fn stress(group: &VariantRuns) -> Level {
         mean_repairs: (!repairs.is_empty())
             .then(|| round(repairs.iter().sum::<f64>() / repairs.len() as f64)),
         failure_breakdown: breakdown(group.seen.iter()),
+        chance_low: found.as_ref().map(|found| round(found.chance.low)),
+        chance_high: found.as_ref().map(|found| round(found.chance.high)),
+        bound: found.as_ref().map(|found| found.bound.as_str().to_owned()),
         verdict,
+        sentence: found.as_ref().map_or_else(|| NOT_ASSESSED.to_owned(), Stressed::sentence),
         stop: group.stop.clone(),
     }
-}
-
-/// Benjamini and Hochberg over all variants of a target; one that was ended for futility counts with p = 1.
-///
-/// Under the seed's policy the verdict is the seed's: structural when every repetition deviates.
-fn adjust(variants: &mut [Variant], policy: &str) {
-    let mut slots: Vec<String> = variants.iter().map(|variant| variant.slot.clone()).collect();
-    slots.sort();
-    slots.dedup();
-    for slot in slots {
-        let own: Vec<usize> = (0..variants.len())
-            .filter(|at| variants[*at].slot == slot && variants[*at].verdict != VariantVerdict::Unassessed)
-            .collect();
-        let p_values: Vec<f64> = own.iter().map(|at| variants[*at].p_value.unwrap_or(1.0)).collect();
-        for (at, adjusted) in own.into_iter().zip(benjamini_hochberg(&p_values)) {
-            let variant = &mut variants[at];
-            variant.adjusted_p = Some(round(adjusted));
-            let structural = match policy {
-                "seed" => variant.runs >= 3 && variant.deviating == variant.runs,
-                _ => adjusted <= ALPHA,
-            };
-            if structural && variant.interesting {
-                variant.verdict = VariantVerdict::Structural;
-            }
-        }
-    }
-}
-
-/// How often two runs with different wordings disagree, on average over pairs of wordings.
-fn sensitivity(wordings: &[&VariantRuns]) -> Option<f64> {
-    let mut sum = 0.0;
-    let mut pairs = 0u64;
-    for (at, a) in wordings.iter().enumerate() {
-        for b in &wordings[at + 1..] {
-            let differ: usize =
-                a.seen.iter().map(|one| b.seen.iter().filter(|other| *other != one).count()).sum();
-            sum += differ as f64 / (a.seen.len() * b.seen.len()) as f64;
-            pairs += 1;
-        }
-    }
-    (pairs > 0).then(|| round(sum / pairs as f64))
 }
 
 fn successes(group: &VariantRuns) -> u64 {

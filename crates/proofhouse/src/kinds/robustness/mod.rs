@@ -15,6 +15,8 @@ mod exact;
 mod export;
 mod findings;
 mod flags;
+mod metrics;
+mod moved;
 mod plan;
 mod policy;
 mod rewrite;
@@ -26,9 +28,11 @@ mod tree;
 mod work;
 
 pub use aggregate::{Run, aggregate};
-pub use characteristics::{Characteristics, Sensitivity, at_share, called_stable, sensitivity};
+pub use characteristics::{
+    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity,
+};
 pub use exact::conditional_p_value;
-pub use findings::{Finder, VariantRuns};
+pub use findings::{Finder, Terms, VariantRuns};
 pub use flags::RobustnessFlags;
 pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};
 pub use suite::{
@@ -53,6 +57,7 @@ pub(super) const ROW: Row = Row {
     tally: tally::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
+    changes: moved::changes,
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -4,8 +4,10 @@ use proofhouse_ledger::record::{Mode, Observed, Stop, Termination};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::characteristics::series;
 use super::exact::conditional_p_value;
-use crate::stats::{Confidence, clopper_pearson};
+use crate::stats::Side;
+use crate::stats::decisions::{Alike, Rung, Stability, Stressed, rung_design, stability_design};
 
 /// The share of false findings that the statistical policy accepts.
 pub const ALPHA: f64 = 0.05;
@@ -22,14 +24,16 @@ pub mod rule {
     pub const FAILURE_RATE: &str = "failure_rate";
     /// All runs succeed.
     pub const SUCCESS_RATE: &str = "success_rate";
-    /// The modal outcome's share is at least the declared level, at 95 % confidence.
+    /// The modal outcome's share is at least the declared level: the runs are stable.
     pub const AGREEMENT: &str = "agreement";
+    /// The modal outcome's share is below the declared level: the runs are flaky.
+    pub const DISAGREEMENT: &str = "disagreement";
     /// No outcome of the runs that are left could make the variant differ significantly.
     pub const FUTILITY: &str = "futility";
-    /// Successes lead by three: 0.8 against 0.2 is decided.
-    pub const SPRT_SUCCESS: &str = "sprt_success";
-    /// Failures lead by three.
-    pub const SPRT_FAILURE: &str = "sprt_failure";
+    /// More runs of a level succeed than fail: it is clear.
+    pub const CLEAR: &str = "clear";
+    /// More runs of a level fail than succeed: it is a systematic failure.
+    pub const SYSTEMATIC: &str = "systematic_failure";
     /// Three runs on end could not be assessed.
     pub const UNASSESSED: &str = "unassessed";
     /// There is no baseline outcome to compare with.
@@ -58,6 +62,13 @@ impl PolicyName {
             PolicyName::Fixed => "fixed",
         }
     }
+
+    /// The policy of this word.
+    pub fn of(word: &str) -> Option<Self> {
+        [PolicyName::Seed, PolicyName::Evidence, PolicyName::Fixed]
+            .into_iter()
+            .find(|name| name.as_str() == word)
+    }
 }
 
 /// A policy with its numbers.
@@ -73,6 +84,8 @@ pub struct Policy {
     pub level: f64,
     /// Whether variants are compared with the baseline, which then needs all its runs.
     pub compares: bool,
+    /// Whether somebody may look and add runs without a plan: decisions then hold at any number of runs.
+    pub open: bool,
 }
 
 /// The runs of the base instruction that variants are compared with.
@@ -94,7 +107,7 @@ pub fn modal(outcomes: &[Observed]) -> Option<(Observed, usize)> {
     best
 }
 
-/// What the seed compares: how the process ended is not part of it.
+/// What `policy: seed` compares: how the process ended is not part of it.
 fn seed_class(outcome: Observed) -> Observed {
     Observed { termination: Termination::Exited, ..outcome }
 }
@@ -110,7 +123,9 @@ impl Policy {
             (PolicyName::Evidence, Mode::Stress) => 15,
             (PolicyName::Fixed, Mode::Adversarial) => 1,
         };
-        (10, variant)
+        // 14 alike runs are stable at the default level; with deviations, so many runs tell most flaky tools.
+        let base = if name == PolicyName::Evidence { 22 } else { 10 };
+        (base, variant)
     }
 
     /// How many runs are planned at most.
@@ -137,16 +152,75 @@ impl Policy {
             (PolicyName::Seed, Mode::Adversarial) => interesting(&seen, base),
             (PolicyName::Seed, Mode::Stress) => boundary(&seen),
             (PolicyName::Evidence, Mode::Baseline) if self.compares => None,
-            (PolicyName::Evidence, Mode::Baseline) => agreement(&seen, self.level),
+            (PolicyName::Evidence, Mode::Baseline) => self.agreement(&seen),
             (PolicyName::Evidence, Mode::Adversarial) => {
                 futility(&seen, self.variant_runs as usize - n, base)
             }
-            (PolicyName::Evidence, Mode::Stress) => sprt(&seen),
+            (PolicyName::Evidence, Mode::Stress) => self.rung(&seen),
         };
         let cap =
             || (n as u32 >= self.cap(mode)).then(|| (rule::CAP, format!("all {n} planned runs are done")));
         decided.or_else(cap).map(stop)
     }
+
+    /// Stable or flaky: as the plan of looks has it, or at any time.
+    fn agreement(&self, seen: &[Observed]) -> Decided {
+        let usual = modal(seen)?.1 as u64;
+        let side = self.stable_or_flaky(usual, seen.len() as u64, distinct(seen))?;
+        let said = self.stability(seen)?.sentence();
+        Some((if side == Side::Good { rule::AGREEMENT } else { rule::DISAGREEMENT }, said))
+    }
+
+    pub(super) fn stable_or_flaky(&self, usual: u64, runs: u64, kinds: u64) -> Option<Side> {
+        if !self.open {
+            return stability_design(self.level, self.base_runs.into()).rule().ends(runs, runs - usual);
+        }
+        match Stability::of(usual, runs, kinds, self.level, None)?.alike {
+            Alike::Stable => Some(Side::Good),
+            Alike::Flaky => Some(Side::Bad),
+            Alike::ConsistentSoFar | Alike::MostlyTheSame => None,
+        }
+    }
+
+    fn rung(&self, seen: &[Observed]) -> Decided {
+        let successes = seen.iter().filter(|outcome| outcome.success).count() as u64;
+        let side = self.clear_or_systematic(successes, seen.len() as u64)?;
+        let said = self.stressed(seen)?.sentence();
+        Some((if side == Side::Good { rule::CLEAR } else { rule::SYSTEMATIC }, said))
+    }
+
+    pub(super) fn clear_or_systematic(&self, successes: u64, runs: u64) -> Option<Side> {
+        if !self.open {
+            return rung_design(self.variant_runs.into()).rule().ends(runs, runs - successes);
+        }
+        match Stressed::of(successes, runs, None)?.rung {
+            Rung::Clear => Some(Side::Good),
+            Rung::SystematicFailure => Some(Side::Bad),
+            Rung::Flaky | Rung::Undetermined => None,
+        }
+    }
+
+    /// What the runs of an instruction say under this policy.
+    pub fn stability(&self, seen: &[Observed]) -> Option<Stability> {
+        let usual = modal(seen)?.1 as u64;
+        let runs = seen.len() as u64;
+        Stability::of(usual, runs, distinct(seen), self.level, series(self, Mode::Baseline, runs).as_ref())
+    }
+
+    /// What the runs of a stress level say under this policy.
+    pub fn stressed(&self, seen: &[Observed]) -> Option<Stressed> {
+        let successes = seen.iter().filter(|outcome| outcome.success).count() as u64;
+        let runs = seen.len() as u64;
+        Stressed::of(successes, runs, series(self, Mode::Stress, runs).as_ref())
+    }
+}
+
+/// How many different outcomes there are.
+pub(super) fn distinct(seen: &[Observed]) -> u64 {
+    let mut kinds = seen.to_vec();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds.len() as u64
 }
 
 type Decided = Option<(&'static str, String)>;
@@ -180,26 +254,6 @@ fn boundary(seen: &[Observed]) -> Decided {
     (failures * 5 >= n * 4).then(|| (rule::FAILURE_RATE, format!("{failures} of {n} runs failed")))
 }
 
-fn agreement(seen: &[Observed], level: f64) -> Decided {
-    let (_, count) = modal(seen)?;
-    let bound = lower_bound(count, seen.len());
-    (bound >= level).then(|| {
-        (
-            rule::AGREEMENT,
-            format!(
-                "{count} of {} runs are equivalent: a share of at least {bound:.2} at 95 % confidence",
-                seen.len()
-            ),
-        )
-    })
-}
-
-/// The exact one-sided 95 % lower bound of a share.
-pub(super) fn lower_bound(count: usize, n: usize) -> f64 {
-    let one_sided = Confidence::new(1.0 - 2.0 * ALPHA).expect("90 % is a level");
-    clopper_pearson(count as u64, n as u64, one_sided).map_or(0.0, |interval| interval.low)
-}
-
 fn futility(seen: &[Observed], left: usize, base: &Base) -> Decided {
     if base.outcomes.is_empty() {
         return Some((rule::NO_BASELINE, "no run of the base instruction could be assessed".to_owned()));
@@ -224,17 +278,6 @@ fn futility(seen: &[Observed], left: usize, base: &Base) -> Decided {
             ),
         )
     })
-}
-
-fn sprt(seen: &[Observed]) -> Decided {
-    let successes = seen.iter().filter(|outcome| outcome.success).count();
-    let failures = seen.len() - successes;
-    let reason =
-        || format!("{successes} successes, {failures} failures: a lead of three decides 0.8 against 0.2");
-    if successes >= failures + 3 {
-        return Some((rule::SPRT_SUCCESS, reason()));
-    }
-    (failures >= successes + 3).then(|| (rule::SPRT_FAILURE, reason()))
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use proofhouse_ledger::files::{self, FileError};
 use super::{Answer, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolVariant, Wanted};
 use crate::family::target::{Chat, Opening, Outcome, Reply, Target};
 use crate::family::vary::{Ask, Maker, guard};
+use crate::text::complaint::Complaint;
 
 /// Why variants could not be written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RewriteError {
     /// The model's settings.
     #[error("the rewriter cannot be opened: {0}")]
-    Target(String),
+    Target(Complaint),
     /// The event loop.
     #[error("cannot start the event loop")]
     Runtime(#[source] std::io::Error),
@@ -28,7 +29,7 @@ pub(super) enum RewriteError {
         /// From 1.
         line: u64,
         /// What is wrong.
-        what: String,
+        what: Complaint,
     },
     /// The file of answers.
     #[error(transparent)]
@@ -38,10 +39,7 @@ pub(super) enum RewriteError {
 /// Asks for every variant that is wanted and not recorded, and records the answers. Gives how many there were.
 pub(super) fn rewrite(body: &RobustnessBody, opening: &Opening) -> Result<usize, RewriteError> {
     let Some(rewriter) = body.rewriter.as_ref().filter(|_| !body.wanted.is_empty()) else { return Ok(0) };
-    let target = rewriter
-        .target
-        .open("rewriter", opening)
-        .map_err(|complaint| RewriteError::Target(complaint.what))?;
+    let target = rewriter.target.open("rewriter", opening).map_err(RewriteError::Target)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(RewriteError::Runtime)?;
     let mut recorded = Recorded::read(&rewriter.recorded).map_err(|(line, what)| RewriteError::Recorded {

@@ -10,6 +10,7 @@ use proofhouse_ledger::{Digest, Json};
 use crate::family::target::TargetConfig;
 use crate::family::target::command::WorkFile;
 use crate::family::vary::{Edit, GeneratorConfig};
+use crate::kinds::robustness::metrics::METRICS;
 use crate::kinds::robustness::{Policy, PolicyName, RobustnessFlags};
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::identity::json;
@@ -31,7 +32,7 @@ pub use recorded::{Answer, Recorded, Rejection, Wanted};
 const DEFAULT_TIMEOUT_SECONDS: u64 = 60;
 
 /// The share of a modal outcome from which a baseline is called stable, unless the suite says otherwise.
-const DEFAULT_AGREEMENT: f64 = 0.5;
+const DEFAULT_AGREEMENT: f64 = 0.8;
 
 /// What a `robustness` suite adds.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub struct RobustnessBody {
     pub policy: PolicyName,
     /// The share that a baseline's modal outcome must have.
     pub agreement: f64,
+    /// Whether somebody may look and add runs without a plan.
+    pub open: bool,
     /// Runs of a variant at most.
     pub variant_runs: u32,
     /// Runs of a stress level at most.
@@ -159,6 +162,7 @@ impl RobustnessBody {
             variant_runs: if mode == Mode::Stress { self.level_runs } else { self.variant_runs },
             level: self.agreement,
             compares: case.variants.iter().any(|variant| variant.mode == Mode::Adversarial),
+            open: self.open,
         }
     }
 
@@ -181,6 +185,9 @@ impl RobustnessBody {
         settings.set("mode", self.mode.map(str::to_owned));
         settings.set("policy", self.policy.as_str());
         settings.set("agreement", json(&self.agreement));
+        if self.open {
+            settings.set("looks", file::Looks::Open.as_str());
+        }
         settings.set("variant_runs", self.variant_runs);
         settings.set("level_runs", self.level_runs);
         settings.set("repair_enabled", self.repair_enabled);
@@ -270,15 +277,17 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<RobustnessBody>, Proble
         determinism: &file.determinism,
         targets: &tools.targets,
         gate: &file.gate,
+        metrics: METRICS.iter().map(|metric| metric.name).collect(),
     };
     match tools.from_suite {
         true => checker.common(&common),
-        false => checker.common(&Common { targets: &[], ..common }),
+        false => checker.common(&Common { targets: &[], metrics: common.metrics.clone(), ..common }),
     }
     let mut body = RobustnessBody {
         mode: mode(&mut checker, &file).map(file::ModeName::as_str),
         policy: flags.and_then(|flags| flags.policy).unwrap_or(file.policy),
-        agreement: file.agreement.map_or(DEFAULT_AGREEMENT, |share| share.0),
+        agreement: agreement(&mut checker, &file),
+        open: file.looks == file::Looks::Open,
         variant_runs: 0,
         level_runs: 0,
         repair_enabled: file.repair_enabled,
@@ -317,6 +326,17 @@ fn mode(checker: &mut Checker<'_>, file: &RobustnessFile) -> Option<file::ModeNa
             Some("the two are one setting; keep one of them".to_owned());
     }
     file.mode.or(file.category)
+}
+
+/// The share from which runs are stable: the usual outcome of two has at least a half anyway, and no number of runs shows all.
+fn agreement(checker: &mut Checker<'_>, file: &RobustnessFile) -> f64 {
+    let share = file.agreement.map_or(DEFAULT_AGREEMENT, |share| share.0);
+    if !(0.5..1.0).contains(&share) {
+        let what = format!("`agreement` is {share}, and no number of runs could show that");
+        checker.complain(Code::BadValue, &[Step::Key("agreement")], what).hint =
+            Some("write a share from 0.5 up to, and without, 1, such as 0.8".to_owned());
+    }
+    share
 }
 
 /// The most runs of a variant or a level, as the policy and the suite have it.

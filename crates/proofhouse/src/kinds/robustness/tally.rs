@@ -6,7 +6,8 @@ use proofhouse_ledger::record::{Damage, Line, RobustnessRecord, Status};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::summary::robustness::Shortfall;
 
-use super::Finder;
+use super::metrics::METRICS;
+use super::{Finder, PolicyName, Terms};
 use crate::spine::tally::{GateTerms, OwnTally};
 
 /// Opens the tally of the run with this resolved configuration.
@@ -17,16 +18,23 @@ pub(super) fn open(config: &Json) -> Box<dyn OwnTally> {
 /// The part of a tally that only `robustness` runs have.
 struct RobustnessTally {
     finder: Finder,
-    policy: String,
-    agreement: f64,
+    terms: Terms,
     shortfalls: Vec<Shortfall>,
 }
 
 impl RobustnessTally {
     /// For the run with this resolved configuration.
     fn new(config: &Json) -> Self {
-        let config::Robustness { policy, agreement, cases } = config::part(config);
-        Self { finder: Finder::default(), policy, agreement, shortfalls: shortfalls(&cases) }
+        let part: config::Robustness = config::part(config);
+        let base_runs = part.cases.iter().filter_map(|case| Some((case.id.clone(), case.base_runs?)));
+        let terms = Terms {
+            policy: PolicyName::of(&part.policy).unwrap_or_default(),
+            level: part.agreement,
+            open: part.looks.is_some(),
+            level_runs: part.level_runs,
+            base_runs: base_runs.collect(),
+        };
+        Self { finder: Finder::default(), terms, shortfalls: shortfalls(&part.cases) }
     }
 }
 
@@ -49,10 +57,10 @@ impl OwnTally for RobustnessTally {
     }
 
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
-        let mut found = self.finder.finish(&self.policy, self.agreement);
+        let mut found = self.finder.finish(&self.terms);
         found.shortfalls = self.shortfalls;
         summary.robustness = Some(found);
-        GateTerms::default()
+        GateTerms { metrics: METRICS, ..GateTerms::default() }
     }
 }
 

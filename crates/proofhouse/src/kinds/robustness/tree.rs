@@ -1,4 +1,4 @@
-//! The `tree` export: the run as the folder of small files that the seed describes, from records and telemetry alone.
+//! The `tree` export: the run as a folder of small files, one for each run of the tool, from records and telemetry alone.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Timing {
 /// A file of the tree: its path with `/`, and its bytes.
 pub type File = (String, Vec<u8>);
 
-/// `summary.json` of one run of the tool, with the seed's fields in the seed's order.
+/// `summary.json` of one run of the tool, with the fields of the `tree` format in its order.
 #[derive(Debug, Serialize)]
 struct RunSummary<'a> {
     run_id: &'a str,
@@ -39,7 +39,9 @@ struct RunSummary<'a> {
     debug_artifacts_present: bool,
     debug_path: Option<&'a str>,
     timestamp_utc: Option<String>,
-    ironclad_version: Option<&'a str>,
+    /// Readers of this format know it by the name of the first tool.
+    #[serde(rename = "ironclad_version")]
+    tool_version: Option<&'a str>,
 }
 
 /// `ai_generation_failure.json`: the last answer of a rewriting model that the guard refused.
@@ -60,7 +62,9 @@ struct Metadata<'a> {
     suite_id: &'a str,
     slot: &'a str,
     started_at: Option<&'a str>,
-    ironclad_version: Option<&'a str>,
+    /// Readers of this format know it by the name of the first tool.
+    #[serde(rename = "ironclad_version")]
+    tool_version: Option<&'a str>,
     planned_runs: u64,
     total_runs: u64,
     successes: u64,
@@ -110,7 +114,7 @@ impl Tree {
         let folder = format!("{}/{}", place.runs, record.run_name);
         let duration_ms = record.duration_ms.or(timing.map(|timing| timing.duration_ms));
         self.not_assessed += u64::from(record.observed().is_none());
-        self.version = self.version.take().or_else(|| record.ironclad_version.clone());
+        self.version = self.version.take().or_else(|| record.tool_version.clone());
         let group = self.groups.entry(place.group.clone()).or_insert_with(|| Group {
             suite: record.suite,
             case_id: record.case_id.clone(),
@@ -161,7 +165,7 @@ impl Tree {
             suite_id: &suite_id,
             slot: &slot,
             started_at,
-            ironclad_version: self.version.as_deref(),
+            tool_version: self.version.as_deref(),
             planned_runs: self.planned,
             total_runs: sum(|sum| sum.total_runs),
             successes: sum(|sum| sum.successes),
@@ -246,7 +250,7 @@ fn summary<'a>(
         debug_artifacts_present: record.debug_artifacts_present == Some(true),
         debug_path: record.debug_path.as_deref(),
         timestamp_utc: timestamp.map(|text| to_the_second(&text)),
-        ironclad_version: record.ironclad_version.as_deref(),
+        tool_version: record.tool_version.as_deref(),
     }
 }
 

@@ -18,15 +18,18 @@ use crate::family::target::{Keys, TargetConfig};
 use crate::kinds::robustness::{Base, modal};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
-use crate::spine::run::record::{Said, Scribe, Timer, Timing};
-use crate::spine::run::work::{self, Carrying, Desk, Means, Noted, Provenance, Sheet, Step, Work};
+use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing};
+use crate::spine::run::work::{
+    self, Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
+};
+use crate::text::complaint::Complaint;
 
 /// The score of a robustness trial.
 const SUCCESS: &str = "success";
 
 /// Runs tools.
-pub(super) struct Trying {
-    scribe: Scribe,
+pub(super) struct RobustnessWork {
+    writer: RecordWriter,
     body: RobustnessBody,
     tools: Vec<Tried>,
     /// How many tools run at a time, over all cases.
@@ -45,9 +48,13 @@ struct Tried {
     version: Option<String>,
 }
 
-impl Trying {
-    pub(super) fn new(scribe: Scribe, body: &RobustnessBody, means: Means) -> Result<Self, ExecuteError> {
-        let no_sandbox = || ExecuteError::Means("a robustness suite needs a sandbox".to_owned());
+impl RobustnessWork {
+    pub(super) fn new(
+        writer: RecordWriter,
+        body: &RobustnessBody,
+        means: Means,
+    ) -> Result<Self, ExecuteError> {
+        let no_sandbox = || ExecuteError::Means(Complaint::new("a robustness suite needs a sandbox"));
         let sandbox = Arc::new(means.sandbox.ok_or_else(no_sandbox)?);
         let tier = sandbox.tier().to_string();
         let sandbox_gaps = sandbox.gap_texts();
@@ -55,7 +62,7 @@ impl Trying {
         let mut tools = Vec::new();
         let passed: Vec<&str> = means.environment.keys().map(String::as_str).collect();
         let keys = Keys::live(&means.opening.environment, &passed.join(" "));
-        for ((slot, target), setup) in scribe.loaded.suite.targets.iter().zip(body.tools.iter()) {
+        for ((slot, target), setup) in writer.loaded.suite.targets.iter().zip(body.tools.iter()) {
             let TargetConfig::Command(command) = target else { continue };
             let opening = Opening {
                 sandbox: Arc::clone(&sandbox),
@@ -66,22 +73,22 @@ impl Trying {
                 repair_enabled: body.repair_enabled,
                 environment: &|name| means.environment.get(name).cloned(),
             };
-            let tool = Tool::new(command, opening)
-                .map_err(|error| ExecuteError::Target(slot.clone(), error.to_string()))?;
+            let tool =
+                Tool::new(command, opening).map_err(|error| ExecuteError::Target(slot.clone(), error))?;
             let version = tool.version().map(|version| keys.redact(&version).into_owned());
             tools.push(Tried { version, tool: Arc::new(tool) });
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
-        Ok(Self { scribe, body, tools, places, jobs, tier, sandbox_gaps, not_held, keys })
+        Ok(Self { writer, body, tools, places, jobs, tier, sandbox_gaps, not_held, keys })
     }
 
     /// Runs one instruction on one tool until the policy stops, and gives what was seen.
     async fn series(
         self: Arc<Self>,
-        steps: Vec<Step<Arc<Order>>>,
+        steps: Vec<GroupTrial<Arc<Order>>>,
         base: Base,
-        desk: Desk,
+        sender: RecordSender,
     ) -> Vec<Option<Observed>> {
         let mut seen: Vec<Option<Observed>> = Vec::new();
         let mut stop: Option<Stop> = None;
@@ -97,17 +104,17 @@ impl Trying {
                 continue;
             }
             if order.variant(&self.body).is_some_and(|variant| !variant.can_run()) {
-                self.skip(&step.trial, &order, &desk);
+                self.skip(&step.trial, &order, &sender);
                 continue;
             }
             if let Some(stop) = &stop {
-                self.leave_out(&step.trial, &order, stop, &desk);
+                self.leave_out(&step.trial, &order, stop, &sender);
                 continue;
             }
             let (ran, timing) = self.invoke(&step.trial, &order).await;
             seen.push(ran.observed);
             stop = policy.after(order.mode, &seen, &base);
-            self.write(&step.trial, &order, (&ran, &timing), (stop.as_ref(), &base), &desk);
+            self.write(&step.trial, &order, (&ran, &timing), (stop.as_ref(), &base), &sender);
         }
         seen
     }
@@ -117,7 +124,7 @@ impl Trying {
         let tool = Arc::clone(&self.tools[trial.slot].tool);
         let instruction = order.instruction(&self.body).to_owned();
         let timeout_ms = order.case(&self.body).timeout_ms;
-        let noise = noise(self.scribe.loaded.suite.seed, trial.repetition);
+        let noise = noise(self.writer.loaded.suite.seed, trial.repetition);
         let running = tokio::task::spawn_blocking(move || {
             let timer = Timer::start();
             let ran = tool.invoke(&instruction, noise, timeout_ms);
@@ -137,7 +144,7 @@ impl Trying {
         order: &Order,
         (ran, timing): (&Invocation, &Timing),
         (stop, base): (Option<&Stop>, &Base),
-        desk: &Desk,
+        sender: &RecordSender,
     ) {
         let status = match (ran.termination, ran.observed) {
             (Some(Termination::Timeout), _) => Status::Timeout,
@@ -147,7 +154,7 @@ impl Trying {
         let passed = ran.observed.map(|seen| seen.success);
         let trouble = ran.trouble.as_ref().map(|(code, text)| (*code, self.keys.redact(text)));
         let (stdout, stderr) = (self.keys.redact(&ran.stdout.text), self.keys.redact(&ran.stderr.text));
-        let said = Said {
+        let said = Assessment {
             status,
             error_type: trouble.as_ref().map(|(code, _)| *code),
             error: trouble.as_ref().map(|(_, text)| text.as_ref()),
@@ -160,7 +167,7 @@ impl Trying {
         let usual = modal(&base.outcomes).filter(|_| order.mode == Mode::Adversarial);
         let interesting = usual.zip(ran.observed).map(|((usual, _), seen)| usual != seen);
         let debug_sha256 = ran.debug.as_ref().map(|debug| debug.sha256.prefixed());
-        let measured = !self.scribe.is_deterministic();
+        let measured = !self.writer.is_deterministic();
         let timestamp = timing.started.to_string();
         let names = Names::of(trial, order, &self.body);
         let body = Body {
@@ -173,7 +180,7 @@ impl Trying {
             debug_artifacts_present: Some(ran.debug.is_some()),
             debug_path: ran.debug.as_ref().map(|debug| debug.path.as_str()),
             debug_sha256: debug_sha256.as_deref(),
-            ironclad_version: self.tools[trial.slot].version.as_deref(),
+            tool_version: self.tools[trial.slot].version.as_deref(),
             interesting,
             stop,
             stdout: Some(&stdout),
@@ -183,25 +190,25 @@ impl Trying {
             sandbox_does_not_hold: &self.not_held,
             ..self.blank(order, &names)
         };
-        let mut sheet = Sheet::default();
-        body.push(&mut sheet.line, &self.scribe.head(trial, said, timing));
-        self.scribe.telemetry(&mut sheet.telemetry, trial, timing);
-        desk.hand_over(trial, sheet, Noted { status, passed });
+        let mut lines = TrialLines::default();
+        body.push(&mut lines.record, &self.writer.head(trial, said, timing));
+        self.writer.telemetry(&mut lines.telemetry, trial, timing);
+        sender.hand_over(trial, lines, TrialResult { status, passed });
     }
 
     /// A trial that the policy made unnecessary.
-    fn leave_out(&self, trial: &Trial, order: &Order, stop: &Stop, desk: &Desk) {
+    fn leave_out(&self, trial: &Trial, order: &Order, stop: &Stop, sender: &RecordSender) {
         let names = Names::of(trial, order, &self.body);
         let body = Body { stop: Some(stop), ..self.blank(order, &names) };
-        self.unrun(trial, body, (Status::NotRun, None, None), desk);
+        self.unrun(trial, body, (Status::NotRun, None, None), sender);
     }
 
     /// A variant that the guard let nothing through for.
-    fn skip(&self, trial: &Trial, order: &Order, desk: &Desk) {
+    fn skip(&self, trial: &Trial, order: &Order, sender: &RecordSender) {
         let names = Names::of(trial, order, &self.body);
         let error = "the guard refused every answer of the rewriting model";
         let body = self.blank(order, &names);
-        self.unrun(trial, body, (Status::Skipped, Some("ai_generation_failure"), Some(error)), desk);
+        self.unrun(trial, body, (Status::Skipped, Some("ai_generation_failure"), Some(error)), sender);
     }
 
     fn unrun(
@@ -209,9 +216,9 @@ impl Trying {
         trial: &Trial,
         body: Body<'_>,
         (status, error_type, error): (Status, Option<&str>, Option<&str>),
-        desk: &Desk,
+        sender: &RecordSender,
     ) {
-        let said = Said {
+        let said = Assessment {
             status,
             error_type,
             error,
@@ -222,9 +229,9 @@ impl Trying {
             usage: None,
         };
         let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
-        let mut sheet = Sheet::default();
-        body.push(&mut sheet.line, &self.scribe.head(trial, said, &timing));
-        desk.hand_over(trial, sheet, Noted { status, passed: None });
+        let mut lines = TrialLines::default();
+        body.push(&mut lines.record, &self.writer.head(trial, said, &timing));
+        sender.hand_over(trial, lines, TrialResult { status, passed: None });
     }
 
     /// A record of which nothing is known but what was planned.
@@ -250,7 +257,7 @@ impl Trying {
             debug_artifacts_present: None,
             debug_path: None,
             debug_sha256: None,
-            ironclad_version: None,
+            tool_version: None,
             interesting: None,
             stop: None,
             stdout: None,
@@ -300,8 +307,8 @@ fn absolute(path: &camino::Utf8Path) -> Utf8PathBuf {
     path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
 }
 
-impl Work<Arc<Order>> for Trying {
-    fn joins(&self, group: &[Step<Arc<Order>>], next: &Trial) -> bool {
+impl Work<Arc<Order>> for RobustnessWork {
+    fn joins(&self, group: &[GroupTrial<Arc<Order>>], next: &Trial) -> bool {
         group.last().is_some_and(|last| last.trial.case_id == next.case_id)
     }
 
@@ -313,12 +320,12 @@ impl Work<Arc<Order>> for Trying {
         self.jobs
     }
 
-    fn carry_out(self: Arc<Self>, group: Vec<Step<Arc<Order>>>, desk: Desk) -> Carrying {
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Arc<Order>>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
             // Plan order is variant, slot, repetition: neighbours of one variant and slot are a series.
-            let mut series: Vec<Vec<Step<Arc<Order>>>> = Vec::new();
+            let mut series: Vec<Vec<GroupTrial<Arc<Order>>>> = Vec::new();
             for step in group {
-                let same = |last: &Step<Arc<Order>>| {
+                let same = |last: &GroupTrial<Arc<Order>>| {
                     (last.trial.slot, &last.trial.variant_id) == (step.trial.slot, &step.trial.variant_id)
                 };
                 match series.last_mut().filter(|series| series.last().is_some_and(same)) {
@@ -326,20 +333,20 @@ impl Work<Arc<Order>> for Trying {
                     None => series.push(vec![step]),
                 }
             }
-            let is_base = |series: &Vec<Step<Arc<Order>>>| {
+            let is_base = |series: &Vec<GroupTrial<Arc<Order>>>| {
                 series.first().is_some_and(|step| step.trial.variant_id.is_none())
             };
             let (bases, variants): (Vec<_>, Vec<_>) = series.into_iter().partition(is_base);
             let mut outcomes: Vec<Base> = vec![Base::default(); self.tools.len()];
             for steps in bases {
                 let slot = steps[0].trial.slot;
-                let seen = Arc::clone(&self).series(steps, Base::default(), desk.clone()).await;
+                let seen = Arc::clone(&self).series(steps, Base::default(), sender.clone()).await;
                 outcomes[slot].outcomes = seen.into_iter().flatten().collect();
             }
             let mut flying = JoinSet::new();
             for steps in variants {
                 let base = outcomes[steps[0].trial.slot].clone();
-                flying.spawn(Arc::clone(&self).series(steps, base, desk.clone()));
+                flying.spawn(Arc::clone(&self).series(steps, base, sender.clone()));
             }
             while let Some(ended) = flying.join_next().await {
                 if let Err(error) = ended {
@@ -350,10 +357,10 @@ impl Work<Arc<Order>> for Trying {
     }
 
     fn provenance(&self) -> Provenance {
-        let versions = self.scribe.loaded.suite.targets.iter().zip(&self.tools);
+        let versions = self.writer.loaded.suite.targets.iter().zip(&self.tools);
         let toolchains =
             versions.filter_map(|((slot, _), tried)| Some((slot.clone(), tried.version.clone()?)));
-        let network = self.scribe.loaded.suite.targets.iter().any(|(_, target)| {
+        let network = self.writer.loaded.suite.targets.iter().any(|(_, target)| {
             matches!(target, TargetConfig::Command(command) if command.network == crate::family::target::command::Grant::Host)
         });
         let sandbox = Object::from_iter([("network", Json::from(if network { "host" } else { "none" }))]);

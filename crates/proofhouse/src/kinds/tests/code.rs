@@ -89,7 +89,7 @@ fn only_prose_is_reworded_and_every_wording_keeps_its_place() {
     let lacks: Vec<&str> = code
         .reworded(&code.problems[1])
         .iter()
-        .map(|(_, prompt)| prompt.clone().unwrap_err().leak() as &str)
+        .map(|(_, prompt)| prompt.clone().unwrap_err().0.leak() as &str)
         .collect();
     assert_eq!(lacks, ["no_prose"; 3]);
 }
@@ -106,5 +106,5 @@ fn what_would_break_the_code_is_replaced_or_missing() {
         let prompt = prompt.as_ref().unwrap();
         assert_eq!(prompt.lines().count(), 2, "{id}: {prompt}");
     }
-    assert_eq!(wordings[3].1.as_ref().unwrap_err(), "breaks_the_code");
+    assert_eq!(wordings[3].1.as_ref().unwrap_err().0, "breaks_the_code");
 }

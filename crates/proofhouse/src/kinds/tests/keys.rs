@@ -123,6 +123,21 @@ fn a_line_that_cannot_be_read_is_shown_without_the_key() {
     assert!(!shown.contains("0123456789"), "{shown}");
 }
 
+/// A password need not look like a key: where one may stand, its line is not shown, whoever complains.
+#[test]
+fn a_line_that_may_hold_a_key_is_not_shown() {
+    let model = "openai: {model: m, headers: {authorization: hunter2}}";
+    let target = GOOD.replace("scripted: {otherwise: {reply: \"4\"}}", model);
+    let judge = GOOD.replace("equals: {}", &format!("rubric: {{criterion: c, models: {{m: {{{model}}}}}}}"));
+    let rewriter = format!(
+        "kind: robustness\nsuite_id: r\nruns: 1\nrewriter:\n  target: {{{model}}}\ncases: [{{id: a, instruction: b}}]\n"
+    );
+    for suite in [target, judge, rewriter] {
+        let shown = Lab::new(&suite).refused();
+        assert!(shown.contains("holds a key") && !shown.contains("hunter2"), "{shown}");
+    }
+}
+
 #[test]
 fn cases_of_other_kinds_are_looked_at() {
     let containment = "kind: containment\nsuite_id: c\ndatasets: [{path: cases.jsonl}]\n";

@@ -1,4 +1,4 @@
-//! Robustness suites: the seed's three schemas as written, and every rule of them with its place.
+//! Robustness suites: the schemas of its modes as written, and every rule of them with its place.
 
 use proofhouse_ledger::record::Mode;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn the_three_schemas_load_as_written() {
         ]
     );
     assert_eq!((case.asked[0].seed, case.asked[1].seed, case.asked[1].count), (1337, 9, 2));
-    assert_eq!(body(&loaded).trial_count(1), 10 + 5 * 3);
+    assert_eq!(body(&loaded).trial_count(1), 22 + 5 * 3);
 
     let loaded = Lab::new(STRESS).loaded();
     let case = &body(&loaded).cases[0];
@@ -117,7 +117,7 @@ fn the_three_schemas_load_as_written() {
         ..Overrides::default()
     };
     let loaded = Lab::new(STRESS).load_with(&seed).unwrap();
-    assert_eq!(body(&loaded).trial_count(1), 10, "the seed's rules run a level at most five times");
+    assert_eq!(body(&loaded).trial_count(1), 10, "`policy: seed` runs a level at most five times");
 }
 
 #[test]

@@ -49,3 +49,6 @@ pub fn decide(report: &Report, demand: Demand) -> Decision {
         () => Decision::Met,
     }
 }
+
+#[cfg(test)]
+mod tests;

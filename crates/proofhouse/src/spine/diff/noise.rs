@@ -258,6 +258,14 @@ mod tests {
     }
 
     #[test]
+    fn trials_are_counted_by_what_both_runs_said() {
+        let (yes, no) = (Some(true), Some(false));
+        let table = table(&[(5, yes, yes), (4, yes, no), (3, no, yes), (2, no, no), (1, yes, None)]);
+        let seen = &table.slots[0].trials;
+        assert_eq!((seen.both, seen.only_first, seen.only_second, seen.neither), (5, 4, 3, 2));
+    }
+
+    #[test]
     fn targets_are_never_pooled() {
         let mut two = table(&[(30, Some(true), Some(false))]);
         (0..30).for_each(|case| two.add(b"\"t\"", case, (Some(false), Some(true))));

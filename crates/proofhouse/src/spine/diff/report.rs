@@ -10,6 +10,7 @@ use super::Options;
 use super::findings::Findings;
 use super::noise::{Noise, Worse};
 use super::run::{self, Pairing, Run};
+use crate::spine::compare::OwnChange;
 
 /// The version of the report's JSON.
 pub(super) const SCHEMA_VERSION: &str = "2.0";
@@ -181,8 +182,12 @@ pub struct Report {
     pub unreadable: Vec<Unreadable>,
     /// Changed records, worst first, at most as many as the limit.
     pub changes: Vec<Change>,
-    /// Whether the difference in passed trials is more than noise, by target.
+    /// Whether the difference in passed trials is more than noise, by target; empty where the kind of suite compares what it is
+    /// about instead.
     pub targets: Vec<Noise>,
+    /// What the kind of suite compares, the closing sentence first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<OwnChange>,
     /// Whether each target got worse by more than a margin, where that was asked.
     pub worse: Option<Vec<Worse>>,
     /// Whether single flips decide (`--fail-on-regressions`).
@@ -350,6 +355,7 @@ impl Report {
             counts_any: by_class(&findings.any),
             unreadable_count: findings.unreadable_count,
             targets: Noise::of(&findings.table),
+            own: Vec::new(),
             worse: options.margin.map(|margin| Worse::of(&findings.table, margin)),
             counts_flips: options.flips,
             tolerance: options.tolerance,
@@ -368,9 +374,18 @@ impl Report {
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         let targets = self.targets.iter().map(|target| target.sentence.as_str());
         let none = "no trial is in both runs, so nothing can be said about the pass rate";
-        let none = self.targets.is_empty().then_some(none);
+        let none = (self.targets.is_empty() && self.own.is_empty()).then_some(none);
         let worse = self.worse.iter().flatten().map(|worse| worse.sentence.as_str());
-        targets.chain(none).chain(worse)
+        let own = self.own.iter().filter(|change| change.told).map(|change| change.sentence.as_str());
+        own.chain(targets).chain(none).chain(worse)
+    }
+
+    /// Takes what the kind of suite compares in place of rates of passed trials.
+    pub fn tell_own(&mut self, own: Vec<OwnChange>) {
+        if !own.is_empty() {
+            self.targets = Vec::new();
+            self.own = own;
+        }
     }
 
     /// How many records have any change, removed and added ones included.

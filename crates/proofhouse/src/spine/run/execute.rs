@@ -19,11 +19,12 @@ use tokio::task::JoinSet;
 use super::clock::Watch;
 use super::open::Open;
 use super::reuse::Reuse;
-use super::work::{Desk, Finished, Noted, Provenance, Sheet, Step, Work};
+use super::work::{Finished, GroupTrial, Provenance, RecordSender, TrialLines, TrialResult, Work};
 use super::{Options, Progress};
-use crate::family::target::Purse;
+use crate::family::target::Budget;
 use crate::spine::plan::{Planned, Trial};
 use crate::spine::suite::Problems;
+use crate::text::complaint::Complaint;
 
 /// Why no further trial was started.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ pub(crate) struct Assignment<'a, I> {
     /// How many trials it has.
     pub(crate) trial_count: u64,
     /// What may be spent.
-    pub(crate) purse: Option<Arc<Purse>>,
+    pub(crate) budget: Option<Arc<Budget>>,
 }
 
 /// Runs every trial of the plan that has no record yet.
@@ -120,7 +121,7 @@ pub(crate) fn execute<I: Send + 'static>(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let Assignment { work, planned, trial_count, purse } = assignment;
+    let Assignment { work, planned, trial_count, budget } = assignment;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -129,14 +130,14 @@ pub(crate) fn execute<I: Send + 'static>(
         false => None,
     };
     let writer = Writer::open(&open.work, found, options.durability).map_err(ExecuteError::Write)?;
-    let (desk, inbox) = Desk::open();
+    let (sender, inbox) = RecordSender::open();
     let mut dispatcher = Dispatcher {
         options,
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
-        purse,
+        budget,
         work,
-        desk,
+        sender,
         inbox,
         writer,
         first,
@@ -147,7 +148,7 @@ pub(crate) fn execute<I: Send + 'static>(
         state: Progress { total: trial_count, ..Progress::default() },
         executed: 0,
         reused: 0,
-        sheet: Sheet::default(),
+        lines: TrialLines::default(),
     };
     let ending = runtime.block_on(dispatcher.dispatch(planned, open, progress));
     let Dispatcher { writer, executed, reused, jobs, work, .. } = dispatcher;
@@ -166,14 +167,14 @@ pub enum ExecuteError {
     #[error("cannot start the event loop")]
     Runtime(#[source] std::io::Error),
     /// A target's settings.
-    #[error("target `{0}` cannot be opened: {1}")]
-    Target(String, String),
+    #[error("target `{slot}` cannot be opened: {what}", slot = .0, what = .1.what)]
+    Target(String, Complaint),
     /// A suite that leaves its targets to the command line, which named none.
     #[error("the suite names no tool to test")]
     NoTargets,
     /// A judge's settings.
-    #[error("{0}")]
-    Judge(String),
+    #[error("{}", .0.what)]
+    Judge(Complaint),
     /// The ledger.
     #[error(transparent)]
     Write(WriteError),
@@ -181,23 +182,37 @@ pub enum ExecuteError {
     #[error(transparent)]
     File(FileError),
     /// Crates of a code suite cannot be built.
-    #[error(
-        "{0}\n\nhint: `crates:` in the suite, or `--crate NAME=VERSION`, says which are built; without them (`code --no-crates`) \
-         tasks that need one are left out by name"
-    )]
-    Crates(String),
+    #[error("{}", .0.what)]
+    Crates(Complaint),
     /// What the kind needs is not there.
-    #[error("{0}")]
-    Means(String),
+    #[error("{}", .0.what)]
+    Means(Complaint),
+}
+
+impl ExecuteError {
+    /// How to fix it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            ExecuteError::Target(_, complaint)
+            | ExecuteError::Judge(complaint)
+            | ExecuteError::Crates(complaint)
+            | ExecuteError::Means(complaint) => complaint.hint.clone(),
+            ExecuteError::NoTargets => Some(
+                "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`"
+                    .to_owned(),
+            ),
+            ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => None,
+        }
+    }
 }
 
 struct Dispatcher<'a, I> {
     options: &'a Options,
     stop: &'a Stop,
     jobs: usize,
-    purse: Option<Arc<Purse>>,
+    budget: Option<Arc<Budget>>,
     work: Arc<dyn Work<I>>,
-    desk: Desk,
+    sender: RecordSender,
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
     /// Trials before this one are in `records.jsonl` already.
@@ -211,7 +226,7 @@ struct Dispatcher<'a, I> {
     state: Progress,
     executed: u64,
     reused: u64,
-    sheet: Sheet,
+    lines: TrialLines,
 }
 
 impl<I: Send + 'static> Dispatcher<'_, I> {
@@ -238,7 +253,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(), Ending> {
         let mut flying = JoinSet::new();
-        let mut group: Vec<Step<I>> = Vec::new();
+        let mut group: Vec<GroupTrial<I>> = Vec::new();
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
@@ -253,11 +268,11 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if !group.is_empty() && !self.work.joins(&group, &trial) {
                 self.launch(&mut group, &mut flying, tell).await?;
             }
-            if self.purse.as_ref().is_some_and(|purse| purse.is_empty()) {
+            if self.budget.as_ref().is_some_and(|budget| budget.is_empty()) {
                 break;
             }
             if known || !self.at_once(&trial, &item)? {
-                group.push(Step { trial, item, done });
+                group.push(GroupTrial { trial, item, done });
             }
             if let Some(ending) = self.must_stop() {
                 return Err(ending);
@@ -265,10 +280,10 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             self.tell(flying.len(), tell);
         }
         // What is under way has its price already: it is waited for, also when there is no money for more.
-        let broke = |purse: &Option<Arc<Purse>>| {
-            purse.as_ref().filter(|purse| purse.is_empty()).map(|purse| purse.spent())
+        let broke = |budget: &Option<Arc<Budget>>| {
+            budget.as_ref().filter(|budget| budget.is_empty()).map(|budget| budget.spent())
         };
-        if broke(&self.purse).is_none() {
+        if broke(&self.budget).is_none() {
             self.launch(&mut group, &mut flying, tell).await?;
         }
         while !flying.is_empty() {
@@ -276,7 +291,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             self.tell(flying.len(), tell);
         }
         self.take_in()?;
-        match broke(&self.purse).filter(|_| self.state.done < self.state.total) {
+        match broke(&self.budget).filter(|_| self.state.done < self.state.total) {
             Some(spent) => Err(Ending::Budget(spent)),
             None => Ok(()),
         }
@@ -304,18 +319,18 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     }
 
     fn at_once(&mut self, trial: &Trial, item: &I) -> Result<bool, Ending> {
-        self.sheet.line.clear();
-        self.sheet.telemetry.clear();
-        let Some(noted) = self.work.at_once(trial, item, &mut self.sheet) else { return Ok(false) };
-        self.submit(trial.index, &self.sheet.line, &self.sheet.telemetry)?;
-        self.count(noted);
+        self.lines.record.clear();
+        self.lines.telemetry.clear();
+        let Some(result) = self.work.at_once(trial, item, &mut self.lines) else { return Ok(false) };
+        self.submit(trial.index, &self.lines.record, &self.lines.telemetry)?;
+        self.count(result);
         Ok(true)
     }
 
     /// Starts a group as soon as there is room for it.
     async fn launch(
         &mut self,
-        group: &mut Vec<Step<I>>,
+        group: &mut Vec<GroupTrial<I>>,
         flying: &mut JoinSet<()>,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(), Ending> {
@@ -327,7 +342,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             self.land(flying).await?;
             self.tell(flying.len(), tell);
         }
-        flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.desk.clone()));
+        flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.sender.clone()));
         // The first step of a group is taken before the plan is read on.
         tokio::task::yield_now().await;
         self.take_in()
@@ -350,7 +365,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         self.must_stop().map_or(Ok(()), Err)
     }
 
-    /// Takes every record that lies on the desk.
+    /// Takes every record that lies on the sender.
     fn take_in(&mut self) -> Result<(), Ending> {
         while let Ok(finished) = self.inbox.try_recv() {
             self.finish(&finished)?;
@@ -359,14 +374,14 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     }
 
     fn finish(&mut self, finished: &Finished) -> Result<(), Ending> {
-        self.submit(finished.index, &finished.sheet.line, &finished.sheet.telemetry)?;
-        self.count(finished.noted);
+        self.submit(finished.index, &finished.lines.record, &finished.lines.telemetry)?;
+        self.count(finished.result);
         Ok(())
     }
 
-    fn count(&mut self, noted: Noted) {
+    fn count(&mut self, result: TrialResult) {
         self.executed += 1;
-        self.state.count(noted.status, noted.passed);
+        self.state.count(result.status, result.passed);
     }
 
     fn submit(&self, index: u64, line: &[u8], telemetry: &[u8]) -> Result<(), Ending> {

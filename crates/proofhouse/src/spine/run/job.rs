@@ -10,12 +10,13 @@ use proofhouse_ledger::RunId;
 
 use super::execute::{self, Assignment, ExecuteError, Executed, Stop};
 use super::open::{Open, run_id};
-use super::record::Scribe;
+use super::record::RecordWriter;
 use super::work::{Means, Work};
 use super::{Options, Progress};
-use crate::family::target::{Opening, Purse, Target};
+use crate::family::target::{Budget, Opening, Target};
 use crate::spine::plan::{Planned, Trials};
 use crate::spine::suite::{Loaded, Suite};
+use crate::stats::decisions::Unit;
 
 /// What one kind of suite makes of its own settings.
 pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
@@ -29,7 +30,7 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
     ///
     /// # Errors
     /// What this machine lacks: a key, a file, a program.
-    fn open(&self, scribe: Scribe, means: Means) -> Result<Arc<dyn Work<Self::Item>>, ExecuteError>;
+    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Self::Item>>, ExecuteError>;
 
     /// How the number of trials comes about, in words.
     fn factors(&self, loaded: &Loaded) -> String;
@@ -42,9 +43,10 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
-    /// Whether every case is asked and judged alike, so that what a number of cases can see is known beforehand.
-    fn has_equal_cases(&self) -> bool {
-        false
+    /// What two columns are compared on, so that what it can see is known beforehand; nothing where the kind says that itself.
+    fn units(&self, loaded: &Loaded) -> Vec<Unit> {
+        let _ = loaded;
+        Vec::new()
     }
 
     /// Whether programs are run here, in the sandbox.
@@ -74,7 +76,7 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn factors(&self, loaded: &Loaded) -> String;
     fn described(&self) -> String;
     fn is_reworded(&self) -> bool;
-    fn has_equal_cases(&self) -> bool;
+    fn units(&self, loaded: &Loaded) -> Vec<Unit>;
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
     fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>>;
@@ -90,10 +92,10 @@ impl<B: SuiteBody> AnyBody for B {
         loaded: &Arc<Loaded>,
         mut means: Means,
     ) -> Result<Box<dyn Ready>, ExecuteError> {
-        let purse = means.opening.purse.clone();
+        let budget = means.opening.budget.clone();
         means.opening = of_suite(&means.opening, loaded);
-        let work = self.open(Scribe::new(loaded, run_id(loaded)), means)?;
-        Ok(Box::new(ReadyBody { loaded: Arc::clone(loaded), body: self, work, purse }))
+        let work = self.open(RecordWriter::new(loaded, run_id(loaded)), means)?;
+        Ok(Box::new(ReadyBody { loaded: Arc::clone(loaded), body: self, work, budget }))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -108,8 +110,8 @@ impl<B: SuiteBody> AnyBody for B {
         SuiteBody::is_reworded(self)
     }
 
-    fn has_equal_cases(&self) -> bool {
-        SuiteBody::has_equal_cases(self)
+    fn units(&self, loaded: &Loaded) -> Vec<Unit> {
+        SuiteBody::units(self, loaded)
     }
 
     fn runs_programs(&self) -> bool {
@@ -140,10 +142,10 @@ pub(crate) fn open_targets(suite: &Suite, means: &Means) -> Result<Vec<Arc<Targe
         return Ok(Vec::new());
     }
     let opened = suite.targets.iter().map(|(slot, config)| {
-        config.open(slot, &means.opening).map(Arc::new).map_err(|complaint| {
-            let hint = complaint.hint.map_or(String::new(), |hint| format!("\n\nhint: {hint}"));
-            ExecuteError::Target(slot.clone(), format!("{}{hint}", complaint.what))
-        })
+        config
+            .open(slot, &means.opening)
+            .map(Arc::new)
+            .map_err(|complaint| ExecuteError::Target(slot.clone(), complaint))
     });
     opened.collect()
 }
@@ -209,7 +211,7 @@ struct ReadyBody<B: SuiteBody> {
     loaded: Arc<Loaded>,
     body: Arc<B>,
     work: Arc<dyn Work<B::Item>>,
-    purse: Option<Arc<Purse>>,
+    budget: Option<Arc<Budget>>,
 }
 
 impl<B: SuiteBody> Ready for ReadyBody<B> {
@@ -220,9 +222,9 @@ impl<B: SuiteBody> Ready for ReadyBody<B> {
         stop: &Stop,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Executed, ExecuteError> {
-        let ReadyBody { loaded, body, work, purse } = *self;
+        let ReadyBody { loaded, body, work, budget } = *self;
         let planned = body.plan(&loaded.suite);
-        let assignment = Assignment { work, planned, trial_count: loaded.trial_count, purse };
+        let assignment = Assignment { work, planned, trial_count: loaded.trial_count, budget };
         execute::execute(assignment, open, options, stop, progress)
     }
 }

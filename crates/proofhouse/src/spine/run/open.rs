@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::totals::Facts;
-use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, SwapError};
+use proofhouse_ledger::write::{self, Found, LockError, Mismatch, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
@@ -155,6 +155,10 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     } else {
         None
     };
+    tracing::info!(
+        dir = %work.dir, going_on, replace, recorded = found.totals.count(), torn_bytes = found.torn_bytes,
+        takes_over = reuse.is_some(), "run opened"
+    );
     if replace && !going_on {
         write::discard_next(&paths)?;
     }
@@ -303,23 +307,23 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
     later.sort_unstable_by_key(|facts| facts.index);
     for facts in &later {
         let skip = usize::try_from(facts.index - at).unwrap_or(usize::MAX);
-        same_trial(planned.nth(skip), facts).map_err(mismatch)?;
+        same_trial(planned.nth(skip), facts).map_err(|Mismatch(what)| mismatch(what))?;
         at = facts.index + 1;
     }
     Ok(found)
 }
 
-fn same_trial(planned: Option<Result<Trial, Problems>>, facts: &Facts) -> Result<(), String> {
+fn same_trial(planned: Option<Result<Trial, Problems>>, facts: &Facts) -> Result<(), Mismatch> {
     match planned {
         Some(Ok(trial)) if trial.record_id != facts.record_id => {
-            Err(format!("the plan has case `{}` in this place now", trial.case_id))
+            Err(Mismatch(format!("the plan has case `{}` in this place now", trial.case_id)))
         }
         Some(Ok(trial)) if trial.input_fingerprint != facts.input_fingerprint => {
-            Err(format!("the input of case `{}` is not the one that was run", trial.case_id))
+            Err(Mismatch(format!("the input of case `{}` is not the one that was run", trial.case_id)))
         }
         Some(Ok(_)) => Ok(()),
-        Some(Err(problems)) => Err(problems.to_string()),
-        None => Err("the plan is shorter now".to_owned()),
+        Some(Err(problems)) => Err(Mismatch(problems.to_string())),
+        None => Err(Mismatch("the plan is shorter now".to_owned())),
     }
 }
 

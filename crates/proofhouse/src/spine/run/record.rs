@@ -13,7 +13,7 @@ use crate::spine::plan::Trial;
 use crate::spine::suite::Loaded;
 
 /// Writes the heads of one run's records.
-pub struct Scribe {
+pub struct RecordWriter {
     /// The suite.
     pub loaded: Arc<Loaded>,
     run_id: RunId,
@@ -22,7 +22,7 @@ pub struct Scribe {
 }
 
 /// What is said of a trial in its head.
-pub struct Said<'a> {
+pub struct Assessment<'a> {
     /// What became of it.
     pub status: Status,
     /// The class of what went wrong.
@@ -96,7 +96,7 @@ pub fn trial_seed(seed: u64, case_id: &str, repetition: u32) -> u64 {
     u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
-impl Scribe {
+impl RecordWriter {
     /// For the records of this run.
     pub fn new(loaded: &Arc<Loaded>, run_id: RunId) -> Self {
         let deterministic = loaded.suite.determinism.deterministic_artifacts;
@@ -109,7 +109,7 @@ impl Scribe {
     }
 
     /// The head of a trial's record.
-    pub fn head<'a>(&'a self, trial: &'a Trial, said: Said<'a>, timing: &Timing) -> Head<'a> {
+    pub fn head<'a>(&'a self, trial: &'a Trial, said: Assessment<'a>, timing: &Timing) -> Head<'a> {
         let suite = &self.loaded.suite;
         let wall = Stamp(timing.started.0 + (timing.latency_ms * 1e3) as i64);
         Head {

@@ -14,7 +14,7 @@ use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::record::Said;
+use super::record::Assessment;
 use super::stored::Stored;
 use crate::family::target::Opening;
 use crate::spine::plan::Trial;
@@ -25,8 +25,8 @@ pub(crate) fn shortfall(reason: &str) -> String {
 }
 
 /// What is said of a wording that there is none of: its place in the plan has a record that says why.
-pub(crate) fn left_out<'a>(error: &'a str, metric: &'a str) -> Said<'a> {
-    Said {
+pub(crate) fn left_out<'a>(error: &'a str, metric: &'a str) -> Assessment<'a> {
+    Assessment {
         status: Status::Skipped,
         error_type: Some(VARIANT_SHORTFALL),
         error: Some(error),
@@ -41,7 +41,7 @@ pub(crate) fn left_out<'a>(error: &'a str, metric: &'a str) -> Said<'a> {
 /// What a run may use beside its targets.
 #[derive(Default)]
 pub struct Means {
-    /// What targets need: environment, tape, purse. The suite's deadline and directory are filled in.
+    /// What targets need: environment, tape, budget. The suite's deadline and directory are filled in.
     pub opening: Opening,
     /// Where programs are run; there for every kind that runs any.
     pub sandbox: Option<Sandbox>,
@@ -63,7 +63,7 @@ pub(crate) type Carrying = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// How one kind carries its trials out.
 pub(crate) trait Work<I>: Send + Sync {
     /// Whether `next` is carried out together with the trials before it.
-    fn joins(&self, group: &[Step<I>], next: &Trial) -> bool {
+    fn joins(&self, group: &[GroupTrial<I>], next: &Trial) -> bool {
         let _ = (group, next);
         false
     }
@@ -79,13 +79,13 @@ pub(crate) trait Work<I>: Send + Sync {
     }
 
     /// Carries a trial out if nothing has to be waited for.
-    fn at_once(&self, trial: &Trial, item: &I, sheet: &mut Sheet) -> Option<Noted> {
-        let _ = (trial, item, sheet);
+    fn at_once(&self, trial: &Trial, item: &I, lines: &mut TrialLines) -> Option<TrialResult> {
+        let _ = (trial, item, lines);
         None
     }
 
     /// Carries a group out and hands each record over as soon as it is finished.
-    fn carry_out(self: Arc<Self>, group: Vec<Step<I>>, desk: Desk) -> Carrying;
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<I>>, sender: RecordSender) -> Carrying;
 
     /// What took part in verdicts.
     fn provenance(&self) -> Provenance {
@@ -94,7 +94,7 @@ pub(crate) trait Work<I>: Send + Sync {
 }
 
 /// One trial of a group.
-pub(crate) struct Step<I> {
+pub(crate) struct GroupTrial<I> {
     /// Which trial.
     pub(crate) trial: Trial,
     /// What is to be done.
@@ -105,14 +105,14 @@ pub(crate) struct Step<I> {
 
 /// A record and its telemetry.
 #[derive(Default)]
-pub(crate) struct Sheet {
-    pub(crate) line: Vec<u8>,
+pub(crate) struct TrialLines {
+    pub(crate) record: Vec<u8>,
     pub(crate) telemetry: Vec<u8>,
 }
 
 /// What the dispatcher wants to know of a record.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Noted {
+pub(crate) struct TrialResult {
     /// What became of the trial.
     pub(crate) status: Status,
     /// Whether it was right.
@@ -156,23 +156,23 @@ pub(crate) fn not_held(sandbox: &Sandbox) -> Vec<String> {
 /// A record that is finished.
 pub(crate) struct Finished {
     pub(crate) index: u64,
-    pub(crate) sheet: Sheet,
-    pub(crate) noted: Noted,
+    pub(crate) lines: TrialLines,
+    pub(crate) result: TrialResult,
 }
 
 /// Where groups hand their records over.
 #[derive(Clone)]
-pub(crate) struct Desk(UnboundedSender<Finished>);
+pub(crate) struct RecordSender(UnboundedSender<Finished>);
 
-impl Desk {
-    /// A desk and its other side. It holds what groups in flight finish between two looks, so it needs no bound.
-    pub(crate) fn open() -> (Desk, UnboundedReceiver<Finished>) {
+impl RecordSender {
+    /// A sender and its other side. It holds what groups in flight finish between two looks, so it needs no bound.
+    pub(crate) fn open() -> (RecordSender, UnboundedReceiver<Finished>) {
         let (sender, receiver) = unbounded_channel();
-        (Desk(sender), receiver)
+        (RecordSender(sender), receiver)
     }
 
     /// Hands a record over. A run that is being stopped takes none any more.
-    pub(crate) fn hand_over(&self, trial: &Trial, sheet: Sheet, noted: Noted) {
-        let _ = self.0.send(Finished { index: trial.index, sheet, noted });
+    pub(crate) fn hand_over(&self, trial: &Trial, lines: TrialLines, result: TrialResult) {
+        let _ = self.0.send(Finished { index: trial.index, lines, result });
     }
 }

@@ -9,7 +9,8 @@ use super::load::Overrides;
 use super::model::{Determinism, Slot, Suite};
 use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
-use crate::family::target::{At, TargetConfig, Template};
+use crate::family::target::{TargetConfig, Template};
+use crate::text::complaint::{At, Complaint};
 
 /// The word that a suite has for its kind, if it is one of those that there are; `None` where it has no word.
 pub(crate) fn kind_word<'n>(tree: &Tree, known: &[&'n str]) -> Result<Option<&'n str>, Problem> {
@@ -33,6 +34,8 @@ pub(crate) struct Common<'f> {
     pub(crate) determinism: &'f DeterminismFile,
     pub(crate) targets: &'f [(String, TargetConfig)],
     pub(crate) gate: &'f Option<Gate>,
+    /// Names of the metrics that the gate may ask for.
+    pub(crate) metrics: Vec<&'static str>,
 }
 
 impl Common<'_> {
@@ -64,9 +67,31 @@ impl Checker<'_> {
     /// Refuses what a gate of this kind does not know: its trials are not all alike.
     pub(crate) fn plain_gate(&mut self, gate: &Option<Gate>) {
         if gate.as_ref().is_some_and(Gate::is_refined) {
-            let what = "the gate of such a suite knows `pass_rate` only";
+            let what = "the gate of such a suite knows `pass_rate` and `metrics` only";
             self.complain(Code::BadValue, &[Step::Key("gate")], what).hint =
                 Some("`confidence`, `per_tag` and `per_case` are for `probe` and `containment`".to_owned());
+        }
+    }
+
+    /// Refuses a gate that asks for nothing, or for metrics that the kind does not have.
+    fn gate(&mut self, gate: &Option<Gate>, known: &[&str]) {
+        let Some(gate) = gate else { return };
+        if gate.pass_rate.is_none() && (gate.metrics.is_empty() || gate.is_refined()) {
+            let what = "the gate has no `pass_rate`";
+            self.complain(Code::MissingKey, &[Step::Key("gate")], what).hint =
+                Some("for example `gate: {pass_rate: 0.9}`".to_owned());
+        }
+        for (name, limits) in &gate.metrics {
+            let at = [Step::Key("gate"), Step::Key("metrics"), Step::Key(name)];
+            if !known.contains(&name.as_str()) {
+                let what = format!("suites of this kind have no metric {}", quoted(name));
+                self.complain_of_key(Code::BadValue, &at, what).hint =
+                    Some(did_you_mean(name, known, "metrics"));
+            } else if limits.at_least.is_none() && limits.at_most.is_none() {
+                let what = format!("nothing is asked of {}", quoted(name));
+                self.complain_of_key(Code::BadValue, &at, what).hint =
+                    Some(format!("for example `{name}: {{at_most: 0.05}}`"));
+            }
         }
     }
 
@@ -78,6 +103,20 @@ impl Checker<'_> {
     ) -> &mut Problem {
         let place = self.tree.place(self.tree.root, steps);
         self.complain_at(code, place, steps, what)
+    }
+
+    /// Passes on a complaint about the settings at `steps`.
+    pub(crate) fn pass_on(&mut self, code: Code, steps: &[Step<'_>], complaint: Complaint) {
+        let inside = complaint.at.iter().map(|at| match at {
+            At::Key(key) => Step::Key(key),
+            At::Index(index) => Step::Index(*index),
+        });
+        let steps: Vec<Step<'_>> = steps.iter().copied().chain(inside).collect();
+        let problem = self.complain(code, &steps, complaint.what);
+        problem.hint = complaint.hint;
+        if complaint.secret {
+            problem.place.text = None;
+        }
     }
 
     /// As `complain`, but at the key that the last step names instead of its value.
@@ -120,23 +159,15 @@ impl Checker<'_> {
                 Some(format!("for example `{}`", as_name(file.suite_id)));
         }
         self.targets(file.targets);
+        self.gate(file.gate, &file.metrics);
     }
 
     fn targets(&mut self, targets: &[(String, TargetConfig)]) {
         for (slot, config) in targets {
             self.name("targets", slot);
             for complaint in config.check() {
-                let mut steps = vec![Step::Key("targets"), Step::Key(slot), Step::Key(config.kind_name())];
-                steps.extend(complaint.at.iter().map(|at| match at {
-                    At::Key(key) => Step::Key(key),
-                    At::Index(index) => Step::Index(*index),
-                }));
-                let is_about_a_key = complaint.is_about_a_key();
-                let problem = self.complain(Code::BadValue, &steps, complaint.what);
-                problem.hint = complaint.hint;
-                if is_about_a_key {
-                    problem.place.text = None;
-                }
+                let steps = [Step::Key("targets"), Step::Key(slot), Step::Key(config.kind_name())];
+                self.pass_on(Code::BadValue, &steps, complaint);
             }
         }
     }

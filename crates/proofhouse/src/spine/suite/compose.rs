@@ -109,7 +109,11 @@ impl Composer {
                 problem(tab.unwrap_or(column), "a tab where YAML wants spaces")
                     .hint("indent with spaces; YAML does not allow tabs there")
             }
-            _ if what.contains("quoted") => {
+            ErrorKind::DocumentIndicatorInQuotedScalar
+            | ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::InvalidQuotedScalarIndent
+            | ErrorKind::InvalidTrailingSingleQuotedScalar
+            | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
                 problem(column, &what).hint("check that every quote has its other half")
             }
             _ => problem(column, &what),

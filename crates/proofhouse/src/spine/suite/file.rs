@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::json::{MAX_SAFE_INTEGER, Object};
+use proofhouse_ledger::json::{MAX_SAFE_INTEGER, Object, RepeatedKey};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Deserialize as DeriveDeserialize, Serialize};
@@ -192,9 +192,9 @@ impl<'de> Deserialize<'de> for InlineCase {
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
                 let mut object = Object::new();
                 while let Some((key, value)) = map.next_entry::<String, _>()? {
-                    object
-                        .insert(key, value)
-                        .map_err(|key| de::Error::custom(format_args!("duplicate key `{key}`")))?;
+                    object.insert(key, value).map_err(|RepeatedKey(key)| {
+                        de::Error::custom(format_args!("duplicate key `{key}`"))
+                    })?;
                 }
                 Ok(object)
             }
@@ -232,9 +232,11 @@ impl JsonSchema for InlineCase {
 /// What has to hold for the run's exit code to be 0.
 #[derive(Debug, Clone, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("anyOf" = [{"required": ["pass_rate"]}, {"required": ["metrics"]}]))]
 pub struct Gate {
-    /// The smallest share of all planned trials that each slot has to pass.
-    pub pass_rate: Fraction,
+    /// The smallest share of all planned trials that each slot has to pass; may be left out beside `metrics`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<Fraction>,
     /// How sure that has to be on cases like these, one-sided: above 0.5 and below 1. Without it, these cases alone count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Sureness>,
@@ -244,6 +246,21 @@ pub struct Gate {
     /// How many of the trials of each case have to pass, such as `2 of 3`; a share where cases have other wordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_case: Option<KOfN>,
+    /// Metric of the summary → the least and the most that it may be for each slot.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, MetricLimits>,
+}
+
+/// The least and the most that a metric may be.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MetricLimits {
+    /// The least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
 }
 
 impl Gate {

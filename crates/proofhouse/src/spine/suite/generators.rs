@@ -113,9 +113,8 @@ pub(crate) fn generator(
             return None;
         }
     };
-    if let Err(text) = config.check() {
-        let (what, hint) = text.split_once("\n\nhint: ").unwrap_or((&text, ""));
-        checker.complain(Code::BadValue, &place, what).hint = Some(hint.to_owned());
+    if let Err(complaint) = config.check() {
+        checker.pass_on(Code::BadValue, &place, complaint);
         return None;
     }
     Some(config)

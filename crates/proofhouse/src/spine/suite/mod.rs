@@ -31,4 +31,4 @@ pub use file::{Fields, Format, Gate};
 pub use load::{DatasetFacts, Loaded, Overrides};
 pub use model::{Determinism, Slot, Suite};
 pub use problem::{Code, Place, Problem, Problems};
-pub use wordings::{Wording, Wordings};
+pub use wordings::{Lacking, Wording, Wordings};

@@ -20,7 +20,11 @@ pub struct Wordings {
 }
 
 /// One wording: its id, and what is asked or why there is no such wording.
-pub type Wording = (Arc<str>, Result<String, String>);
+pub type Wording = (Arc<str>, Result<String, Lacking>);
+
+/// Why there is no such wording, in the word that its record gives as the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking(pub String);
 
 /// What generators reword, and how a variant of it becomes what is asked.
 pub trait Wordable {
@@ -74,7 +78,7 @@ impl Wordings {
                 let name = asked.config.name();
                 let own = |(id, _): &&Wording| generator_of(id) == name;
                 let id = Arc::from(format!("{name}_{:04}", wordings.iter().filter(own).count() + 1));
-                wordings.push((id, texts.next().ok_or_else(|| lack.clone())));
+                wordings.push((id, texts.next().ok_or_else(|| Lacking(lack.clone()))));
             }
         }
         wordings

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::Json;
-use proofhouse_ledger::summary::{Gate, Slot};
+use proofhouse_ledger::summary::{Gate, Summary};
+use proofhouse_ledger::{Json, config};
 
 use super::cluster::Clusters;
 use super::heads::GateTerms;
-use super::stats::decisions::{Demand, GateCheck, Outcome, Trials, gate_outcome, gate_sentence};
+use super::stats::decisions::{
+    Demand, GateCheck, Limits, Measured, Outcome, Trials, gate_outcome, gate_sentence,
+};
 
 /// A suite's gate and what it has seen so far.
 #[derive(Default)]
@@ -17,6 +19,8 @@ pub(super) struct GateTally {
     per_tag: BTreeMap<String, f64>,
     /// So many of so many trials of each case.
     per_case: Option<(u64, u64)>,
+    /// Metric → the least and the most that it may be.
+    metrics: BTreeMap<String, Limits>,
     slots: Vec<SlotGate>,
 }
 
@@ -68,15 +72,15 @@ impl Counts {
 impl GateTally {
     /// The gate of the run with this resolved configuration.
     pub(super) fn new(config: &Json) -> Self {
-        let number = |pointer: &str| config.pointer(pointer).and_then(Json::as_f64);
-        let tags = config.pointer("/gate/per_tag").and_then(Json::as_object);
-        let rates = tags.iter().flat_map(|tags| tags.iter());
-        let per_case = config.pointer("/gate/per_case").and_then(Json::as_str);
+        let gate = config::part::<config::Common>(config).gate.unwrap_or_default();
+        // Where only metrics are asked for, any pass rate will do.
+        let rate = gate.pass_rate.or((!gate.metrics.is_empty()).then_some(0.0));
+        let limits = |each: config::MetricLimits| Limits { at_least: each.at_least, at_most: each.at_most };
         Self {
-            demand: number("/gate/pass_rate")
-                .map(|rate| Demand { rate, confidence: number("/gate/confidence") }),
-            per_tag: rates.filter_map(|(tag, rate)| Some((tag.to_owned(), rate.as_f64()?))).collect(),
-            per_case: per_case.and_then(share),
+            demand: rate.map(|rate| Demand { rate, confidence: gate.confidence }),
+            metrics: gate.metrics.into_iter().map(|(name, each)| (name, limits(each))).collect(),
+            per_tag: gate.per_tag,
+            per_case: gate.per_case.as_deref().and_then(share),
             slots: Vec::new(),
         }
     }
@@ -126,12 +130,14 @@ impl GateTally {
     }
 
     /// What became of it; none for a suite without a gate.
-    pub(super) fn judge(mut self, slots: &[Slot], terms: &GateTerms, who: &str) -> Option<Gate> {
+    pub(super) fn judge(mut self, summary: &Summary, terms: &GateTerms, who: &str) -> Option<Gate> {
         let demand = self.demand?;
+        let slots = &summary.slots;
         self.slots.resize_with(slots.len(), SlotGate::default);
         let (mut checks, mut failed_slots, mut undecided_slots) = (Vec::new(), Vec::new(), Vec::new());
         for (at, slot) in slots.iter().enumerate().filter(|(_, slot)| !terms.exempt.contains(&slot.slot)) {
-            let own = self.checks(demand, &slot.slot, at, terms);
+            let mut own = self.checks(demand, &slot.slot, at, terms);
+            own.extend(self.metric_checks(summary, &slot.slot, terms));
             match gate_outcome(&own) {
                 Outcome::Held => {}
                 Outcome::Missed => failed_slots.push(slot.slot.clone()),
@@ -153,8 +159,23 @@ impl GateTally {
         Some(Gate { pass_rate, confidence, held, failed_slots, undecided_slots, sentence })
     }
 
+    fn metric_checks(&self, summary: &Summary, slot: &str, terms: &GateTerms) -> Vec<GateCheck> {
+        let unknown = Measured { of: None, bounds: None, open: 0 };
+        let mut checks = Vec::new();
+        for (name, limits) in &self.metrics {
+            let metric = terms.metrics.iter().find(|metric| metric.name == name);
+            let found = metric.map_or(Vec::new(), |metric| (metric.of)(summary, slot));
+            let found = if found.is_empty() { vec![unknown.clone()] } else { found };
+            checks.extend(found.iter().map(|each| GateCheck::of_metric(slot, name, *limits, each)));
+        }
+        checks
+    }
+
     fn checks(&self, demand: Demand, name: &str, at: usize, terms: &GateTerms) -> Vec<GateCheck> {
         let seen = &self.slots[at];
+        if demand.rate == 0.0 && !self.metrics.is_empty() {
+            return Vec::new();
+        }
         let mut checks = vec![match terms.bounds.get(at).copied().flatten() {
             Some(bounds) => GateCheck::of_bounds(name, demand.rate, bounds, None),
             None => GateCheck::of_trials(name, demand, &seen.all.trials()),

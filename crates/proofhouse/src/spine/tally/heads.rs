@@ -13,6 +13,7 @@ use proofhouse_ledger::{Json, RunId};
 use super::cluster::Clusters;
 use super::gate::GateTally;
 use super::pairs::{self, Column};
+use super::stats::decisions::Measured;
 use super::stats::{self, Confidence};
 use super::wordings::Wordings;
 
@@ -104,7 +105,33 @@ pub struct GateTerms {
     pub exempt: Vec<String>,
     /// Whether nothing tried it, so that it has neither held nor failed.
     pub untried: bool,
+    /// What it can be asked for beside the pass rate.
+    pub metrics: &'static [Metric],
 }
+
+/// A metric of the summary that a gate can hold to limits.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name in suites and in the summary.
+    pub name: &'static str,
+    /// What the summary says of it for a slot: several values where a slot has several.
+    pub of: fn(&Summary, &str) -> Vec<Measured>,
+}
+
+/// The share of repeated cases that both pass and fail, which every kind has.
+pub const FLAKY_CASES: Metric = Metric {
+    name: "flaky_cases",
+    of: |summary, slot| {
+        let slot = summary.slots.iter().find(|each| each.slot == slot);
+        // A case of which some trials were not assessed may be flaky without having shown it.
+        let of = |slot: &Slot| {
+            let Rate { numerator, denominator, .. } = slot.flaky_cases;
+            let open = slot.trials.saturating_sub(slot.pass_rate.denominator).min(denominator - numerator);
+            Measured::share(numerator, denominator - open, open)
+        };
+        slot.map(of).into_iter().collect()
+    },
+};
 
 /// A verdict that waits for the other trials of its case.
 struct Scattered {
@@ -291,7 +318,7 @@ impl Tally {
         };
         let terms = own.finish(&mut summary);
         let who = terms.asked.unwrap_or("target");
-        summary.gate = self.gate.judge(&summary.slots, &terms, who);
+        summary.gate = self.gate.judge(&summary, &terms, who);
         Some(summary)
     }
 }

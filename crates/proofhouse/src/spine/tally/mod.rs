@@ -13,7 +13,7 @@ mod pairs;
 pub(crate) mod wordings;
 
 pub use crate::stats;
-pub use heads::{GateTerms, OfKind, OwnTally, Tally};
+pub use heads::{FLAKY_CASES, GateTerms, Metric, OfKind, OwnTally, Tally};
 
 /// Why a run cannot be added up.
 #[derive(Debug, thiserror::Error)]
@@ -68,3 +68,6 @@ pub fn write(paths: &RunPaths, kinds: OfKind) -> Result<(Summary, Vec<u8>), Tall
     files::write_atomic(&paths.summary(), &bytes)?;
     Ok((summary, bytes))
 }
+
+#[cfg(test)]
+mod tests;

@@ -156,6 +156,83 @@ impl GateCheck {
     }
 }
 
+/// What a summary says of one metric of one target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// What it is of, where a target has several: `generator x`.
+    pub of: Option<String>,
+    /// The least and the most that it can be, whatever the unassessed trials are; none where it is not known at all.
+    pub bounds: Option<[f64; 2]>,
+    /// How many trials of it were not assessed.
+    pub open: u64,
+}
+
+impl Measured {
+    /// A share of trials of which some more were not assessed.
+    pub fn share(numerator: u64, denominator: u64, open: u64) -> Self {
+        let all = denominator + open;
+        let bounds =
+            (denominator > 0).then(|| [numerator, numerator + open].map(|count| count as f64 / all as f64));
+        Self { of: None, bounds, open }
+    }
+}
+
+/// The least and the most that a metric may be.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// The least.
+    pub at_least: Option<f64>,
+    /// The most.
+    pub at_most: Option<f64>,
+}
+
+impl GateCheck {
+    /// Holds a metric against its limits: of what is not known it cannot be told, and a limit between what it is at least and at
+    /// most is open.
+    pub fn of_metric(what: &str, name: &str, limits: Limits, measured: &Measured) -> Self {
+        let what = match &measured.of {
+            Some(of) => format!("{what}, {of},"),
+            None => what.to_owned(),
+        };
+        let Some([least, most]) = measured.bounds else {
+            let reason = format!("{what} has no {name}");
+            return Self { what, outcome: Outcome::CannotTell, reason };
+        };
+        let missed = limits.at_least.is_some_and(|limit| most < limit)
+            || limits.at_most.is_some_and(|limit| least > limit);
+        let held = limits.at_least.is_none_or(|limit| least >= limit)
+            && limits.at_most.is_none_or(|limit| most <= limit);
+        let outcome = match (missed, held) {
+            (true, _) => Outcome::Missed,
+            (false, true) => Outcome::Held,
+            (false, false) => Outcome::CannotTell,
+        };
+        let value = match least < most {
+            true => format!("between {} and {}", plain(least), plain(most)),
+            false => plain(least),
+        };
+        let limits = [
+            limits.at_least.map(|limit| ("at least", limit)),
+            limits.at_most.map(|limit| ("at most", limit)),
+        ];
+        let limits: Vec<String> =
+            limits.into_iter().flatten().map(|(word, limit)| format!("{word} {}", plain(limit))).collect();
+        let open = match measured.open {
+            0 => String::new(),
+            1 => ", as 1 was not assessed".to_owned(),
+            open => format!(", as {} were not assessed", grouped(open)),
+        };
+        let reason = format!("{what} has {name} {value} ({} is asked for){open}", limits.join(" and "));
+        Self { what, outcome, reason }
+    }
+}
+
+/// A number as short as it can be said to four digits.
+fn plain(number: f64) -> String {
+    let rounded = crate::stats::round_sig(number, 4);
+    format!("{rounded}")
+}
+
 /// With how many cases Wilson's interval would lie on one side of the rate, if further ones fall out like these; none where
 /// the rate is met exactly.
 fn cases_to_decide(moments: &ClusterMoments, rate: f64, confidence: Confidence) -> Option<u64> {
@@ -183,10 +260,9 @@ pub fn gate_outcome(checks: &[GateCheck]) -> Outcome {
 
 /// All demands in one sentence, without a full stop. `who` is what is asked: "target".
 pub fn gate_sentence(demand: Demand, who: &str, checks: &[GateCheck]) -> String {
-    let asked = percent(demand.rate);
     let (place, asked) = match demand.confidence {
-        None => ("on these cases", asked),
-        Some(sure) => ("on cases like these", format!("{asked} ({} sure)", level(sure))),
+        None => ("on these cases", percent(demand.rate)),
+        Some(sure) => ("on cases like these", format!("{} ({} sure)", percent(demand.rate), level(sure))),
     };
     let outcome = gate_outcome(checks);
     let reasons: Vec<String> =
@@ -195,6 +271,14 @@ pub fn gate_sentence(demand: Demand, who: &str, checks: &[GateCheck]) -> String 
     let mut why = shown.join("; ");
     if !more.is_empty() {
         why.push_str(&format!("; and {} more", more.len()));
+    }
+    if demand.rate == 0.0 && !checks.is_empty() {
+        // Only metrics were asked for.
+        return match outcome {
+            Outcome::Held => format!("gate held: {place}, {why}"),
+            Outcome::Missed => format!("gate missed: {place}, {why}"),
+            Outcome::CannotTell => format!("gate cannot be judged: {place}, {why}"),
+        };
     }
     match outcome {
         Outcome::Held => format!("gate held: {place}, every {who} passes at least {asked}: {why}"),
@@ -289,6 +373,30 @@ mod tests {
         ] {
             assert_eq!(GateCheck::of_cases("a", (2, 3), counts).outcome, outcome);
         }
+    }
+
+    #[test]
+    fn metrics_have_three_outcomes_too() {
+        let most = |limit| Limits { at_most: Some(limit), ..Limits::default() };
+        let least = |limit| Limits { at_least: Some(limit), ..Limits::default() };
+        let of =
+            |limits, measured: Measured| GateCheck::of_metric("a", "attack_success_rate", limits, &measured);
+        for (limits, measured, outcome) in [
+            (most(0.05), Measured::share(0, 45, 0), Outcome::Held),
+            (most(0.05), Measured::share(0, 5, 40), Outcome::CannotTell),
+            (most(0.05), Measured::share(10, 40, 5), Outcome::Missed),
+            (most(0.05), Measured::share(0, 0, 45), Outcome::CannotTell),
+            (least(0.8), Measured::share(80, 100, 0), Outcome::Held),
+            (least(0.8), Measured::share(80, 90, 10), Outcome::Held),
+            (least(0.8), Measured::share(79, 90, 10), Outcome::CannotTell),
+            (least(0.8), Measured::share(60, 90, 10), Outcome::Missed),
+        ] {
+            let found = of(limits, measured);
+            assert_eq!(found.outcome, outcome, "{found:?}");
+        }
+        let demand = Demand { rate: 0.0, confidence: None };
+        let open = of(most(0.05), Measured::share(1, 5, 40));
+        insta::assert_snapshot!(gate_sentence(demand, "target", &[open]), @"gate cannot be judged: on these cases, a has attack_success_rate between 0.02222 and 0.9111 (at most 0.05 is asked for), as 40 were not assessed");
     }
 
     #[test]

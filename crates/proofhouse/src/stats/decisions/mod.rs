@@ -7,7 +7,11 @@ mod best;
 mod comparison;
 mod differences;
 mod gate;
+mod ladder;
+mod moved;
 mod permutation;
+mod repeated;
+mod rewording;
 #[cfg(test)]
 mod simulations;
 mod visible;
@@ -16,9 +20,16 @@ mod worse;
 pub use best::{Best, Candidate, best};
 pub use comparison::{Comparison, LEVEL, all_pairs, chosen_pairs, compare, compare_family};
 pub use differences::Differences;
-pub use gate::{Demand, GateCheck, Outcome, Trials, gate_outcome, gate_sentence};
+pub use gate::{Demand, GateCheck, Limits, Measured, Outcome, Trials, gate_outcome, gate_sentence};
+pub use ladder::{Boundary, Rated, boundary};
+pub use moved::{Finding, Moved, Said, moved, moved_sentence};
 pub use permutation::sign_flip;
-pub use visible::{Visible, gate_reach, visible};
+pub use repeated::{Alike, Bound, Rung, Stability, Stressed, alike_runs_for, rung_design, stability_design};
+pub use rewording::{
+    EQUIVALENT, Effect, Foreseen, Pooled, Purchase, Reworded, foreseen, purchase, purchase_sentence,
+    reworded, sensitivity_sentence,
+};
+pub use visible::{Unit, Visible, gate_reach, visible};
 pub use worse::{NotWorse, Verdict, Views};
 
 /// A difference of two shares in percentage points, with its sign: `+4.1`, `0`, `−12.5`.

@@ -1,6 +1,8 @@
 //! The decisions on simulated runs whose truth is known. A small version runs always; `PROOFHOUSE_SIMULATIONS=full` makes the
 //! figures of docs/statistics.md and prints them.
 
+mod robustness;
+
 use super::*;
 
 /// Draws that are the same everywhere: splitmix64.

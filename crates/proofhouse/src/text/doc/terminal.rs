@@ -149,8 +149,12 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
 /// Names and values, the values below each other.
 pub fn pairs(rows: &[[String; 2]]) -> String {
     let widest = rows.iter().map(|[name, _]| width(name)).max().unwrap_or(0);
-    let line = |[name, value]: &[String; 2]| format!("{name}{}  {value}\n", " ".repeat(widest - width(name)));
-    rows.iter().map(line).collect()
+    rows.iter().map(|[name, value]| format!("{}  {value}\n", padded(name, widest))).collect()
+}
+
+/// Text with spaces up to a width in columns.
+pub(crate) fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
 /// Between two columns.

@@ -92,7 +92,8 @@ fn packages_of_a_venv_are_there_and_missing_ones_are_named() {
 #[test]
 fn a_missing_module_is_never_the_models_failure() {
     let judge = judge_in(None, "python3", vec![one_in_python()]);
-    let said = judge.judge_completion("one", "    import tensorflow\n    return values[0]\n").unwrap();
+    let uses = "    import tensorflow\n    return tensorflow.first(values)\n";
+    let said = judge.judge_completion("one", uses).unwrap();
     assert_eq!(told(&said), "infra_missing_module", "{said:#?}");
     assert_eq!(said.error.as_deref(), Some("the interpreter has no module `tensorflow`"));
     assert_eq!((said.test_ok, said.border), (None, None));
@@ -106,6 +107,15 @@ fn a_missing_module_is_never_the_models_failure() {
             assert_eq!(told(&said), "infra_missing_module", "{said:#?}");
         }
     }
+    // What nobody uses is not missing: the answer is judged by what it does.
+    for (body, told_) in [("return values[0]", "passed"), ("return 0", "assertion_failure")] {
+        for import in ["import tensorflow", "import tensorflow as tf", "from tensorflow import keras"] {
+            let said = judge.judge_completion("one", &format!("    {import}\n    {body}\n")).unwrap();
+            assert_eq!(told(&said), told_, "{import} {said:#?}");
+        }
+    }
+    let tries = "    try:\n        import tensorflow\n    except ImportError:\n        return values[0]\n";
+    assert_eq!(told(&judge.judge_completion("one", tries).unwrap()), "passed");
     // What is there is not missing, whatever an answer claims.
     let claim = "    raise ModuleNotFoundError(\"No module named 'json'\", name='json')\n";
     assert_eq!(told(&judge.judge_completion("one", claim).unwrap()), "runtime_error");

@@ -1,5 +1,6 @@
 //! Outcome rules: what exit code, output and files say about a run of a black-box tool.
 
+use globset::GlobMatcher;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Strictness, parse};
 use proofhouse_ledger::record::{FailureStage, Observed, Termination};
@@ -7,7 +8,9 @@ use regex::{Captures, Regex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{At, Command, Complaint, is_inside};
+use super::{Command, is_inside};
+use crate::text::complaint::{At, Complaint};
+use crate::text::glob::{GLOBS, path_glob};
 
 /// One rule: conditions that must all hold, and what they say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +35,7 @@ pub struct OutcomeRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub equals: Option<Json>,
-    /// A file whose path matches this glob (`*`, `**`, `?`) is in the working directory.
+    /// A file whose path matches this glob (`*`, `**`, `?`, `[…]`, `{a,b}`) is in the working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artefact: Option<String>,
     /// `true`, `false`, `"{group}"` or `value`.
@@ -93,14 +96,13 @@ pub(super) fn check(command: &Command) -> Vec<Complaint> {
         })
         .collect();
     if command.preset.is_none() && command.outcome.iter().all(|rule| rule.success.is_none()) {
-        complaints.push(Complaint {
-            at: vec![At::Key("outcome".into())],
-            what: "no rule says when the tool succeeded".to_owned(),
-            hint: Some(
-                "add `{exit_code: 0, success: true}` if a clean exit is all there is, or name a `preset`"
-                    .to_owned(),
-            ),
-        });
+        complaints.push(
+            Complaint::new("no rule says when the tool succeeded")
+                .hint(
+                    "add `{exit_code: 0, success: true}` if a clean exit is all there is, or name a `preset`",
+                )
+                .key("outcome"),
+        );
     }
     complaints
 }
@@ -165,7 +167,7 @@ struct CompiledRule {
     json: Option<String>,
     file: Option<String>,
     equals: Option<Json>,
-    artefact: Option<Regex>,
+    artefact: Option<GlobMatcher>,
     success: Option<Take<bool>>,
     failure_stage: Option<Take<FailureStage>>,
     attempts: Option<Take<u32>>,
@@ -230,9 +232,8 @@ impl Readable for u32 {
 impl<T: Readable> Take<T> {
     fn new(key: &'static str, setting: &Json, rule: &Patterns<'_>) -> Result<Take<T>, Complaint> {
         let wrong = |what: String, hint: Option<&str>| Complaint {
-            at: vec![At::Key(key.into())],
-            what,
             hint: hint.map(str::to_owned),
+            ..Complaint::new(what).key(key)
         };
         if let Some(value) = T::of_json(setting) {
             return Ok(Take::Is(value));
@@ -302,17 +303,16 @@ impl CompiledRule {
     fn new(rule: &OutcomeRule) -> Result<CompiledRule, Complaint> {
         let pattern = |key: &'static str, text: &Option<String>| -> Result<Option<Regex>, Complaint> {
             let compiled = text.as_deref().map(Regex::new).transpose();
-            compiled.map_err(|error| Complaint {
-                at: vec![At::Key(key.into())],
-                what: format!("the pattern cannot be read: {}", error.to_string().replace('\n', " ")),
-                hint: Some("the syntax is that of the Rust `regex` crate".to_owned()),
+            compiled.map_err(|error| {
+                Complaint::new(format!(
+                    "the pattern cannot be read: {}",
+                    error.to_string().replace('\n', " ")
+                ))
+                .hint("the syntax is that of the Rust `regex` crate")
+                .key(key)
             })
         };
-        let bad = |key: &'static str, what: &str, hint: &str| Complaint {
-            at: vec![At::Key(key.into())],
-            what: what.to_owned(),
-            hint: Some(hint.to_owned()),
-        };
+        let bad = |key: &'static str, what: &str, hint: &str| Complaint::new(what).hint(hint).key(key);
         if rule.json.as_ref().is_some_and(|pointer| !pointer.is_empty() && !pointer.starts_with('/')) {
             return Err(bad(
                 "json",
@@ -334,6 +334,8 @@ impl CompiledRule {
                 "give a relative path without `..`",
             ));
         }
+        let artefact = rule.artefact.as_deref().map(path_glob).transpose();
+        let artefact = artefact.map_err(|what| bad("artefact", &what.to_string(), GLOBS))?;
         let (stdout, stderr) = (pattern("stdout", &rule.stdout)?, pattern("stderr", &rule.stderr)?);
         let known =
             Patterns { patterns: stdout.iter().chain(&stderr).collect(), has_pointer: rule.json.is_some() };
@@ -350,18 +352,14 @@ impl CompiledRule {
         let repairs_triggered = take("repairs_triggered", &rule.repairs_triggered, &known)?;
         if success.is_none() && failure_stage.is_none() && attempts.is_none() && repairs_triggered.is_none() {
             let hint = "add `success`, `failure_stage`, `attempts` or `repairs_triggered`";
-            return Err(Complaint {
-                at: Vec::new(),
-                what: "the rule says nothing".to_owned(),
-                hint: Some(hint.to_owned()),
-            });
+            return Err(Complaint::new("the rule says nothing").hint(hint));
         }
         Ok(CompiledRule {
             exit_code: rule.exit_code,
             json: rule.json.clone(),
             file: rule.file.clone(),
             equals: rule.equals.clone(),
-            artefact: rule.artefact.as_deref().map(glob),
+            artefact,
             success,
             failure_stage,
             attempts,
@@ -441,25 +439,6 @@ impl<'a> OnceJson<'a> {
             }
         }
     }
-}
-
-/// A glob as a pattern: `?` and `*` stay within one folder, `**/` is any number of them.
-fn glob(text: &str) -> Regex {
-    let mut pattern = String::from("^");
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        let (taken, piece) = match next {
-            _ if rest.starts_with("**/") => (3, "(?:.*/)?".to_owned()),
-            _ if rest.starts_with("**") => (2, ".*".to_owned()),
-            '*' => (1, "[^/]*".to_owned()),
-            '?' => (1, "[^/]".to_owned()),
-            other => (other.len_utf8(), regex::escape(&other.to_string())),
-        };
-        pattern.push_str(&piece);
-        rest = &rest[taken..];
-    }
-    pattern.push('$');
-    Regex::new(&pattern).expect("escaped text and known pieces are a pattern")
 }
 
 #[cfg(test)]

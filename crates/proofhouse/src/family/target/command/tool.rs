@@ -11,7 +11,8 @@ use proofhouse_sandbox::{
     Arg, Bind, Infra, Network, Outcome, Place, Proc, Sandbox, Scratch, Source, Spec, Status, Work, recipes,
 };
 
-use super::{Command, Complaint, Evidence, Extra, Grant, INSTRUCTION_FILE, PLACEHOLDER, Reader, Via};
+use super::{Command, Evidence, Extra, Grant, INSTRUCTION_FILE, PLACEHOLDER, Reader, Via};
+use crate::text::complaint::Complaint;
 
 /// Where programs are looked for.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
@@ -51,19 +52,6 @@ pub struct Opening<'a> {
     pub repair_enabled: bool,
     /// The harness's environment, for `pass_env`.
     pub environment: &'a dyn Fn(&str) -> Option<String>,
-}
-
-/// Why a tool cannot be made ready.
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    /// A setting.
-    #[error("{}", .0.what)]
-    Setting(Complaint),
-    /// A variable of `pass_env` is not set.
-    #[error(
-        "`pass_env` names `{0}`, which is not set\n\nhint: export it, or take it out of the target's `pass_env`"
-    )]
-    NotSet(String),
 }
 
 /// A tool that is ready for instructions.
@@ -124,9 +112,9 @@ impl Tool {
     ///
     /// # Errors
     /// A rule that cannot work, or a variable that is not set.
-    pub fn new(command: &Command, opening: Opening<'_>) -> Result<Tool, ToolError> {
+    pub fn new(command: &Command, opening: Opening<'_>) -> Result<Tool, Complaint> {
         let command = command.resolved();
-        let reader = Reader::new(&Command { preset: None, ..command.clone() }).map_err(ToolError::Setting)?;
+        let reader = Reader::new(&Command { preset: None, ..command.clone() })?;
         let spec = frame(&command, &opening)?;
         let watch_debug = opening.debug_enabled && command.debug_dir.is_some();
         let Opening { sandbox, scratch, .. } = opening;
@@ -141,7 +129,7 @@ impl Tool {
         let mut spec = self.spec.clone();
         spec.argv = self.command.version_command.iter().map(|arg| Arg::text(arg.as_str())).collect();
         spec.limits.wall_ms = VERSION_MS;
-        let outcome = self.sandbox.run(&spec);
+        let outcome = self.boxed(&spec);
         let text = if outcome.stdout.length > 0 { outcome.stdout.text() } else { outcome.stderr.text() };
         let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
         (outcome.status == Status::Ok).then(|| line.chars().take(200).collect())
@@ -161,7 +149,7 @@ impl Tool {
             spec = spec.collect(&file, MAX_RESULT_BYTES);
         }
         if !self.watch_debug && !self.reader.wants_artefacts() {
-            return self.read(&self.sandbox.run(&spec), &[], None);
+            return self.read(&self.boxed(&spec), &[], None);
         }
         let scratch = match Scratch::new(&self.scratch) {
             Ok(scratch) => scratch,
@@ -170,10 +158,17 @@ impl Tool {
             }
         };
         spec.work = Work::Host(scratch.path().to_owned());
-        let outcome = self.sandbox.run(&spec);
+        let outcome = self.boxed(&spec);
         let listed = Utf8Path::from_path(scratch.path()).map(listing).unwrap_or_default();
         let debug = self.watch_debug.then(|| self.debug(scratch.path(), &listed)).flatten();
         self.read(&outcome, &listed, debug)
+    }
+
+    /// Runs a program, and tells `-vv` of it.
+    fn boxed(&self, spec: &Spec) -> Outcome {
+        let outcome = self.sandbox.run(spec);
+        tracing::debug!(status = ?outcome.status, wall_ms = outcome.usage.wall_ms, tier = ?outcome.tier, "box");
+        outcome
     }
 
     /// Puts the instruction where the tool expects it.
@@ -270,7 +265,7 @@ impl Invocation {
 }
 
 /// Everything about a run that does not depend on the instruction.
-fn frame(command: &Command, opening: &Opening<'_>) -> Result<Spec, ToolError> {
+fn frame(command: &Command, opening: &Opening<'_>) -> Result<Spec, Complaint> {
     let none = Extra::default();
     let switches = [
         if opening.debug_enabled { &command.debug_on } else { &none },
@@ -289,7 +284,10 @@ fn frame(command: &Command, opening: &Opening<'_>) -> Result<Spec, ToolError> {
         spec.env.push((name.clone(), Arg::text(value.as_str())));
     }
     for name in &command.pass_env {
-        let value = (opening.environment)(name).ok_or_else(|| ToolError::NotSet(name.clone()))?;
+        let value = (opening.environment)(name).ok_or_else(|| {
+            Complaint::new(format!("`pass_env` names `{name}`, which is not set"))
+                .hint("export it, or take it out of the target's `pass_env`")
+        })?;
         spec.env.retain(|(known, _)| known != name);
         spec.env.push((name.clone(), Arg::text(value)));
     }

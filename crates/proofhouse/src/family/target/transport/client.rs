@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::super::Environment;
 use super::dial::Dial;
+use crate::text::complaint::Complaint;
 
 /// The pooled connections to one endpoint.
 #[derive(Debug)]
@@ -73,14 +74,17 @@ impl Client {
     ///
     /// # Errors
     /// When the machine has no root certificates to check the endpoint's with.
-    pub(super) fn new(to: &Uri, environment: &Environment) -> Result<Self, String> {
+    pub(super) fn new(to: &Uri, environment: &Environment) -> Result<Self, Complaint> {
         let dial = Dial::new(environment);
         let mut builder = Pooled::builder(TokioExecutor::new());
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(Duration::from_secs(30));
         let pool = if to.scheme_str() == Some("https") {
             let connector = HttpsConnectorBuilder::new()
                 .with_native_roots()
-                .map_err(|error| format!("this machine's root certificates cannot be read: {error}"))?
+                .map_err(|error| {
+                    Complaint::new(format!("this machine's root certificates cannot be read: {error}"))
+                        .hint("install the `ca-certificates` package")
+                })?
                 .https_or_http()
                 .enable_http1()
                 .wrap_connector(dial.clone());

@@ -16,7 +16,8 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::reply::{Attempt, Outcome, Reply};
 use super::secret::Secret;
 use super::usage::Usage;
-use super::{At, Complaint, Keys, Opening};
+use super::{Keys, Opening};
+use crate::text::complaint::Complaint;
 use crate::text::visible::is_unseen;
 use client::{Bounds, Broken, Client};
 use gate::Permit;
@@ -98,7 +99,7 @@ impl Transport {
         let wrong = settings.into_iter().filter_map(|(key, value, most)| {
             let value = value.filter(|value| *value == 0 || *value > most)?;
             let what = format!("expected a whole number from 1 to {most}, found `{value}`");
-            Some(Complaint { at: vec![At::Key("transport".into()), At::Key(key.into())], what, hint: None })
+            Some(Complaint::new(what).key("transport").key(key))
         });
         wrong.collect()
     }
@@ -187,7 +188,7 @@ impl Line {
         key: Option<&Secret>,
         keys: Keys,
         opening: &Opening,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Complaint> {
         Ok(Line {
             client: Client::new(to, &opening.environment)?,
             share: opening.endpoints.join(to, key, settings),
@@ -320,7 +321,21 @@ impl<'a> Course<'a> {
             waited_ms: milliseconds(sent.unwrap_or(ended) - self.asked),
         });
         self.asked = ended;
+        self.tell();
         read
+    }
+
+    /// What the last attempt came to, for `-v`: never the query of its address, which may hold a key.
+    fn tell(&self) {
+        if !tracing::enabled!(tracing::Level::INFO) {
+            return;
+        }
+        let (uri, Some(last)) = (&self.ask.uri, self.attempts.last()) else { return };
+        let number = self.attempts.len();
+        let Attempt { http_status, elapsed_ms, waited_ms, .. } = last;
+        let (host, keys) = (uri.host().unwrap_or_default(), &self.line.keys);
+        let (path, result) = (keys.redact(uri.path()), keys.redact(&last.result));
+        tracing::info!(%host, %path, number, http_status, %result, elapsed_ms, waited_ms, "request");
     }
 
     fn request(&self) -> Request<Full<Bytes>> {

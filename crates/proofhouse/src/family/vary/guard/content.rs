@@ -129,7 +129,7 @@ impl Comparison<'_> {
     }
 
     /// The word, another form of it or a synonym of it is in the answer.
-    fn keeps(&self, word: &str) -> bool {
+    pub(super) fn keeps(&self, word: &str) -> bool {
         let own = stem(word);
         let means = |group: &mut dyn Iterator<Item = &str>| {
             let stems: Vec<String> = group.map(stem).collect();
@@ -175,7 +175,7 @@ impl Comparison<'_> {
     }
 }
 
-fn is_empty_word(word: &str) -> bool {
+pub(super) fn is_empty_word(word: &str) -> bool {
     terms::EMPTY_WORDS.binary_search(&word).is_ok()
 }
 

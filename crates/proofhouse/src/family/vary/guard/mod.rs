@@ -5,6 +5,7 @@
 //! appear more often. `strict` also refuses what is only doubtful.
 
 mod content;
+mod meaning;
 mod reason;
 mod shape;
 mod terms;
@@ -38,6 +39,10 @@ pub fn check(base: &str, answer: &[u8], strict: bool, allow_terms: &[String]) ->
     comparison.requirements(&mut reasons);
     comparison.losses(&mut reasons);
     comparison.novelties(&mut reasons);
+    // The closest look, where nothing else is wrong.
+    if reasons.is_empty() {
+        comparison.meaning(&mut reasons);
+    }
     if reasons.is_empty() { Ok(answer.to_owned()) } else { Err(reasons) }
 }
 

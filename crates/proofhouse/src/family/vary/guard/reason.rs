@@ -42,6 +42,8 @@ pub enum Reason {
     NewLanguage(String),
     /// A feature that the base does not ask for.
     OutOfScopeTerm(String),
+    /// A number, quantifier, bound, opposite or connective that makes it another task.
+    ChangedMeaning(String),
 }
 
 impl fmt::Display for Reason {
@@ -63,6 +65,7 @@ impl fmt::Display for Reason {
             Reason::RemovedContent(word) => write!(f, "removed_content:{word}"),
             Reason::NewLanguage(language) => write!(f, "new_language:{language}"),
             Reason::OutOfScopeTerm(term) => write!(f, "out_of_scope_term:{term}"),
+            Reason::ChangedMeaning(word) => write!(f, "changed_meaning:{word}"),
         }
     }
 }
@@ -100,6 +103,7 @@ impl FromStr for Reason {
             ("removed_content", Some(word)) => Reason::RemovedContent(word),
             ("new_language", Some(language)) => Reason::NewLanguage(language),
             ("out_of_scope_term", Some(term)) => Reason::OutOfScopeTerm(term),
+            ("changed_meaning", Some(word)) => Reason::ChangedMeaning(word),
             _ => return Err(NotAReason(text.to_owned())),
         })
     }
@@ -119,7 +123,7 @@ mod tests {
     fn codes_read_back() {
         for code in "invalid_utf8 empty unchanged too_long forbidden_token:x new_work_verb:x extra_sentence multi_step \
                      meta_commentary references_format references_performance references_tooling adds_requirement \
-                     removed_content:a:b new_language:c++ out_of_scope_term:x"
+                     removed_content:a:b new_language:c++ out_of_scope_term:x changed_meaning:x"
             .split_whitespace()
         {
             assert_eq!(code.parse::<Reason>().expect(code).to_string(), code);

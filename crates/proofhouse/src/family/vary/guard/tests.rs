@@ -1,4 +1,4 @@
-//! Every reason by itself, every example of the seed, and the rules for words that the base has already.
+//! Every reason by itself, every published example, and the rules for words that the base has already.
 
 use super::*;
 
@@ -156,7 +156,7 @@ fn forbidden_tokens_one_by_one() {
         let answer = format!("Compile a list of email patterns into regex objects for {word}.");
         refused(REGEX, &answer, &[&format!("forbidden_token:{token}")]);
     }
-    accepted(REGEX, "Compile the latest list of email patterns into regex objects in a catalog.");
+    accepted(REGEX, "Compile the contested list of email patterns into regex objects in a catalog.");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn sentences_and_steps() {
     refused(REGEX, "Take a list of email patterns, then compile regex objects.", &["multi_step"]);
     refused(REGEX, "1. Compile a list of email patterns\n2. into regex objects", &["multi_step"]);
     refused(REGEX, "Finally compile a list of email patterns into regex objects.", &["multi_step"]);
-    accepted("Sort it. Then save it, e.g. JSON.", "Sort it first. Then store it, e.g. JSON.");
+    accepted("Sort it. Then save it, e.g. JSON.", "Sort it all. Then store it, e.g. JSON.");
     doubtful(REGEX, "Compile a list of email patterns; make regex objects.", &["multi_step"]);
 }
 
@@ -304,5 +304,51 @@ fn hostile_answers_are_judged_in_time() {
     {
         let answer = unit.repeat(20_000 / unit.len());
         assert!(check(REGEX, answer.as_bytes(), true, &[]).is_err(), "{unit:?}");
+    }
+}
+
+/// Of the labelled pairs, how many of each kind the guard takes; `docs/statistics.md` publishes these.
+#[test]
+fn rates_on_the_labelled_set() {
+    let pairs: Vec<Vec<&str>> = include_str!("labelled.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let mut counts = [[0u32; 2]; 2];
+    let mut wrong = String::new();
+    for pair in &pairs {
+        let [label, base, answer] = pair[..] else { panic!("{pair:?}") };
+        let changed = match label {
+            "changed" => true,
+            "same" => false,
+            other => panic!("{other}"),
+        };
+        let found = reasons(base, answer, false);
+        counts[usize::from(changed)][usize::from(!found.is_empty())] += 1;
+        if changed == found.is_empty() {
+            wrong.push_str(&format!("{label}: {base} | {answer} | {found:?}\n"));
+        }
+    }
+    let [[kept, refused], [missed, caught]] = counts;
+    assert!(kept + refused >= 100 && missed + caught >= 100, "{counts:?}");
+    assert_eq!((kept, refused, missed, caught), (96, 6, 4, 119), "{wrong}");
+}
+
+/// Changes of the task in one word, each of which must be refused for that word's sake.
+#[test]
+fn small_words_that_make_another_task() {
+    for (base, answer) in [
+        ("Delete files older than a week.", "Delete files newer than a week."),
+        ("Check that all items match.", "Check that any items match."),
+        ("Match names or numbers.", "Match names and numbers."),
+        ("Retry three times.", "Retry five times."),
+        ("Design an in-memory cache.", "Design an on-disk cache."),
+        ("Copy rows from the table to the file.", "Copy rows from the file to the table."),
+        ("Stop if the value is valid.", "Stop if the value is not valid."),
+    ] {
+        let found = reasons(base, answer, false);
+        let meant = |reason: &String| reason.starts_with("changed_meaning:");
+        assert!(!found.is_empty() && found.iter().all(meant), "{answer}: {found:?}");
     }
 }

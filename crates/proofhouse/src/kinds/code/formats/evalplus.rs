@@ -4,8 +4,9 @@
 //! inputs first, and answers are compared exactly, within `atol`, or by the rule of a task that has several right answers.
 
 use super::python::{is_name, literal};
-use super::{Format, Misread, Row, Understood};
+use super::{Format, Row, Understood};
 use crate::kinds::code::problem::Problem;
+use crate::text::complaint::Complaint;
 use proofhouse_ledger::Json;
 
 const ALLCLOSE: &str = include_str!("allclose.py.txt");
@@ -24,13 +25,14 @@ pub(super) fn fits(row: &Row) -> bool {
     is_list("plus_input") && is_list("base_input") && entry && row.has("canonical_solution")
 }
 
-pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
+pub(super) fn read(row: &Row) -> Result<Understood, Complaint> {
     let required = |name: &str| {
-        row.text(&[name])
-            .ok_or_else(|| (format!("the problem has no `{name}`"), "HumanEval+ and MBPP+ rows have it"))
+        row.text(&[name]).ok_or_else(|| {
+            Complaint::new(format!("the problem has no `{name}`")).hint("HumanEval+ and MBPP+ rows have it")
+        })
     };
     let no_name =
-        || ("the problem has no `task_id`".to_owned(), "give it a `task_id`, such as `HumanEval/0`");
+        || Complaint::new("the problem has no `task_id`").hint("give it a `task_id`, such as `HumanEval/0`");
     let task_id = row.task_id(&["task_id"]).ok_or_else(no_name)?;
     let (prompt, solution, entry) =
         (required("prompt")?, required("canonical_solution")?, required("entry_point")?);
@@ -39,7 +41,9 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
         Some(Json::Number(atol)) if *atol >= 0.0 => *atol,
         None | Some(Json::Null) => 0.0,
         Some(_) => {
-            return Err(("`atol` is not a number".to_owned(), "`atol` is the absolute tolerance, or 0"));
+            return Err(
+                Complaint::new("`atol` is not a number").hint("`atol` is the absolute tolerance, or 0")
+            );
         }
     };
     let line_end = if prompt.ends_with('\n') { "" } else { "\n" };

@@ -2,8 +2,9 @@
 //! releases of EvalPlus in their original format, whose tests ask for numpy only to compare floats.
 
 use super::python::is_name;
-use super::{Format, Misread, Row, Understood};
+use super::{Format, Row, Understood};
 use crate::kinds::code::problem::Problem;
+use crate::text::complaint::Complaint;
 
 /// The comparison of `numpy.allclose`, for tests that need nothing else of numpy.
 const NUMPY: &str = concat!(include_str!("allclose.py.txt"), include_str!("numpy.py.txt"));
@@ -11,12 +12,14 @@ const NUMPY: &str = concat!(include_str!("allclose.py.txt"), include_str!("numpy
 /// Fields that only a reader who uses them would want.
 const UNUSED: [&str; 2] = ["plus_input", "base_input"];
 
-pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
-    let required = |names: &[&str], hint| {
-        row.text(names).ok_or_else(|| (format!("the problem has no `{}`", names[0]), hint))
+pub(super) fn read(row: &Row) -> Result<Understood, Complaint> {
+    let required = |names: &[&str], hint: &str| {
+        row.text(names).ok_or_else(|| Complaint::new(format!("the problem has no `{}`", names[0])).hint(hint))
     };
-    let no_name =
-        || ("the problem has no `task_id`".to_owned(), "give it a `task_id` (or `name`, as MultiPL-E does)");
+    let no_name = || {
+        Complaint::new("the problem has no `task_id`")
+            .hint("give it a `task_id` (or `name`, as MultiPL-E does)")
+    };
     let test = required(&["test", "tests"], "`test` (or `tests`) is the code that checks a completion")?;
     let prompt = required(&["prompt"], "`prompt` is the text that the model continued")?;
     let problem = Problem {

@@ -4,8 +4,9 @@
 
 use super::humaneval::without_numpy;
 use super::python::is_name;
-use super::{Format, Misread, Row, Understood};
+use super::{Format, Row, Understood};
 use crate::kinds::code::problem::Problem;
+use crate::text::complaint::Complaint;
 
 /// Names that tests call around the function that they are about.
 const AROUND: [&str; 22] = [
@@ -17,19 +18,19 @@ pub(super) fn fits(row: &Row) -> bool {
     !row.texts("test_list").is_empty() && (row.has("text") || row.has("prompt"))
 }
 
-pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
-    let no_name = || ("the problem has no `task_id`".to_owned(), "MBPP numbers its tasks in `task_id`");
+pub(super) fn read(row: &Row) -> Result<Understood, Complaint> {
+    let no_name =
+        || Complaint::new("the problem has no `task_id`").hint("MBPP numbers its tasks in `task_id`");
     let task_id = row.task_id(&["task_id"]).ok_or_else(no_name)?;
     let told = row.text(&["text", "prompt"]).ok_or_else(|| {
-        (
-            "neither `text` nor `prompt` is a text".to_owned(),
-            "`text` is the sentence that the model was given",
-        )
+        Complaint::new("neither `text` nor `prompt` is a text")
+            .hint("`text` is the sentence that the model was given")
     })?;
     let tests = row.texts("test_list");
     let solution = row.text(&["code", "canonical_solution"]).map(|code| code.replace("\r\n", "\n"));
     let entry = entry_point(solution.as_deref().unwrap_or_default(), &tests).ok_or_else(|| {
-        ("no test of `test_list` calls a function".to_owned(), "a test is a line such as `assert f(1) == 2`")
+        Complaint::new("no test of `test_list` calls a function")
+            .hint("a test is a line such as `assert f(1) == 2`")
     })?;
     let mut notes = Vec::new();
     let (test, format) = match row.text(&["test"]) {

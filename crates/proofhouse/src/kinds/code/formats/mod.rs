@@ -14,6 +14,7 @@ pub(super) use row::{Row, name_of, texts_of};
 pub(super) use stdio::program as whole_program;
 
 use super::problem::Problem;
+use crate::text::complaint::Complaint;
 
 /// How the rows of a problem file are read; the words are said to users.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,11 +61,8 @@ pub(super) struct Understood {
     pub(super) notes: Vec<String>,
 }
 
-/// Why a row is not a problem: what is wrong, and what would be right.
-pub(super) type Misread = (String, &'static str);
-
 /// What the row means.
-pub(super) fn understand(row: &Row) -> Result<Understood, Misread> {
+pub(super) fn understand(row: &Row) -> Result<Understood, Complaint> {
     if evalplus::fits(row) {
         evalplus::read(row)
     } else if mbpp::fits(row) {

@@ -4,8 +4,9 @@
 //! on the tests' side, line by line, without the white space at the ends of lines and of the whole.
 
 use super::python::{is_name, literal};
-use super::{Format, Misread, Row, Understood};
+use super::{Format, Row, Understood};
 use crate::kinds::code::problem::Problem;
+use crate::text::complaint::Complaint;
 
 const PROGRAM: &str = include_str!("stdio.py.txt");
 const RUNNER: &str = include_str!("stdio_runner.py.txt");
@@ -27,15 +28,15 @@ pub(super) fn fits(row: &Row) -> bool {
         && (paired || PLACES.iter().any(|(place, ..)| row.data(place).is_some()))
 }
 
-pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
-    let no_name =
-        || ("the problem has no `task_id`".to_owned(), "give it a `task_id` (or `problem_id`, `id`, `name`)");
+pub(super) fn read(row: &Row) -> Result<Understood, Complaint> {
+    let no_name = || {
+        Complaint::new("the problem has no `task_id`")
+            .hint("give it a `task_id` (or `problem_id`, `id`, `name`)")
+    };
     let task_id = row.task_id(&["task_id", "problem_id", "id", "name"]).ok_or_else(no_name)?;
     let prompt = row.text(&["prompt", "question", "description"]).ok_or_else(|| {
-        (
-            "the problem has no `question`".to_owned(),
-            "`question` (or `prompt`, `description`) is what the model was asked",
-        )
+        Complaint::new("the problem has no `question`")
+            .hint("`question` (or `prompt`, `description`) is what the model was asked")
     })?;
     let mut sources = Vec::new();
     if let (Some(inputs), Some(outputs)) = (row.data("inputs"), row.data("outputs")) {
@@ -50,12 +51,13 @@ pub(super) fn read(row: &Row) -> Result<Understood, Misread> {
     if let Some(name) = row.data("input_output").and_then(fn_name) {
         let what =
             format!("the task calls the function `{name}` (`fn_name`), which is not read from this format");
-        return Err((what, "leave such rows out, or write their tests as `test` with an `entry_point`"));
+        return Err(Complaint::new(what)
+            .hint("leave such rows out, or write their tests as `test` with an `entry_point`"));
     }
     let language = row.text(&["language", "lang"]);
     if language.as_deref().is_some_and(|language| !language.to_lowercase().starts_with("py")) {
         let what = "tasks with standard input and output are judged in Python only".to_owned();
-        return Err((what, "take the row out, or give it a `test` in its own language"));
+        return Err(Complaint::new(what).hint("take the row out, or give it a `test` in its own language"));
     }
     let test = format!("_SOURCES = [{}]\n\n\n{PROGRAM}", sources.join(", "));
     let problem = Problem {

@@ -3,11 +3,11 @@
 use super::*;
 
 fn read(line: &str) -> Understood {
-    understand(&Row::read(line.as_bytes()).unwrap()).map_err(|(what, _)| what).unwrap()
+    understand(&Row::read(line.as_bytes()).unwrap()).unwrap()
 }
 
 fn refused(line: &str) -> String {
-    understand(&Row::read(line.as_bytes()).unwrap()).err().unwrap().0
+    understand(&Row::read(line.as_bytes()).unwrap()).err().unwrap().what
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::time::Duration;
 use proofhouse_sandbox::{Cancel, Outcome, Sandbox, Spec, hand_over, link};
 use serde::de::DeserializeOwned;
 
+use crate::kinds::code::bench::told;
+
 /// No report is longer.
 const MAX_FRAME_BYTES: usize = 16 << 20;
 
@@ -47,7 +49,7 @@ impl Running {
         let (stop, sandbox) = (Arc::clone(&cancel), Arc::clone(sandbox));
         std::thread::spawn(move || {
             // Nobody may be left who wants to know.
-            let _ = tell.send(sandbox.run_linked(&spec, theirs, Some(&stop)));
+            let _ = tell.send(told("python", sandbox.run_linked(&spec, theirs, Some(&stop))));
         });
         Ok(Running { link: ours.into(), cancel, ended })
     }

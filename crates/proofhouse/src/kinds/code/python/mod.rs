@@ -5,12 +5,13 @@
 //! used through handles (`values.py.txt`, `border.py.txt`), and every comparison is made on the tests' side.
 
 mod boxes;
-mod court;
+mod chance;
 pub(super) mod docstring;
 mod known;
 mod modules;
 mod programs;
 mod said;
+mod session;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -20,22 +21,37 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use proofhouse_ledger::Digest;
 use proofhouse_sandbox::{Status, Tier, recipes};
 
-use self::court::Court;
 use self::known::Known;
+use self::session::TestSession;
 use super::bench::Bench;
-use super::language::{Language, Task};
+use super::language::{Language, Profile, Task};
 use super::problem::Problem;
+use super::prose::Prose;
 use super::verdict::{ErrorType, Judged};
+use crate::text::complaint::Complaint;
+
+pub(super) const PROFILE: Profile = Profile {
+    word: "python",
+    title: "Python",
+    // Tasks of MBPP are named after it.
+    aliases: &["py", "python3", "mbpp"],
+    marks: &["def ", "assert ", "import ", ">>> ", "candidate(", "\"\"\"", "isinstance("],
+    open: |_, _| Ok(Box::new(Python::find("python3".as_ref()))),
+    bare: || Box::new(Python::find("python3".as_ref())),
+    prose: |prompt, entry| Prose::in_python(prompt, entry),
+    crates: |_| BTreeMap::new(),
+    doubts: chance::warning,
+};
 
 /// The Python language with one interpreter.
 #[derive(Clone)]
 pub struct Python {
-    found: Result<recipes::Python, String>,
+    found: Result<recipes::Python, Complaint>,
     /// What a box said of the interpreter, once one was asked.
-    tried: Arc<OnceLock<Result<Interpreter, String>>>,
+    tried: Arc<OnceLock<Result<Interpreter, Complaint>>>,
     tasks: Arc<Mutex<BTreeMap<Digest, Arc<Known>>>>,
-    /// Courts that wait for their next batch.
-    courts: Arc<Mutex<Vec<Court>>>,
+    /// Sessions that wait for their next batch.
+    sessions: Arc<Mutex<Vec<TestSession>>>,
     warm: Arc<AtomicU64>,
 }
 
@@ -49,12 +65,13 @@ struct Interpreter {
 impl Python {
     /// Finds the installation that a Python of the host belongs to. If there is none, every verdict says so.
     pub fn find(python: &OsStr) -> Python {
-        let found = recipes::Python::find(python).map_err(|error| format!("`{}`: {error}", python.display()));
+        let found = recipes::Python::find(python)
+            .map_err(|error| Complaint::new(format!("`{}`: {error}", python.display())));
         Python {
             found,
             tried: Arc::default(),
             tasks: Arc::default(),
-            courts: Arc::default(),
+            sessions: Arc::default(),
             warm: Arc::default(),
         }
     }
@@ -65,7 +82,7 @@ impl Python {
     }
 
     /// The interpreter, tried once; otherwise why no answer can be judged.
-    fn interpreter(&self, bench: &Bench) -> Result<&Interpreter, (ErrorType, String)> {
+    fn interpreter(&self, bench: &Bench) -> Result<&Interpreter, (ErrorType, Complaint)> {
         let found =
             self.found.as_ref().map_err(|reason| (ErrorType::InfraMissingToolchain, reason.clone()))?;
         let tried = self.tried.get_or_init(|| {
@@ -100,26 +117,30 @@ impl Python {
                 return (0..items.len()).for_each(|at| tell(at, Judged::refused(error_type, why.clone())));
             }
         };
-        let waiting = || self.courts.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut court = waiting().pop().unwrap_or_else(|| Court::new(bench, &interpreter.python));
-        court.allow_warm(if warm { 1 + items.len() / 4 } else { 0 });
+        let waiting = || self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut session = waiting().pop().unwrap_or_else(|| TestSession::new(bench, &interpreter.python));
+        session.allow_warm(if warm { 1 + items.len() / 4 } else { 0 });
         for (at, (problem, completion)) in items.iter().enumerate() {
             let judged = match untestable(problem) {
                 Some(why) => Judged::refused(ErrorType::NoTests, why),
-                None => court.judge(problem, &self.known(problem), completion),
+                None => session.judge(problem, &self.known(problem), completion),
             };
             tell(at, judged);
         }
-        self.warm.fetch_add(court.take_warm_runs(), Ordering::Relaxed);
-        if court.is_fresh() {
-            waiting().push(court);
+        self.warm.fetch_add(session.take_warm_runs(), Ordering::Relaxed);
+        if session.is_fresh() {
+            waiting().push(session);
         }
     }
 }
 
 impl Language for Python {
     fn name(&self) -> &'static str {
-        "python"
+        PROFILE.word
+    }
+
+    fn begins_a_line(&self) -> bool {
+        true
     }
 
     fn prepare(&self, bench: &Bench) {
@@ -179,22 +200,22 @@ fn untestable(problem: &Problem) -> Option<&'static str> {
 }
 
 /// Asks an interpreter for its version inside a box, and has it judge a right and a wrong answer.
-fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, String> {
+fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, Complaint> {
     const VERSION: &str = "import sys; print(sys.implementation.name, sys.version.replace(chr(10), ' ')); sys.exit(sys.version_info < (3, 8))";
     let asked = bench.test(python.run(["-S", "-c", VERSION]));
     let version = asked.stdout.text().trim().to_owned();
     match asked.status {
         Status::Ok if !version.is_empty() => {}
         Status::Exit(1) if !version.is_empty() => {
-            return Err(format!("`{version}` is too old: Python 3.8 or newer is needed"));
+            return Err(Complaint::new(format!("`{version}` is too old: Python 3.8 or newer is needed")));
         }
         status => {
             let said = asked.stderr.text();
-            return Err(format!(
+            return Err(Complaint::new(format!(
                 "the interpreter does not start inside the sandbox ({}): {}",
                 status.word(),
                 said.trim()
-            ));
+            )));
         }
     }
     let task = Problem {
@@ -203,16 +224,16 @@ fn try_out(python: &recipes::Python, bench: &Bench) -> Result<Interpreter, Strin
         test: "def check(candidate):\n    assert candidate(21) == 42\n".to_owned(),
         ..Problem::default()
     };
-    let mut court = Court::new(bench, python);
+    let mut session = TestSession::new(bench, python);
     let [right, wrong] = ["    return 2 * value\n", "    return value\n"]
-        .map(|completion| court.judge(&task, &Known::default(), completion));
+        .map(|completion| session.judge(&task, &Known::default(), completion));
     if right.passed() && wrong.error_type == Some(ErrorType::AssertionFailure) {
         return Ok(Interpreter { python: python.clone(), version });
     }
     let why = |judged: &Judged| judged.error.clone().unwrap_or_else(|| "it passed".to_owned());
-    Err(if right.passed() {
+    Err(Complaint::new(if right.passed() {
         format!("a wrong answer is not judged as wrong: {}", why(&wrong))
     } else {
         format!("a right answer does not pass: {}", why(&right))
-    })
+    }))
 }

@@ -97,6 +97,11 @@ pub(super) fn is_package(name: &str) -> bool {
     PACKAGES.contains(&name)
 }
 
+/// Those of them that an answer names.
+pub(super) fn named_in(answer: &str) -> Vec<&'static str> {
+    PACKAGES.into_iter().filter(|name| answer.contains(name)).collect()
+}
+
 /// Whether an answer has an import of that name in its text: who only raises what a missing module would is not missing one.
 pub(super) fn is_imported(name: &str, answer: &str) -> bool {
     answer.lines().any(|line| {

@@ -28,7 +28,9 @@ pub(super) const CHECKER: &str = both!(
     include_str!("tests.py.txt"),
     include_str!("rules.py.txt"),
     include_str!("methods.py.txt"),
+    include_str!("lent.py.txt"),
     include_str!("checker.py.txt"),
+    include_str!("decoys.py.txt"),
     include_str!("judge.py.txt")
 );
 

@@ -38,7 +38,8 @@ pub(super) struct Said {
     reasons: Vec<String>,
     /// Whether the answer changed what it was given.
     pub(super) mutates: bool,
-    /// How many expectations of the tests were looked at in one process.
+    /// How many wrong expectations there are for one process.
+    #[serde(skip)]
     pub(super) checks: u64,
     /// The signal that ended the tests themselves.
     signal: i32,
@@ -75,6 +76,11 @@ impl Said {
     /// Whether every test ran and was ok.
     pub(super) fn passed(&self) -> bool {
         self.word == "ok" && !self.tests.is_empty() && self.tests.iter().all(|(_, ok)| *ok)
+    }
+
+    /// Whether an assertion of the tests is what failed: a wrong expectation that cannot even be looked at shows nothing.
+    pub(super) fn fails_an_assertion(&self) -> bool {
+        self.word == "failed" && self.file == "tests.py" && self.message.starts_with("AssertionError")
     }
 
     /// Whether it is what any box would say of the same answer: no crash, no limit, no doubt.

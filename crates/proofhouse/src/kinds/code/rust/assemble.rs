@@ -18,6 +18,7 @@ mod blocks;
 mod entry;
 mod needed;
 
+#[cfg(test)]
 pub(super) use entry::Entry;
 
 /// A completion in its place.
@@ -181,7 +182,7 @@ impl Assembled {
     }
 
     /// What gives the wanted function its name; `None` where the source cannot be read.
-    #[allow(dead_code, reason = "asked for by a judge that compiles an answer alone")]
+    #[cfg(test)]
     pub(super) fn entry(&self, frame: &Frame) -> Option<Entry> {
         let lexed = Lexed::of(&self.source)?;
         let items = Item::all(&lexed)?;
@@ -190,7 +191,7 @@ impl Assembled {
 
     /// Whether the answer has attributes of the whole crate. They stand at the top of the source, and mean what they say
     /// only if that is the crate's root.
-    #[allow(dead_code, reason = "asked for by a judge that compiles an answer alone")]
+    #[cfg(test)]
     pub(super) fn inner(&self) -> bool {
         let Some(lexed) = Lexed::of(&self.source) else { return false };
         let is_attribute = |item: &Item| {

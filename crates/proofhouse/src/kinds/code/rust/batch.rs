@@ -57,7 +57,14 @@ pub(super) fn judge(
     let mut parts: Vec<Vec<Member>> = vec![eligible.collect()];
     while let Some(part) = parts.pop() {
         let doubtful = judge_part(&compiler, part, tell);
-        parts.extend(doubtful.divided().into_iter().rev());
+        let divided = doubtful.divided();
+        if !divided.is_empty() {
+            tracing::info!(
+                parts = divided.len(),
+                "batch divided: the compiler did not say whose fault it is"
+            );
+        }
+        parts.extend(divided.into_iter().rev());
     }
 }
 
@@ -163,6 +170,7 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
     let pairs: Vec<_> = members.iter().map(|member| (&member.assembled, &member.signature)).collect();
     let mut outcome = compiler.run(&program::many(&pairs), lints, Emit::Program);
     let stderr = std::mem::take(&mut outcome.stderr.head);
+    tracing::info!(members = members.len(), status = ?outcome.status, wall_ms = outcome.usage.wall_ms, "batch compiled");
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
     match (&outcome.status, found) {
         (Status::Ok, Some(found)) => {

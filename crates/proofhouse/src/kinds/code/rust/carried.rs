@@ -6,7 +6,11 @@ use super::types::Type;
 /// Whether a value of the type can be sent and read: it has a size, and nothing in it is borrowed to be changed.
 pub(super) fn is_value(each: &Type) -> bool {
     match each {
-        Type::Std("::std::borrow::Cow", _) | Type::Own(_) | Type::AnyError(_) => true,
+        Type::Own(_) | Type::AnyError(_) => true,
+        Type::Std("::std::borrow::Cow", inner) => match inner.as_slice() {
+            [Type::Slice(item)] => is_value(item),
+            _ => true,
+        },
         Type::Std("::std::boxed::Box" | "::std::rc::Rc" | "::std::sync::Arc", inner) => {
             match inner.as_slice() {
                 [Type::Str] | [Type::Slice(_)] if matches!(each, Type::Std("::std::boxed::Box", _)) => true,
@@ -76,11 +80,9 @@ pub(super) fn text(each: &Type, own: &str, lifetime: &str) -> String {
     let list =
         |inner: &[Type]| inner.iter().map(|each| text(each, own, lifetime)).collect::<Vec<_>>().join(", ");
     match each {
-        Type::Std("::std::borrow::Cow", _) => {
-            format!(
-                "::std::borrow::Cow<{}, ::core::primitive::str>",
-                if lifetime.is_empty() { "'_" } else { "'static" }
-            )
+        Type::Std("::std::borrow::Cow", inner) => {
+            let life = if lifetime.is_empty() { "'_" } else { "'static" };
+            format!("::std::borrow::Cow<{life}, {}>", list(inner))
         }
         Type::Std(path, inner) if inner.is_empty() => (*path).to_owned(),
         Type::Std(path, inner) => format!("{path}<{}>", list(inner)),

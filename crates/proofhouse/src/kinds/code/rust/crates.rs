@@ -1,6 +1,7 @@
 //! Crates that tasks use beside the standard library: built once by cargo, kept in a folder by what they are, and given
 //! to every compilation read-only. Building runs the crates' own build scripts on the host, as any cargo build does.
 
+use crate::text::complaint::Complaint;
 use camino::Utf8PathBuf;
 use proofhouse_ledger::{Digest, files};
 use proofhouse_sandbox::recipes::Toolchain;
@@ -39,8 +40,10 @@ impl Crates {
         toolchain: &Toolchain,
         wanted: &[(String, String)],
         cache: &Utf8PathBuf,
-    ) -> Result<Crates, String> {
-        let text = |error: &dyn std::fmt::Display| format!("the suite's crates could not be built: {error}");
+    ) -> Result<Crates, Complaint> {
+        let text = |error: &dyn std::fmt::Display| {
+            Complaint::new(format!("the suite's crates could not be built: {error}"))
+        };
         let mut manifest = "[package]\nname = \"proofhouse-crates\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[profile.dev]\ndebug = 0\n\n[dependencies]\n".to_owned();
         for (name, version) in wanted {
             manifest.push_str(&format!("{name} = {version:?}\n"));
@@ -62,7 +65,8 @@ impl Crates {
             let crate_name = name.replace('-', "_");
             let found = built.iter().find(|(built, _)| *built == crate_name);
             let file = found.and_then(|(_, path)| path.file_name()?.to_str().map(str::to_owned));
-            let file = file.ok_or_else(|| format!("cargo built no library `{crate_name}`"))?;
+            let file =
+                file.ok_or_else(|| Complaint::new(format!("cargo built no library `{crate_name}`")))?;
             libraries.push((crate_name, file));
         }
         let lock = std::fs::read(project.join("Cargo.lock")).unwrap_or_default();

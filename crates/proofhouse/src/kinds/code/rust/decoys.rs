@@ -1,214 +1,254 @@
-//! Tests with one expectation made wrong. Who shares a process with its tests and passes them honestly fails these; who is equal to
-//! everything, or writes the report itself, passes them too.
+//! Tests that can expect something else at run time: the same program, in which some literals are picked by numbers that it is
+//! told when it starts. Who shares a process with its tests and passes them honestly fails them with another value; who is equal
+//! to everything, or writes the report itself, passes those too, and nothing tells it which of them are the real ones: every run
+//! is of one program, with the same names, places and addresses, and where among the values the real one stands is drawn anew
+//! for each completion, after that was compiled.
 
-use super::tokens::{Lexed, What};
+mod find;
+mod other;
+mod values;
 
-/// More than this show nothing new of an answer.
-const MAX_DECOYS: usize = 8;
+pub(super) use find::{Source, find};
 
-/// Words of expressions that are nothing but the values in them, beside the names of types and fields.
-const PLAIN: [&str; 7] = ["vec", "from", "to_string", "to_owned", "into", "true", "false"];
+use std::ops::Range;
 
-/// The text of tests that nobody should pass.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decoy {
-    pub(super) text: String,
-    /// Whether hardly an answer that passes the real tests honestly can pass these: what was made wrong is a whole value.
-    pub(super) sure: bool,
-    /// Whether it is the claim itself that was turned round: who is equal to everything fails that too.
-    pub(super) denies: bool,
+use super::tokens::Lexed;
+
+/// How often each completion is shown something wrong.
+pub(super) const MAX_DECOYS: usize = 12;
+/// Other values for one place, where there are few places.
+const MAX_OTHERS: usize = 6;
+
+/// What it says of an answer that it passes with another value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// Nobody can pass both: it is a part of what a result must be equal to.
+    Whole,
+    /// Nobody who solves the task as its own solution does: it is told to the result, or near to it.
+    Told,
+    /// Nobody can pass both, and who is equal to everything does not either: the claim is turned round.
+    Denial,
+    /// Little: only if nothing like it is failed either.
+    Loose,
 }
 
-/// One change of a text.
-struct Change {
+/// How a value is picked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Number,
+    Text,
+    Bytes,
+    /// Of an enum, which may not be copied.
+    Variant,
+    /// Of the claim from here to there.
+    Claim,
+    /// Of the equation whose other side is from here to there.
+    Equation(usize, usize),
+}
+
+/// A place of the tests where something else can be expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Site {
     from: usize,
     to: usize,
-    with: String,
-    sure: bool,
-    denies: bool,
+    shape: Shape,
+    /// What can stand there, the real one first.
+    pub(super) texts: Vec<String>,
+    pub(super) weight: Weight,
 }
 
-/// The decoys of these tests, spread over their assertions. `entry` is the function that they call.
-pub(super) fn of(source: &str, entry: &str) -> Vec<Decoy> {
-    let Some(lexed) = Lexed::of(source) else { return Vec::new() };
-    let (mut changes, mut denied) = (Vec::new(), None);
-    for (at, word) in lexed.words().filter(|(at, _)| lexed.is_mark(at + 1, '!')) {
-        let Some(close) = ['(', '[', '{'].iter().find_map(|open| lexed.group(at + 2, *open)) else {
-            continue;
+/// Lots that nobody can foresee.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    /// From a secret in hexadecimal digits.
+    pub(super) fn of(secret: &str) -> Dice {
+        Dice(u64::from_str_radix(secret.get(..16).unwrap_or_default(), 16).unwrap_or(1))
+    }
+
+    /// A number below this one.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % end.max(1) as u64) as usize
+    }
+
+    /// In an order of its own.
+    pub(super) fn shuffle<T>(&mut self, all: &mut [T]) {
+        for at in (1..all.len()).rev() {
+            all.swap(at, self.below(at + 1));
+        }
+    }
+}
+
+/// Tests with places to pick at, as one completion meets them.
+pub(super) struct Dealt {
+    /// Their text.
+    pub(super) text: String,
+    /// How many places there are.
+    pub(super) count: usize,
+    /// By place, where each of its values stands.
+    places: Vec<Vec<u8>>,
+}
+
+impl Dealt {
+    /// Deals the values of these places of a text.
+    pub(super) fn of(source: &str, sites: &[Site], dice: &mut Dice) -> Dealt {
+        let (mut places, mut edits) = (Vec::new(), Vec::new());
+        for (number, site) in sites.iter().enumerate() {
+            let mut order: Vec<usize> = (0..site.texts.len()).collect();
+            dice.shuffle(&mut order);
+            let dealt: Vec<&str> = order.iter().map(|at| site.texts[*at].as_str()).collect();
+            site.edit(number, &dealt, &mut edits);
+            let place = |at: usize| order.iter().position(|each| *each == at).unwrap_or(0) as u8;
+            places.push((0..site.texts.len()).map(place).collect());
+        }
+        edits.sort_by_key(|(from, to, _)| (*from, *to));
+        let (mut text, mut at) = (String::with_capacity(source.len() + 64 * edits.len()), 0);
+        for (from, to, with) in edits {
+            text.push_str(&source[at..from]);
+            text.push_str(&with);
+            at = to;
+        }
+        text.push_str(&source[at..]);
+        Dealt { text, count: sites.len(), places }
+    }
+
+    /// What the program is told to show the real values, or at one place another one.
+    pub(super) fn told(&self, decoy: Option<(usize, usize)>) -> String {
+        let value = |number: usize| match decoy {
+            Some((site, other)) if site == number => other,
+            _ => 0,
         };
-        let parts = arguments(&lexed, at + 3, close);
-        match (word, parts.as_slice()) {
-            ("assert_eq" | "debug_assert_eq", [left, right, ..]) => {
-                changes.push(unequal(&lexed, at, *left, *right, entry));
+        let each = self.places.iter().enumerate();
+        each.map(|(number, places)| format!("{:02x}", places[value(number)])).collect()
+    }
+}
+
+impl Site {
+    /// The edits by which the values are picked here.
+    fn edit(&self, number: usize, values: &[&str], edits: &mut Vec<(usize, usize, String)>) {
+        let pick = |with: &str| format!("crate::__proofhouse_{with}({number}, [{}])", values.join(", "));
+        match self.shape {
+            Shape::Number => edits.push((self.from, self.to, pick("pick"))),
+            Shape::Text => edits.push((self.from, self.to, pick("text"))),
+            Shape::Bytes => edits.push((self.from, self.to, pick("bytes"))),
+            Shape::Variant => {
+                let arm = |(at, value): (usize, &&str)| format!("{at} => {value}, ");
+                let arms: String = values.iter().enumerate().map(arm).collect();
+                let place = format!("crate::__proofhouse_place({number})");
+                edits.push((
+                    self.from,
+                    self.to,
+                    format!("(match {place} {{ {arms}_ => ::core::panic!() }})"),
+                ));
             }
-            ("assert" | "debug_assert", [claim, ..]) => {
-                let no = negated(&lexed, *claim);
-                match of_claim(&lexed, *claim, entry) {
-                    Some(change) => {
-                        changes.push(change);
-                        denied.get_or_insert(no);
-                    }
-                    None => changes.push(no),
-                }
+            Shape::Claim => {
+                let turn = format!("crate::__proofhouse_turn({}, ", pick("pick"));
+                edits.push((self.from, self.from, turn));
+                edits.push((self.to, self.to, ")".to_owned()));
             }
-            _ => {}
-        }
-    }
-    let room = MAX_DECOYS - usize::from(denied.is_some());
-    let step = changes.len().div_ceil(room).max(1);
-    let chosen = changes.into_iter().step_by(step).chain(denied);
-    chosen
-        .map(|change| {
-            let text = format!("{}{}{}", &source[..change.from], change.with, &source[change.to..]);
-            Decoy { text, sure: change.sure, denies: change.denies }
-        })
-        .collect()
-}
-
-/// The parts between commas; a comparison is no bracket here.
-fn arguments(lexed: &Lexed<'_>, from: usize, to: usize) -> Vec<(usize, usize)> {
-    let (mut parts, mut start, mut at) = (Vec::new(), from, from);
-    while at < to {
-        match lexed.tokens[at].what {
-            What::Open(_, close) => at = close,
-            What::Mark(',') => {
-                parts.push((start, at));
-                start = at + 1;
+            Shape::Equation(from, to) => {
+                let left = format!("crate::__proofhouse_left({}, &(", pick("pick"));
+                edits.push((self.from, self.from, left));
+                edits.push((self.to, self.to, "))".to_owned()));
+                edits.push((from, from, "crate::__proofhouse_right(&(".to_owned()));
+                edits.push((to, to, "))".to_owned()));
             }
-            _ => {}
-        }
-        at += 1;
-    }
-    if start < to {
-        parts.push((start, to));
-    }
-    parts
-}
-
-/// An equation with another value on the side that does not call the function.
-fn unequal(lexed: &Lexed<'_>, at: usize, left: (usize, usize), right: (usize, usize), entry: &str) -> Change {
-    let calls = |(from, to): (usize, usize)| (from..to).any(|at| lexed.word(at) == entry);
-    let literal = |(from, to): (usize, usize)| (from..to).find_map(|at| changed(lexed, at));
-    let sides = [right, left].into_iter().filter(|side| !calls(*side));
-    for (from, to) in sides {
-        if let Some(change) = literal((from, to)) {
-            let plain = |at: usize| {
-                let word = lexed.word(at);
-                let field = lexed.is_mark(at + 1, ':') && !lexed.is_mark(at + 2, ':');
-                word.is_empty() || field || word.starts_with(char::is_uppercase) || PLAIN.contains(&word)
-            };
-            return Change { sure: (from..to).all(plain), ..change };
         }
     }
-    // There is no value to change: then the claim itself is.
-    let name = &lexed.tokens[at];
-    let with = lexed.at(at).replace("_eq", "_ne");
-    Change { from: name.from, to: name.to, with, sure: true, denies: true }
 }
 
-/// A claim with another value in it, outside of what the function is given; `None` where it only bounds something.
-fn of_claim(lexed: &Lexed<'_>, (from, to): (usize, usize), entry: &str) -> Option<Change> {
-    let bounds = (from..to).any(|at| {
-        let turbofish = lexed.is_mark(at.wrapping_sub(1), ':');
-        lexed.is_mark(at, '<') && !turbofish
-    });
-    let near = (from..to).any(|at| lexed.word(at) == "abs");
-    if bounds && !near {
-        return None;
-    }
-    let (mut found, mut at) = (Vec::new(), from);
-    while at < to {
-        if lexed.word(at) == entry
-            && let Some(close) = lexed.group(at + 1, '(')
-        {
-            at = close;
-        } else {
-            found.extend(changed(lexed, at));
-        }
-        at += 1;
-    }
-    let unclear = ['|', '!', '<', '>'];
-    let equation = |at: usize| lexed.is_mark(at, '=') && lexed.is_mark(at + 1, '=') || lexed.word(at) == "eq";
-    let sure =
-        (from..to).any(equation) && !(from..to).any(|at| unclear.iter().any(|mark| lexed.is_mark(at, *mark)));
-    let change = if near { found.into_iter().next() } else { found.pop() };
-    change.map(|change| Change { sure, ..change })
+/// What the root of such a program has, with so many places.
+pub(super) fn root(count: usize) -> String {
+    format!("const __PROOFHOUSE_COUNT: usize = {count};\n{ROOT}")
 }
 
-fn negated(lexed: &Lexed<'_>, (from, to): (usize, usize)) -> Change {
-    let (from, to) = (lexed.tokens[from].from, lexed.tokens[to - 1].to);
-    Change { from, to, with: format!("!({})", &lexed.text[from..to]), sure: true, denies: true }
+// Texts are copied: where a literal stands in the program would tell it from others.
+const ROOT: &str = "\
+use ::std::sync::atomic::{AtomicBool as __Flag, AtomicU8 as __Byte, Ordering as __Order};
+const __BYTE: __Byte = __Byte::new(0);
+const __FLAG: __Flag = __Flag::new(false);
+static __PROOFHOUSE_PLACES: [__Byte; __PROOFHOUSE_COUNT] = [__BYTE; __PROOFHOUSE_COUNT];
+static __PROOFHOUSE_SEEN: [__Flag; __PROOFHOUSE_COUNT] = [__FLAG; __PROOFHOUSE_COUNT];
+pub(crate) fn __proofhouse_place(site: usize) -> usize {
+    __PROOFHOUSE_SEEN[site].store(true, __Order::Relaxed);
+    __PROOFHOUSE_PLACES[site].load(__Order::Relaxed) as usize
 }
+pub(crate) fn __proofhouse_pick<T: ::core::marker::Copy, const N: usize>(site: usize, all: [T; N]) -> T {
+    all[__proofhouse_place(site)]
+}
+pub(crate) fn __proofhouse_text<const N: usize>(site: usize, all: [&'static str; N]) -> &'static str {
+    ::std::string::String::from(__proofhouse_pick(site, all)).leak()
+}
+pub(crate) fn __proofhouse_bytes<const L: usize, const N: usize>(site: usize, all: [&'static [u8; L]; N]) -> &'static [u8; L] {
+    ::std::boxed::Box::leak(::std::boxed::Box::new(*__proofhouse_pick(site, all)))
+}
+pub(crate) fn __proofhouse_turn(turned: bool, claim: bool) -> bool { turned != claim }
+pub(crate) struct __Left<'a, T: ?Sized>(bool, &'a T);
+pub(crate) struct __Right<'a, T: ?Sized>(&'a T);
+pub(crate) fn __proofhouse_left<T: ?Sized>(turned: bool, value: &T) -> __Left<'_, T> { __Left(turned, value) }
+pub(crate) fn __proofhouse_right<T: ?Sized>(value: &T) -> __Right<'_, T> { __Right(value) }
+impl<A: ?Sized + ::core::cmp::PartialEq<B>, B: ?Sized> ::core::cmp::PartialEq<__Right<'_, B>> for __Left<'_, A> {
+    fn eq(&self, other: &__Right<'_, B>) -> bool { (*self.1 == *other.0) != self.0 }
+}
+impl<T: ?Sized + ::core::fmt::Debug> ::core::fmt::Debug for __Left<'_, T> {
+    fn fmt(&self, to: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { self.1.fmt(to) }
+}
+impl<T: ?Sized + ::core::fmt::Debug> ::core::fmt::Debug for __Right<'_, T> {
+    fn fmt(&self, to: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { self.0.fmt(to) }
+}
+";
 
-/// The literal at this token, changed to another of its type.
-fn changed(lexed: &Lexed<'_>, at: usize) -> Option<Change> {
-    let token = lexed.tokens.get(at)?;
-    let text = lexed.at(at);
-    let with = match (token.what, text) {
-        (What::Word, "true") => "false".to_owned(),
-        (What::Word, "false") => "true".to_owned(),
-        // Not the field of a tuple.
-        (What::Literal, _) if !lexed.is_mark(at.wrapping_sub(1), '.') => other(text)?,
-        _ => return None,
+/// Whether a text says itself when its types are equal: then not every other value is another.
+pub(super) fn defines_equality(text: &str) -> bool {
+    let defines = |lexed: Lexed<'_>| {
+        lexed.words().any(|(at, word)| word == "eq" && lexed.word(at.wrapping_sub(1)) == "fn")
     };
-    Some(Change { from: token.from, to: token.to, with, sure: false, denies: false })
+    Lexed::of(text).is_none_or(defines)
 }
 
-fn other(literal: &str) -> Option<String> {
-    if let Some(end) = literal.rfind('"') {
-        return Some(format!("{}~{}", &literal[..end], &literal[end..]));
-    }
-    if let Some(quote) = literal.find('\'') {
-        let (sort, character) = literal.split_at(quote);
-        return Some(format!("{sort}{}", if character == "'a'" { "'b'" } else { "'a'" }));
-    }
-    let digits = literal.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
-    let (number, rest) = literal.split_at(digits);
-    if rest.starts_with(['x', 'o', 'b']) {
+/// Where in these tests a claim that fails is a failure: not in those that have to panic. `None` is everywhere.
+pub(super) fn calm(source: &str) -> Option<Vec<Range<usize>>> {
+    const PANICS: &str = "::core::option::Option::Some(";
+    if !source.contains(PANICS) {
         return None;
     }
-    let number: u128 = number.replace('_', "").parse().ok()?;
-    let is_float = rest.starts_with(['.', 'e', 'E', 'f']);
-    // Never larger than a type may hold, and never a new zero to divide by.
-    let next = if is_float || number < 2 { number.checked_add(1)? } else { number - 1 };
-    Some(format!("{next}{rest}"))
+    let Some(lexed) = Lexed::of(source) else { return Some(Vec::new()) };
+    let entries = source.split("list.push((\"").skip(1).filter_map(|entry| entry.split_once("\", "));
+    let entries: Vec<(&str, bool)> = entries
+        .map(|(name, rest)| (name.rsplit("::").next().unwrap_or(name), rest.starts_with(PANICS)))
+        .collect();
+    let is_calm = |name: &str| {
+        entries.iter().any(|(known, _)| *known == name)
+            && entries.iter().all(|(known, panics)| *known != name || !panics)
+    };
+    let functions = lexed.words().filter(|(at, word)| *word == "fn" && is_calm(lexed.word(at + 1)));
+    let bodies = functions.filter_map(|(at, _)| {
+        let open = (at..lexed.tokens.len()).find(|at| lexed.group(*at, '{').is_some())?;
+        Some(lexed.tokens[open].from..lexed.tokens[lexed.group(open, '{')?].to)
+    });
+    Some(bodies.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(source: &str) -> Vec<(String, bool)> {
-        of(source, "f").into_iter().map(|decoy| (decoy.text, decoy.sure)).collect()
+    #[test]
+    fn a_test_that_has_to_panic_shows_nothing() {
+        let source = "fn a() { assert_eq!(f(1), 7); } fn b() { assert_eq!(f(2), 8); } \
+                      list.push((\"t::a\", ::core::option::Option::None, x)); list.push((\"t::b\", ::core::option::Option::Some(\"\"), x));";
+        let found: Vec<&str> = calm(source).unwrap().into_iter().map(|body| &source[body]).collect();
+        assert_eq!(found, ["{ assert_eq!(f(1), 7); }"]);
+        assert_eq!(calm("fn a() { assert_eq!(f(1), 7); }"), None);
     }
 
     #[test]
-    fn an_expectation_is_made_wrong() {
-        for (source, expected, sure) in [
-            ("assert_eq!(f(1), 7);", "assert_eq!(f(1), 6);", true),
-            ("assert_eq!(\"a\", f(1));", "assert_eq!(\"a~\", f(1));", true),
-            ("assert_eq!(f(1), Some(-1.5));", "assert_eq!(f(1), Some(-2.5));", true),
-            ("assert_eq!(f(1), P { a: 0u8 });", "assert_eq!(f(1), P { a: 1u8 });", true),
-            ("assert_eq!(f(1), of(0));", "assert_eq!(f(1), of(1));", false),
-            ("assert_eq!(f(1), wanted);", "assert_ne!(f(1), wanted);", true),
-            ("assert_eq!(f(1).0, x.1);", "assert_ne!(f(1).0, x.1);", true),
-            ("assert!(f(1));", "assert!(!(f(1)));", true),
-            ("assert!(f(1) < 3);", "assert!(!(f(1) < 3));", true),
-        ] {
-            assert_eq!(texts(source), [(expected.to_owned(), sure)], "{source}");
-        }
-        let both = texts("assert!(close(f(1), 2.0, \"m\"));");
-        assert_eq!(both[0].0, "assert!(close(f(1), 2.0, \"m~\"));");
-        assert_eq!(both[1].0, "assert!(!(close(f(1), 2.0, \"m\")));");
-        let near = texts("assert!((f(1) - 2.0).abs() < 1e-9);");
-        assert_eq!(near[0], ("assert!((f(1) - 3.0).abs() < 1e-9);".to_owned(), false));
-        let equal = texts("assert!(f(1).eq(&[2]));");
-        assert_eq!(equal[0], ("assert!(f(1).eq(&[1]));".to_owned(), true));
-    }
-
-    #[test]
-    fn there_are_never_many() {
-        assert_eq!(texts(&"assert_eq!(f(1), 7);".repeat(100)).len(), MAX_DECOYS);
-        assert!(texts("let x = f(1);").is_empty());
+    fn a_type_may_say_itself_what_it_is_equal_to() {
+        assert!(defines_equality("impl PartialEq for P { fn eq(&self, o: &P) -> bool { true } }"));
+        assert!(!defines_equality("#[derive(PartialEq)] struct P(u8);"));
     }
 }

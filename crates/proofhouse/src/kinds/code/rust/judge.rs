@@ -17,6 +17,7 @@ use super::{Clippy, Rust, one_process, rescue, tested};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::verdict::{ErrorType, Finding, Judged};
+use crate::text::complaint::Complaint;
 
 /// What compiling came to.
 pub(super) enum Compiled {
@@ -42,7 +43,7 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
         return ended(judged, error_type, error);
     }
     if let Some(reason) = rust.unsound(bench) {
-        return ended(judged, ErrorType::InfraToolchainBroken, reason);
+        return ended(judged, ErrorType::InfraToolchainBroken, reason.to_string());
     }
     let compiler = Compiler { rust, toolchain, bench };
     let alone = Alone { compiler, task, assembled: &assembled, screened: &screened };
@@ -277,7 +278,7 @@ impl Alone<'_> {
     fn why_not(&self, outcome: &Outcome, told: &Told) -> (ErrorType, String) {
         // Whatever stops the compiler could be the machine's doing: then it stops a program that is known to be good too.
         let unless_broken = |error_type, what: String| match self.compiler.rust.broken(self.compiler.bench) {
-            Some(reason) => (ErrorType::InfraToolchainBroken, reason),
+            Some(reason) => (ErrorType::InfraToolchainBroken, reason.to_string()),
             None => (error_type, what),
         };
         let doubtful = |what| unless_broken(ErrorType::CompileError, what);
@@ -322,8 +323,8 @@ fn of_another_type(mut judged: Judged, blameless: bool) -> Judged {
 }
 
 /// Compiles and tests a program that is known to be good: its size, or what is wrong.
-pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
-    let toolchain = rust.toolchain.as_ref().map_err(String::clone)?;
+pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, Complaint> {
+    let toolchain = rust.toolchain.as_ref().map_err(Complaint::clone)?;
     let compiler = Compiler { rust, toolchain, bench };
     let source = "fn one() -> i32 { 1 }\n".to_owned();
     let assembled = Assembled {
@@ -340,7 +341,7 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
     };
     let task = Prepared::of(&problem, &std::collections::BTreeSet::new());
     let Way::Border(signature) = task.way(&assembled) else {
-        return Err("a plain signature does not cross".to_owned());
+        return Err(Complaint::new("a plain signature does not cross"));
     };
     let mut outcome = compiler.run(&program::single(&assembled, &signature, false), false, Emit::Program);
     let found = outcome.collected.pop().and_then(|each| each.result.ok());
@@ -349,12 +350,14 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
         let said = told.errors.first().map_or_else(|| outcome.stderr.text(), |error| error.message.clone());
         let said: String = said.chars().take(400).collect();
         let word = outcome.status.word();
-        return Err(format!("a program that is known to be good does not compile (`{word}`): {said}"));
+        return Err(Complaint::new(format!(
+            "a program that is known to be good does not compile (`{word}`): {said}"
+        )));
     };
     let program = bench.sandbox().program(found);
     let Some(Checker::Ready(checker, number)) = rust.checkers.of(&compiler, &[(&task, &signature)]).pop()
     else {
-        return Err("tests that are known to be good do not compile".to_owned());
+        return Err(Complaint::new("tests that are known to be good do not compile"));
     };
     let tested = checking(bench, &checker, 1, |checking| checking.test(number, tested::call(&program, None)));
     let judged = match tested {
@@ -367,11 +370,12 @@ pub(super) fn known_good(rust: &Rust, bench: &Bench) -> Result<u64, String> {
     };
     match judged.error {
         None => Ok(program.length()),
-        Some(error) => Err(format!("a program that is known to be good fails: {error}")),
+        Some(error) => Err(Complaint::new(format!("a program that is known to be good fails: {error}"))),
     }
 }
 
 /// The toolchain that a `rustc` of the host belongs to.
-pub(super) fn toolchain(rustc: &std::ffi::OsStr) -> Result<Toolchain, String> {
-    Toolchain::rust(rustc).map_err(|error: io::Error| format!("`{}`: {error}", rustc.display()))
+pub(super) fn toolchain(rustc: &std::ffi::OsStr) -> Result<Toolchain, Complaint> {
+    Toolchain::rust(rustc)
+        .map_err(|error: io::Error| Complaint::new(format!("`{}`: {error}", rustc.display())))
 }

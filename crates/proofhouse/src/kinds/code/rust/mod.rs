@@ -42,13 +42,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bench::Bench;
-use super::language::{Language, Task};
+use super::detect;
+use super::language::{Language, Profile, Task};
 use super::problem::Problem;
+use super::prose::Prose;
 use super::verdict::Judged;
+use crate::spine::run::execute::ExecuteError;
+use crate::text::complaint::Complaint;
 use checker::Checkers;
 use crates::Crates;
 pub(crate) use crates::{is_crate_name, is_crate_version};
 use prepared::Prepared;
+
+pub(super) const PROFILE: Profile = Profile {
+    word: "rust",
+    title: "Rust",
+    aliases: &["rs"],
+    marks: &["fn ", "#[test]", "assert_eq!", "assert!(", "let ", "use std::", "-> Vec<", "///"],
+    open: |code, means| {
+        let rust = Rust::find("rustc".as_ref(), code.clippy)
+            .edition(code.edition.as_str())
+            .allowing_unsafe(code.allows_unsafe);
+        let folder = means.crates.clone().unwrap_or_else(|| "proofhouse-crates".into());
+        let hint = "`crates:` in the suite, or `--crate NAME=VERSION`, says which are built; without them \
+                    (`code --no-crates`) tasks that need one are left out by name";
+        let built = rust.with_crates(&code.crates, &folder);
+        Ok(Box::new(built.map_err(|complaint| ExecuteError::Crates(complaint.hint(hint)))?))
+    },
+    bare: || Box::new(Rust::find("rustc".as_ref(), Clippy::Off)),
+    prose: |prompt, entry| Prose::in_rust(prompt, entry),
+    crates: detect::crates_of,
+    doubts: |_| None,
+};
 
 /// Whether completions are linted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +91,7 @@ pub enum Clippy {
 /// The Rust language with one toolchain.
 #[derive(Debug, Clone)]
 pub struct Rust {
-    toolchain: Result<Toolchain, String>,
+    toolchain: Result<Toolchain, Complaint>,
     edition: String,
     clippy: Clippy,
     /// Names of crates that are there beside the standard library.
@@ -112,7 +137,11 @@ impl Rust {
     ///
     /// # Errors
     /// What cargo said. Without a toolchain nothing is built: every verdict says so already.
-    pub fn with_crates(mut self, wanted: &[(String, String)], cache: &Utf8PathBuf) -> Result<Rust, String> {
+    pub fn with_crates(
+        mut self,
+        wanted: &[(String, String)],
+        cache: &Utf8PathBuf,
+    ) -> Result<Rust, Complaint> {
         if let (Ok(toolchain), false) = (&self.toolchain, wanted.is_empty()) {
             self.crates = Crates::build(toolchain, wanted, cache)?;
             self.names = self.crates.names().map(str::to_owned).collect();
@@ -148,7 +177,7 @@ impl Rust {
     }
 
     /// What is wrong with the toolchain, if nothing has shown yet that it is sound.
-    fn unsound(&self, bench: &Bench) -> Option<String> {
+    fn unsound(&self, bench: &Bench) -> Option<Complaint> {
         if self.sound.get().is_some() {
             return None;
         }
@@ -160,14 +189,14 @@ impl Rust {
     }
 
     /// What is wrong with the toolchain, told by a program that is known to be good.
-    pub fn broken(&self, bench: &Bench) -> Option<String> {
+    pub fn broken(&self, bench: &Bench) -> Option<Complaint> {
         judge::known_good(self, bench).err()
     }
 }
 
 impl Language for Rust {
     fn name(&self) -> &'static str {
-        "rust"
+        PROFILE.word
     }
 
     fn toolchains(&self) -> BTreeMap<String, String> {

@@ -5,25 +5,25 @@
 //! signature. In the process nothing can be opened or started once the tests begin. What is left is code that reaches below the
 //! language: it is not judged here unless the suite says so.
 
-use proofhouse_sandbox::{Found, Outcome, Program, Status, recipes};
+use proofhouse_sandbox::{Outcome, Program, Status, recipes};
 
 use super::checks::Mode;
 use super::compile::Emit;
 use super::items::{Item, Kind};
 use super::judge::{Alone, Compiled, ended, lint_failure};
 use super::program;
-use super::scope::{Scope, Tests};
+use super::scope::Scope;
 use super::tested;
 use super::tokens::Lexed;
-use super::trap;
+use super::trap::{self, Belief, Room};
 use super::{Clippy, diagnostics};
 use crate::kinds::code::output;
 use crate::kinds::code::report::{self, Report};
 use crate::kinds::code::verdict::{Border, ErrorType, Judged};
 
 const MAX_REPORT_BYTES: u64 = 1 << 20;
-/// With this code the tests end where they could not be closed off.
-const UNCLOSED: i32 = 7;
+/// What the tests report, before the secret, where they could not be closed off.
+const UNCLOSED: &str = "unclosed\n";
 /// The name of the completion as a library.
 pub(super) const LIBRARY: &str = "__proofhouse_candidate";
 
@@ -40,15 +40,11 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
     if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
         return lint_failure(judged);
     }
-    if (alone.screened.reaches_below || alone.screened.unreadable) && !rust.allows_unsafe {
-        let error = "the task's types cannot be carried between two processes, and code that reaches below the language \
-                     could read what the tests expect in one (`unsafe: allow` judges it all the same)";
-        return ended(judged, ErrorType::Unsupported, error.to_owned());
-    }
     if alone.task.frame.checks.mode == Mode::Harness {
         let error =
             "tests that a macro makes cannot be run beside a completion whose types cannot be carried";
-        return ended(judged, ErrorType::Unsupported, error.to_owned());
+        // No answer can choose it: it is the task that cannot be tried here.
+        return ended(judged, ErrorType::NoTests, error.to_owned());
     }
     if let Some(name) = redefined(alone) {
         judged.compile_ok = Some(false);
@@ -57,28 +53,31 @@ pub(super) fn judge(alone: &Alone<'_>, mut judged: Judged) -> Judged {
         let error = format!("`{name}` is not what the task defines by that name");
         return ended(judged, ErrorType::CompileError, error);
     }
-    let scope = Scope::of(alone);
-    let library = alone.compiler.library(&scope.library(), LIBRARY);
-    let Some(library) = library else { return alone.as_rustc_says(judged) };
+    let library = [Scope::of, Scope::narrowed].into_iter().find_map(|scope| {
+        let scope = scope(alone);
+        Some((alone.compiler.library(&scope.library(), LIBRARY)?, scope))
+    });
+    let Some((library, scope)) = library else { return alone.as_rustc_says(judged) };
     let known = trap::known(alone);
     // What only the solution defines is the tests' own, but an answer without it is what plain rustc says.
     if known.lent && !alone.compiles_plainly() {
         return alone.as_rustc_says(judged);
     }
-    let tests = Tests { lent: known.lent, texts: vec![alone.task.frame.checks.source.as_str()] };
-    match trap::compile(alone, &scope, &library, &tests) {
-        Ok(program) => tested(alone, judged, &program, |alone| trap::catches(alone, &scope, &library)),
+    let room = Room { alone, scope: &scope, library: &library, lent: known.lent };
+    match room.real() {
+        Ok(program) => tested(&room, judged, &program),
         Err(outcome) => {
-            let blameless = known.compiles != Some(true) && misses_something(alone, &scope, &library, &tests);
+            let blameless = known.compiles != Some(true) && misses_something(&room);
             without_program(alone, judged, &outcome, blameless)
         }
     }
 }
 
 /// Whether it is by names and types that the tests do not compile: what stops the compiler later is in the completion's own code.
-fn misses_something(alone: &Alone<'_>, scope: &Scope, library: &Found, tests: &Tests<'_>) -> bool {
-    let files = scope.tests(alone.task, tests);
-    alone.compiler.run_with(&files, Emit::Nothing, (LIBRARY, library)).status == Status::Exit(1)
+fn misses_something(room: &Room<'_>) -> bool {
+    let task = room.alone.task;
+    let files = room.scope.tests(task, &room.tests(&task.frame.checks.source, 0));
+    room.alone.compiler.run_with(&files, Emit::Nothing, (LIBRARY, room.library)).status == Status::Exit(1)
 }
 
 /// The tests do not compile beside the completion: its own fault, unless they miss what no answer can give them.
@@ -140,12 +139,23 @@ fn redefined(alone: &Alone<'_>) -> Option<String> {
 pub(super) struct Ran {
     outcome: Outcome,
     report: Report,
+    /// By place where tests pick a value, whether they did.
+    seen: Vec<bool>,
+    /// Why it is no pass.
+    error: Option<(ErrorType, String)>,
     /// Whether all of them were run and are ok.
     pub(super) passed: bool,
 }
 
-/// Runs the tests with this number of a program.
-pub(super) fn run(alone: &Alone<'_>, program: &Program, number: usize) -> Ran {
+impl Ran {
+    /// Whether the tests picked a value at this place.
+    pub(super) fn seen(&self, site: usize) -> bool {
+        self.seen.get(site).copied().unwrap_or(false)
+    }
+}
+
+/// Runs the tests of a program with the values that it is told to pick.
+pub(super) fn run(alone: &Alone<'_>, program: &Program, told: &str) -> Ran {
     let bench = alone.compiler.bench;
     let secret = bench.secret();
     let spec = program
@@ -153,54 +163,74 @@ pub(super) fn run(alone: &Alone<'_>, program: &Program, number: usize) -> Ran {
         // It closes itself further, as one that boxes its own forks does.
         .as_zygote()
         .binds(recipes::libraries())
-        .stdin(format!("{number}\n{secret}"))
+        .stdin(format!("{told}\n{secret}"))
         .collect("report", MAX_REPORT_BYTES);
     let mut outcome = bench.test(spec);
-    let report = outcome.collected.pop().and_then(|each| each.result.ok());
-    let report = report.and_then(|found| found.read().ok()).unwrap_or_default();
-    let report = report::read(&report, &alone.task.frame.checks.names, &secret);
-    let passed = error(&outcome.status, &report).is_none();
-    Ran { outcome, report, passed }
+    let bytes = outcome.collected.pop().and_then(|each| each.result.ok());
+    let bytes = bytes.and_then(|found| found.read().ok()).unwrap_or_default();
+    // Only who is told the secret can say so: an exit code could be anybody's.
+    let unclosed = bytes == format!("{UNCLOSED}{secret}").as_bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    let seen = text.lines().find_map(|line| line.strip_prefix("seen\t"));
+    let seen = seen.unwrap_or_default().bytes().map(|byte| byte == b'1').collect();
+    let report = report::read(&bytes, &alone.task.frame.checks.names, &secret);
+    let error = match unclosed {
+        true => Some((
+            ErrorType::InfraSandbox,
+            "what shares a process with its tests could not be closed off".to_owned(),
+        )),
+        false => error(&outcome.status, &report),
+    };
+    Ran { outcome, report, seen, passed: error.is_none(), error }
 }
 
-fn tested(
-    alone: &Alone<'_>,
-    mut judged: Judged,
-    program: &Program,
-    is_unmoved: impl FnOnce(&Alone<'_>) -> bool,
-) -> Judged {
-    let Ran { outcome, report, passed } = run(alone, program, 0);
+fn tested(room: &Room<'_>, mut judged: Judged, program: &Program) -> Judged {
+    let mut ran = run(room.alone, program, "");
     judged.border = Some(Border::Shared);
-    judged.stderr = output::of_stream(&outcome.stderr);
+    let mut wrong = ran.error.take();
+    if wrong.is_none() {
+        let below = room.alone.screened.reaches_below || room.alone.screened.unreadable;
+        let belief = match below && !room.alone.compiler.rust.allows_unsafe {
+            true => None,
+            false => Some(trap::belief(room.alone, room.scope, room.library)),
+        };
+        wrong = match belief {
+            None => Some((ErrorType::Unsupported, BELOW.to_owned())),
+            Some(Belief::Believed) => None,
+            Some(Belief::Unmoved) => Some((ErrorType::Tampered, UNMOVED.to_owned())),
+            Some(Belief::Untestable) => Some((ErrorType::Unsupported, UNTESTABLE.to_owned())),
+            Some(Belief::Failed(again)) => {
+                ran = *again;
+                ran.error.take()
+            }
+        };
+    }
+    judged.stderr = output::of_stream(&ran.outcome.stderr);
     judged.stderr.text =
         judged.stderr.text.replace("candidate.rs:", "completion:").replace("tests.rs:", "test:");
-    judged.diagnostics.tests = report.tests.clone();
-    judged.diagnostics.panic = report.panic.clone();
-    let wrong = match error(&outcome.status, &report) {
-        None if passed && is_unmoved(alone) => {
-            let error = "the answer passes as well where the tests expect something else";
-            Some((ErrorType::Tampered, error.to_owned()))
-        }
-        other => other,
-    };
+    judged.diagnostics.tests = ran.report.tests.clone();
+    judged.diagnostics.panic = ran.report.panic.clone();
     match wrong {
         None => judged.test_ok = Some(true),
         Some((error_type, error)) => {
-            judged.test_ok = (!error_type.is_infra()).then_some(false);
+            let is_known = !error_type.is_infra() && error_type != ErrorType::Unsupported;
+            judged.test_ok = is_known.then_some(false);
             judged = ended(judged, error_type, error);
         }
     }
     judged
 }
 
+const BELOW: &str = "the answer passes, but the task's types cannot be carried between two processes, and code that reaches below \
+                     the language could read what the tests expect in one (`unsafe: allow` judges it all the same)";
+const UNMOVED: &str = "the answer passes as well where the tests expect something else";
+const UNTESTABLE: &str = "the answer passes, but beside it the tests cannot be made to expect something else, as they can beside \
+                          the task's own solution: whether it does what they say cannot be told";
+
 fn error(status: &Status, report: &Report) -> Option<(ErrorType, String)> {
     match status {
         Status::Ok if report.vouched => None,
         Status::Exit(1) if report.panic.is_some() => tested::panicked(report),
-        Status::Exit(UNCLOSED) => Some((
-            ErrorType::InfraSandbox,
-            "what shares a process with its tests could not be closed off".to_owned(),
-        )),
         other => Some(tested::gone(other)),
     }
 }

@@ -98,7 +98,11 @@ impl Prepared {
         }
         let own = || Declared::of(&assembled.source, entry);
         match &self.declared {
-            Declared::Generic => Way::Shared("the function has type parameters".to_owned()),
+            // Who takes only types that cross is judged the stronger way.
+            Declared::Generic => match own() {
+                Declared::Open(own) if own.own_names().all(|name| self.defines(name)) => Way::Border(own),
+                _ => Way::Shared("the function has type parameters".to_owned()),
+            },
             // A type that only the completion defines: its fields cross, if it has some.
             Declared::Closed => match own() {
                 Declared::Open(own) if self.leaves_open(&own) => Way::Border(own),

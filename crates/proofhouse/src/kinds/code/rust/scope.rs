@@ -1,6 +1,7 @@
 //! What a completion and the tests beside it see of each other: two crates, of which the tests' has only names that the task has.
 
 use super::checks::LIST;
+use super::decoys;
 use super::imports;
 use super::items::{Item, Kind};
 use super::judge::Alone;
@@ -26,15 +27,28 @@ pub(super) struct Scope {
     kept: String,
 }
 
-/// Tests of a task, each in a module of its own.
+/// Tests of a task, as they stand beside a completion.
+#[derive(Clone, Copy)]
 pub(super) struct Tests<'a> {
     /// Whether they get what only the task's own solution defines.
     pub(super) lent: bool,
-    pub(super) texts: Vec<&'a str>,
+    pub(super) text: &'a str,
+    /// At how many places they pick a value.
+    pub(super) picks: usize,
 }
 
 impl Scope {
     pub(super) fn of(alone: &Alone<'_>) -> Scope {
+        Scope::with(alone, false)
+    }
+
+    /// The same for a function that takes less than the task's does: its parameters are its own, in a scope where no name is, and
+    /// its result is the task's.
+    pub(super) fn narrowed(alone: &Alone<'_>) -> Scope {
+        Scope::with(alone, true)
+    }
+
+    fn with(alone: &Alone<'_>, narrowed: bool) -> Scope {
         let frame = &alone.task.frame;
         let preamble = alone.task.preamble();
         let lexed = Lexed::of(preamble);
@@ -66,7 +80,13 @@ impl Scope {
         names.retain(|name| Some(name.as_str()) != frame.entry.as_deref());
         // Plain types of the standard library compare as they always do: a completion may give others than the prompt says.
         let result = frame.entry.as_deref().and_then(|entry| plain_result(&alone.assembled.source, entry));
-        let pinned = frame.entry.as_deref().and_then(|entry| pinned(&frame.head, entry, result.as_deref()));
+        let pinned = frame.entry.as_deref().and_then(|entry| {
+            if !narrowed {
+                return pinned(&frame.head, entry, result.as_deref());
+            }
+            let result = result.clone().or_else(|| returned(&frame.head, entry))?;
+            self::pinned(&alone.assembled.source, entry, Some(&result))
+        });
         let pinned = pinned.map(|function| {
             let own: String = names.iter().map(|name| format!("use super::{name}; ")).collect();
             format!("#![allow(warnings, clippy::all)]\n{imports}{own}\n{function}\n")
@@ -111,22 +131,20 @@ impl Scope {
         if tests.lent {
             text.push_str(&task.lent);
         }
-        let (mut lists, mut files) = (String::new(), Vec::new());
-        for (number, tests) in tests.texts.iter().enumerate() {
-            // The compiler names the file of a panic: that of the only tests is the usual one.
-            let file = if number == 0 { "tests.rs".to_owned() } else { format!("tests{number}.rs") };
-            let module = format!("__proofhouse_tests{number}");
-            text.push_str(&format!("\n#[path = \"{file}\"] pub(crate) mod {module};\n"));
-            lists.push_str(&format!("task::{module}::{LIST}, "));
-            files.push((file, program::tests(tests)));
-        }
+        text.push_str("\n#[path = \"tests.rs\"] pub(crate) mod __proofhouse_tests;\n");
+        // Another value may be one that its type wraps; the real ones were compiled without this.
+        let lint = if tests.picks > 0 { ", overflowing_literals" } else { "" };
         let root = format!(
-            "#![allow(warnings)]\nextern crate {BORDER_NAME} as __proofhouse_runner;\n#[path = \"task.rs\"] mod task;\n\
-             fn main() {{ __proofhouse_runner::beside(&[{lists}]) }}\n"
+            "#![allow(warnings{lint})]\nextern crate {BORDER_NAME} as __proofhouse_runner;\n\
+             #[path = \"task.rs\"] mod task;\n{}\
+             fn main() {{ __proofhouse_runner::beside(task::__proofhouse_tests::{LIST}, &__PROOFHOUSE_PLACES, &__PROOFHOUSE_SEEN) }}\n",
+            decoys::root(tests.picks)
         );
-        files.insert(0, ("main.rs".to_owned(), root));
-        files.insert(1, ("task.rs".to_owned(), text));
-        files
+        vec![
+            ("main.rs".to_owned(), root),
+            ("task.rs".to_owned(), text),
+            ("tests.rs".to_owned(), program::tests(tests.text)),
+        ]
     }
 }
 
@@ -202,6 +220,23 @@ fn pinned(head: &str, entry: &str, result: Option<&str>) -> Option<String> {
     })
 }
 
+/// The result that the prompt declares.
+fn returned(head: &str, entry: &str) -> Option<String> {
+    [format!("{head}\n}}"), format!("{head}\n{{}}"), head.to_owned()].iter().find_map(|closed| {
+        let lexed = Lexed::of(closed)?;
+        let items = Item::all(&lexed)?;
+        let item = items.iter().find(|item| item.is_function(entry))?;
+        let (open, _) = item.body?;
+        let (_, close) = parameter_list(&lexed, item)?;
+        let end = (close..open).find(|at| lexed.word(*at) == "where").unwrap_or(open);
+        // An arrow is two marks.
+        match close + 3 < end {
+            true => Some(closed[lexed.tokens[close + 3].from..lexed.tokens[end - 1].to].to_owned()),
+            false => Some("()".to_owned()),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +257,8 @@ mod tests {
         for (head, expected) in table {
             assert_eq!(pinned(head, "f", None).as_deref(), Some(expected));
         }
+        assert_eq!(returned("fn f<T>(x: T) -> Vec<T> where T: Ord {\n", "f").as_deref(), Some("Vec<T>"));
+        assert_eq!(returned("fn f(x: u8) {\n", "f").as_deref(), Some("()"));
         assert_eq!(pinned("struct F;\n", "F", None), None);
         let other = pinned("const fn f<T>(x: T) -> u8 where T: Ord {\n", "f", Some("u16"));
         assert_eq!(other.as_deref(), Some("pub const fn f<T>(a0: T) -> u16 where T: Ord { super::f(a0) }"));

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::assemble::Assembled;
 use super::frame::Frame;
 use super::tokens::Lexed;
+use super::types::parts;
 
 /// Words by which code learns its own path or arguments, reaches beyond its module, or changes what a whole program is linked of.
 const PLACE_WORDS: [&str; 34] = [
@@ -102,18 +103,40 @@ fn reaches_below(lexed: &Lexed<'_>, assembled: &Assembled) -> bool {
 }
 
 /// Whether the completion could make references live longer than what they point to, by a known hole of the compiler: a function
-/// that is given a reference to a reference, each with a lifetime of its own name, taken as a pointer.
+/// with a parameter that says of two named lifetimes that one outlives the other, which takes something of the one and gives
+/// something of the other, taken as a pointer.
 fn outlives(lexed: &Lexed<'_>, assembled: &Assembled) -> bool {
     let own = |at: usize| assembled.own.contains(&lexed.tokens[at].from);
-    // A lifetime is a mark and a word.
-    let lifetime = |at: usize| lexed.is_mark(at, '&') && lexed.is_mark(at + 1, '\'');
-    let nested = |at: usize| {
-        let inner = at + 3 + usize::from(lexed.word(at + 3) == "mut");
-        lifetime(at) && lifetime(inner) && lexed.word(at + 2) != lexed.word(inner + 2)
-    };
     let pointer = |at: usize| lexed.word(at) == "fn" && lexed.group(at + 1, '(').is_some();
-    let has = |test: &dyn Fn(usize) -> bool| (0..lexed.tokens.len()).any(|at| own(at) && test(at));
-    has(&nested) && has(&pointer)
+    if !(0..lexed.tokens.len()).any(|at| own(at) && pointer(at)) {
+        return false;
+    }
+    // A lifetime is a mark and a word.
+    let named = |range: std::ops::Range<usize>| -> Vec<&str> {
+        let names = range.filter(|at| lexed.is_mark(*at, '\'')).map(|at| lexed.word(at + 1));
+        names.filter(|name| !matches!(*name, "" | "_")).collect()
+    };
+    let changes = |at: usize| {
+        let list = (at..lexed.tokens.len()).find(|at| lexed.group(*at, '(').is_some());
+        let Some((list, close)) = list.and_then(|list| Some((list, lexed.group(list, '(')?))) else {
+            return false;
+        };
+        let end =
+            (close..lexed.tokens.len()).find(|at| lexed.group(*at, '{').is_some() || lexed.is_mark(*at, ';'));
+        let (taken, given) = (named(list..close), named(close..end.unwrap_or(lexed.tokens.len())));
+        let together = |one: &str, other: &str| {
+            parts(lexed, list + 1, close).into_iter().any(|(from, to)| {
+                let names = named(from..to);
+                names.contains(&one) && names.contains(&other)
+            })
+        };
+        let twice = |name: &str| taken.iter().filter(|each| **each == name).count() > 1;
+        given
+            .iter()
+            .any(|given| taken.iter().any(|taken| taken != given && twice(taken) && together(given, taken)))
+    };
+    (0..lexed.tokens.len())
+        .any(|at| own(at) && lexed.word(at) == "fn" && !lexed.word(at + 1).is_empty() && changes(at))
 }
 
 /// Words by which a program reaches below the language; `asm` and `naked_asm` do not without `unsafe`.
@@ -129,3 +152,40 @@ const BELOW: [&str; 10] = [
     "panic_handler",
     "set_hook",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kinds::code::rust::assemble::Reading;
+
+    fn is_hole(source: &str) -> bool {
+        let assembled = Assembled {
+            own: 0..source.len(),
+            source: source.to_owned(),
+            repeated: Vec::new(),
+            main_free: true,
+            reading: Reading::Whole,
+        };
+        outlives(&Lexed::of(source).unwrap(), &assembled)
+    }
+
+    #[test]
+    fn only_what_lengthens_a_lifetime_reaches_below() {
+        let pointer = "fn y<'b, T>(x: &T) -> &'b T { let f: for<'x> fn(_, &'x T) -> &'b T = t; f(&&(), x) }";
+        for hole in [
+            "fn t<'a, 'b, T>(_: &'a &'b (), v: &'b T) -> &'a T { v }",
+            "fn t<'a, 'b, T>(_: W<'a, &'b ()>, v: &'b T) -> &'a T { v }",
+            "fn t<'a, 'b, T>(v: (&'a &'b (), &'b mut T)) -> &'a mut T { v.1 }",
+        ] {
+            assert!(is_hole(&format!("{hole} {pointer}")), "{hole}");
+            assert!(!is_hole(hole), "{hole}");
+        }
+        for honest in [
+            "fn x<'a, 'b>(_: &'a &'b ()) {} fn y(_: fn(u8)) {}",
+            "fn first<'a, 'b>(v: &'a [&'b str]) -> &'b str { v[0] } fn y(_: fn(u8)) {}",
+            "fn longer<'a>(x: &'a str, y: &'a str) -> &'a str { x } fn y(_: fn(&str) -> usize) {}",
+        ] {
+            assert!(!is_hole(honest), "{honest}");
+        }
+    }
+}

@@ -400,7 +400,9 @@ impl Reader<'_, '_> {
             }
             "::std::io::Result" | "::std::fmt::Result" => return None,
             "::core::primitive::str" => Type::Str,
-            "::std::borrow::Cow" if arguments == [Type::Str] => Type::Std(path, arguments),
+            "::std::borrow::Cow" if matches!(arguments[..], [Type::Str | Type::Slice(_)]) => {
+                Type::Std(path, arguments)
+            }
             "::std::borrow::Cow" => return None,
             _ => Type::Std(path, arguments),
         })

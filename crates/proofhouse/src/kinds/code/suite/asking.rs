@@ -3,19 +3,18 @@
 use super::{CodeBody, CodeFile};
 use crate::family::target::Template;
 use crate::family::vary::Variant;
-use crate::kinds::code::{LanguageName, Problem as Task, Prose, Unfit};
+use crate::kinds::code::{Problem as Task, Prose, Unfit};
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::problem::Code;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{Wordable, Wording};
+use crate::text::complaint::Complaint;
 
 /// A prompt that names a field which problems do not have would fail for every task alike.
 pub(super) fn check_prompt(checker: &mut Checker<'_>, code: &CodeBody) {
     let filled = |problem: &Task| code.ask(problem, &problem.prompt);
-    if let Some(name) = code.problems.iter().find_map(|problem| filled(problem).err()) {
-        let what = format!("the prompt needs `{{{name}}}`, which problems do not have");
-        checker.complain(Code::Template, &[Step::Key("prompt")], what).hint =
-            Some("problems have `prompt`, `task_id`, `entry_point` and `declaration`".to_owned());
+    if let Some(complaint) = code.problems.iter().find_map(|problem| filled(problem).err()) {
+        checker.pass_on(Code::Template, &[Step::Key("prompt")], complaint);
     }
 }
 
@@ -40,16 +39,15 @@ impl CodeBody {
     /// Every other wording of a task's prompt, in plan order: its prose is reworded, its code and its examples stay.
     pub fn reworded(&self, problem: &Task) -> Vec<Wording> {
         let entry = problem.entry_point.as_deref();
-        let prose = match self.language {
-            LanguageName::Rust => Prose::in_rust(&problem.prompt, entry),
-            LanguageName::Python => Prose::in_python(&problem.prompt, entry),
-        };
+        let prose = (self.language.profile().prose)(&problem.prompt, entry);
         self.wordings.of(&problem.task_id, &prose)
     }
 
-    /// What a model is asked for this task with this wording of its prompt; the name of a field that the problem does
-    /// not have otherwise.
-    pub fn ask(&self, problem: &Task, prompt: &str) -> Result<String, String> {
+    /// What a model is asked for this task with this wording of its prompt.
+    ///
+    /// # Errors
+    /// When the prompt has a field that the problem does not have.
+    pub fn ask(&self, problem: &Task, prompt: &str) -> Result<String, Complaint> {
         let mut text = String::new();
         let rendered = self.prompt_template.render(&mut text, |name, out| {
             let value = match name {
@@ -62,7 +60,10 @@ impl CodeBody {
             out.push_str(value.unwrap_or_default());
             value.is_some()
         });
-        rendered.map(|()| text).map_err(str::to_owned)
+        rendered.map(|()| text).map_err(|name| {
+            Complaint::new(format!("the prompt needs `{{{name}}}`, which problems do not have"))
+                .hint("problems have `prompt`, `task_id`, `entry_point` and `declaration`")
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) enum CodeKind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UnsafeFile {
-    /// They are `unsupported`: they could read what the tests expect.
+    /// They can fail, and are `unsupported` where they pass, which is no pass: they could read what the tests expect.
     #[default]
     Refuse,
     /// They are judged all the same.

@@ -27,7 +27,7 @@ pub(super) fn of(
         (None, Ok(found)) => found,
         (None, Err(why)) => {
             checker.complain(Code::BadValue, &[Step::Key("problems")], why.to_string()).hint =
-                Some(why.hint().to_owned());
+                Some(why.hint());
             return None;
         }
     };
@@ -35,5 +35,6 @@ pub(super) fn of(
         checker.complain(Code::BadValue, &[Step::Key("crates")], "crates belong to Rust suites").hint =
             Some("take `crates` out, or set `language: rust`".to_owned());
     }
+    warnings.extend((language.profile().doubts)(problems));
     Some(language)
 }

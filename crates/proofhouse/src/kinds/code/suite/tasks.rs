@@ -12,6 +12,7 @@ use crate::spine::suite::kind::Loading;
 use crate::spine::suite::load::Overrides;
 use crate::spine::suite::problem::{Code, Place, Problem, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
+use crate::text::complaint::Complaint;
 
 /// The tasks that are planned, and whether that is all of them.
 pub(super) fn choose(
@@ -55,15 +56,15 @@ pub(super) fn choose(
     (problems, all_tasks)
 }
 
-/// The tasks of a problem file without a suite that the command line chooses; its first wrong task id, with a hint, otherwise.
-pub fn chosen(problems: Vec<Task>, overrides: &Overrides) -> Result<Vec<Task>, (String, String)> {
+/// The tasks of a problem file without a suite that the command line chooses; its first wrong task id otherwise.
+pub fn chosen(problems: Vec<Task>, overrides: &Overrides) -> Result<Vec<Task>, Complaint> {
     let mut problems = problems;
     let flags = overrides.own::<CodeFlags>().cloned().unwrap_or_default();
     if let Some(tasks) = &flags.tasks {
         let known: Vec<&str> = problems.iter().map(|problem| problem.task_id.as_str()).collect();
         if let Some(task) = tasks.iter().find(|task| !known.contains(&task.as_str())) {
             let what = format!("no problem has the task id {}", quoted(task));
-            return Err((what, did_you_mean(task, &known, "tasks")));
+            return Err(Complaint::new(what).hint(did_you_mean(task, &known, "tasks")));
         }
         problems.retain(|problem| tasks.contains(&problem.task_id));
     }

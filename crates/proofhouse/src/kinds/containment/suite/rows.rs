@@ -7,10 +7,11 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
 use crate::kinds::containment::canary::is_canary;
-use crate::kinds::containment::{Case, PROBE, RowProblem, case_from_row};
+use crate::kinds::containment::{Case, PROBE, case_from_row};
 use crate::spine::suite::dataset::{Dataset, Rows};
 use crate::spine::suite::problem::{Code, MAX_REPORTED, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::{Step, Tree};
+use crate::text::complaint::Complaint;
 
 /// Where the cases come from.
 #[derive(Debug)]
@@ -104,10 +105,10 @@ fn changed(dataset: &Dataset) -> Problem {
         .hint("run again; every trial so far used the rows that were there before")
 }
 
-fn row_problem(wrong: RowProblem, mut place: Place) -> Problem {
+fn row_problem(wrong: Complaint, mut place: Place) -> Problem {
     // The row as a whole: pointing at its begin is enough.
     place.width = 1;
-    Problem::new(Code::BadValue, place, wrong.what).hint(wrong.hint)
+    Problem { hint: wrong.hint, ..Problem::new(Code::BadValue, place, wrong.what) }
 }
 
 /// What the first pass found.
@@ -123,7 +124,7 @@ pub(super) struct Found {
 pub(super) fn scan(tree: &Tree, sources: &Sources, mut each: impl FnMut(&Case)) -> Found {
     let mut found = Found::default();
     let mut ids = Vec::new();
-    let mut take = |case: Result<Case, RowProblem>, place: &dyn Fn() -> Place, found: &mut Found| match case {
+    let mut take = |case: Result<Case, Complaint>, place: &dyn Fn() -> Place, found: &mut Found| match case {
         Ok(case) if is_canary(&case.case_id) => {
             let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
             let problem = Problem::new(Code::BadValue, place(), what);

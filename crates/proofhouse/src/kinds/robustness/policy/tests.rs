@@ -1,4 +1,4 @@
-//! Every sequence of outcomes up to length ten against a table written from the seed's text, and the noise tests.
+//! Every sequence of outcomes up to length ten against a table written from the rules of `policy: seed`, and the noise tests.
 
 use proofhouse_ledger::record::FailureStage;
 
@@ -7,10 +7,10 @@ use super::*;
 
 fn policy(name: PolicyName, mode: Mode) -> Policy {
     let (base_runs, variant_runs) = Policy::default_runs(name, mode);
-    Policy { name, base_runs, variant_runs, level: 0.5, compares: mode == Mode::Adversarial }
+    Policy { name, base_runs, variant_runs, level: 0.8, compares: mode == Mode::Adversarial, open: false }
 }
 
-/// Four outcomes that differ in exactly one field of the seed's equivalence.
+/// Four outcomes that differ in exactly one of the fields that `policy: seed` compares.
 fn classes() -> [Observed; 4] {
     let plain = Observed { attempts: Some(1), repairs_triggered: Some(0), ..outcome(true) };
     [
@@ -126,26 +126,42 @@ fn how_a_process_ended_counts_for_evidence_and_not_for_the_seed() {
 #[test]
 fn agreement_needs_a_bound_and_says_it() {
     let evidence = policy(PolicyName::Evidence, Mode::Baseline);
-    let same = [Some(classes()[0]); 5];
-    assert_eq!(evidence.after(Mode::Baseline, &same[..4], &Base::default()), None);
+    let same = [Some(classes()[0]); 14];
+    assert_eq!(evidence.after(Mode::Baseline, &same[..13], &Base::default()), None);
     let stop = evidence.after(Mode::Baseline, &same, &Base::default()).unwrap();
-    assert_eq!((stop.rule.as_str(), stop.n), (rule::AGREEMENT, 5));
-    assert!(stop.reason.contains("at least 0.55"), "{}", stop.reason);
-    assert!((lower_bound(3, 3) - 0.368_403).abs() < 1e-6, "3 of 3 identical: at least 0.37");
+    assert_eq!((stop.rule.as_str(), stop.n), (rule::AGREEMENT, 14));
+    assert!(stop.reason.contains("at least 80.7 % are"), "{}", stop.reason);
+    let mixed: Vec<_> = (0..12).map(|at| Some(classes()[at % 2])).collect();
+    let stop = (1..=12).find_map(|n| evidence.after(Mode::Baseline, &mixed[..n], &Base::default())).unwrap();
+    assert_eq!(stop.rule, rule::DISAGREEMENT, "{stop:?}");
+    let open = Policy { open: true, base_runs: 30, ..evidence };
+    let same = [Some(classes()[0]); 24];
+    assert_eq!(open.after(Mode::Baseline, &same[..23], &Base::default()), None);
+    assert_eq!(open.after(Mode::Baseline, &same, &Base::default()).unwrap().rule, rule::AGREEMENT);
+}
+
+#[test]
+fn a_stress_level_is_clear_after_five_of_five() {
+    let evidence = policy(PolicyName::Evidence, Mode::Stress);
+    for (class, rule) in [(0, rule::CLEAR), (1, rule::SYSTEMATIC)] {
+        let runs = [Some(classes()[class]); 5];
+        assert_eq!(evidence.after(Mode::Stress, &runs[..4], &Base::default()), None);
+        assert_eq!(evidence.after(Mode::Stress, &runs, &Base::default()).unwrap().rule, rule);
+    }
 }
 
 #[test]
 fn a_planted_break_uses_all_its_runs_and_a_stable_variant_few() {
     let evidence = policy(PolicyName::Evidence, Mode::Adversarial);
-    let base = Base { outcomes: vec![classes()[0]; 10] };
+    let base = Base { outcomes: vec![classes()[0]; evidence.base_runs as usize] };
     let broken = [Some(classes()[1]); 5];
     for n in 1..5 {
         assert_eq!(evidence.after(Mode::Adversarial, &broken[..n], &base), None);
     }
     assert_eq!(evidence.after(Mode::Adversarial, &broken, &base).unwrap().rule, rule::CAP);
     let stable = [Some(classes()[0]); 5];
-    assert_eq!(evidence.after(Mode::Adversarial, &stable[..2], &base), None);
-    assert_eq!(evidence.after(Mode::Adversarial, &stable[..3], &base).unwrap().rule, rule::FUTILITY);
+    assert_eq!(evidence.after(Mode::Adversarial, &stable[..3], &base), None);
+    assert_eq!(evidence.after(Mode::Adversarial, &stable[..4], &base).unwrap().rule, rule::FUTILITY);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The five questions that a robustness suite is run for, each answered from the data in sentences.
 
 use proofhouse_ledger::summary::robustness::{
-    Baseline, BaselineVerdict, LevelVerdict, Robustness, VariantVerdict,
+    BaselineVerdict, GeneratorEffect, LevelVerdict, Robustness, VariantVerdict,
 };
 
+use super::words;
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::{Content, Doc, Line, Pair, Pairing, Reach};
-use crate::text::numbers::{percent, plural};
+use crate::text::numbers::plural;
 
 pub(super) const SECTION: Section = Section { id: "answers", title: "Five questions", body };
 
@@ -18,8 +19,9 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     let mut doc = Doc::new();
     doc.everywhere(Content::Pairs(Pairing::Answers, answers(found).into()));
     doc.documents(Content::note(Line::from("Stopping policy: ").code(found.policy.as_str()).text(format!(
-        ". A variant is structural when the exact test against its baseline, adjusted for all variants \
-             (Benjamini–Hochberg), stays at or below {}.",
+        ". A generator is tested first over all its cases (Cochran–Mantel–Haenszel, adjusted by Benjamini–Hochberg); where it \
+             changes outcomes, a variant is structural when the exact test against its baseline, adjusted within the \
+             generator, stays at or below {}. Bounds hold although runs were looked at one by one.",
         found.alpha
     ))));
     Some(doc)
@@ -47,51 +49,52 @@ fn answers(found: &Robustness) -> [Pair; 5] {
     .map(|(reach, question, answer)| Pair { reach, name: question.into(), value: answer.into() })
 }
 
-/// `a, b and 3 more`
-fn listed(names: &[String]) -> String {
-    match names.len() {
-        0 => String::new(),
-        1 => names[0].clone(),
-        n if n <= MAX_NAMED => format!("{} and {}", names[..n - 1].join(", "), names[n - 1]),
-        n => format!("{} and {} more", names[..MAX_NAMED].join(", "), n - MAX_NAMED),
-    }
-}
-
+/// How many instructions have each word, then every one that is not stable with its sentence.
 fn convergence(found: &Robustness) -> String {
-    let with = |verdict| found.baselines.iter().filter(move |baseline| baseline.verdict == verdict);
     let total = found.baselines.iter().filter(|baseline| baseline.runs > 0).count();
     if total == 0 {
         return "Not asked: no instruction was run repeatedly as it stands.".to_owned();
     }
-    let stable = with(BaselineVerdict::Stable).count();
-    let mut text =
-        format!("{stable} of {} stable", plural(total as u64, "instruction is", "instructions are"));
-    let flaky: Vec<String> = with(BaselineVerdict::Flaky).map(spread).collect();
-    if !flaky.is_empty() {
-        text.push_str(&format!("; flaky: {}", listed(&flaky)));
-    }
-    let open: Vec<String> = with(BaselineVerdict::Undetermined).map(spread).collect();
-    if !open.is_empty() {
-        text.push_str(&format!("; too few runs to say: {}", listed(&open)));
-    }
-    if let Some(weakest) =
-        with(BaselineVerdict::Stable).filter_map(|baseline| baseline.agreement_low).reduce(f64::min)
-    {
-        text.push_str(&format!(
-            ". Of those that are stable, the usual outcome has a share of at least {} each (95 % confidence)",
-            percent(weakest)
-        ));
-    }
-    text + "."
+    let with = |verdict| found.baselines.iter().filter(move |baseline| baseline.verdict == verdict).count();
+    let counted: Vec<String> = [
+        (with(BaselineVerdict::Stable), "stable"),
+        (with(BaselineVerdict::ConsistentSoFar), "consistent so far"),
+        (with(BaselineVerdict::MostlyTheSame), "mostly the same"),
+        (with(BaselineVerdict::Flaky), "flaky"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{count} {word}"))
+    .collect();
+    let several = several_slots(found.baselines.iter().map(|baseline| baseline.slot.as_str()));
+    let each: Vec<String> = found
+        .baselines
+        .iter()
+        .filter(|baseline| baseline.runs > 0)
+        .map(|baseline| {
+            format!("{}: {}", named(several, &baseline.slot, &baseline.case_id), baseline.sentence)
+        })
+        .collect();
+    let instructions = plural(total as u64, "instruction", "instructions");
+    format!("Of {instructions}, {}. {}.", counted.join(", "), sentences(&each))
 }
 
-/// `regex (7 of 10 alike, at least 39 %)`
-fn spread(baseline: &Baseline) -> String {
-    let low = baseline.agreement_low.map(percent).unwrap_or_default();
-    format!(
-        "{} ({} of {} runs alike, a share of at least {low})",
-        baseline.case_id, baseline.modal_runs, baseline.runs
-    )
+/// Whether a name needs its target.
+fn several_slots<'a>(mut slots: impl Iterator<Item = &'a str>) -> bool {
+    let first = slots.next();
+    slots.any(|slot| Some(slot) != first)
+}
+
+fn named(several: bool, slot: &str, name: &str) -> String {
+    if several { format!("{slot}, {name}") } else { name.to_owned() }
+}
+
+/// Several sentences; beyond some, how many more there are.
+fn sentences(all: &[String]) -> String {
+    match all.len() {
+        n if n <= MAX_NAMED => all.join(". "),
+        n => format!("{}. {} more are below", all[..MAX_NAMED].join(". "), n - MAX_NAMED),
+    }
 }
 
 fn sensitivity(found: &Robustness) -> String {
@@ -100,34 +103,26 @@ fn sensitivity(found: &Robustness) -> String {
     if assessed == 0 {
         return "Not asked: no variant was run beside a baseline.".to_owned();
     }
-    let with = |verdict| found.variants.iter().filter(|variant| variant.verdict == verdict).count() as u64;
-    let structural = with(VariantVerdict::Structural);
-    let mut text = format!(
-        "{structural} of {} behave differently from their baseline; {} deviate no more than chance explains",
-        plural(assessed, "variant", "variants"),
-        with(VariantVerdict::Stochastic)
-    );
-    let hurt: Vec<String> = found
-        .generators
-        .iter()
-        .filter(|generator| generator.structural > 0)
-        .map(|generator| {
-            format!("{} ({} of {})", generator.generator, generator.structural, generator.variants)
-        })
-        .collect();
-    if !hurt.is_empty() {
-        text.push_str(&format!(". What matters: {}", listed(&hurt)));
+    let several = several_slots(found.generators.iter().map(|generator| generator.slot.as_str()));
+    // What changes outcomes first, then what is equivalent, then what nobody can say.
+    let order =
+        [GeneratorEffect::ChangesOutcomes, GeneratorEffect::Equivalent, GeneratorEffect::NotEnoughRuns];
+    let mut each: Vec<String> = Vec::new();
+    for effect in order {
+        for generator in found.generators.iter().filter(|generator| generator.effect == effect) {
+            let slot = if several { format!("{}: ", generator.slot) } else { String::new() };
+            let structural = match generator.structural {
+                0 => String::new(),
+                count => format!("; {count} of its {} variants differ by themselves", generator.variants),
+            };
+            each.push(format!("{slot}{}{structural}", generator.sentence));
+        }
     }
-    let calm: Vec<String> = found
-        .generators
-        .iter()
-        .filter(|generator| generator.structural == 0)
-        .map(|generator| generator.generator.clone())
-        .collect();
-    if !calm.is_empty() {
-        text.push_str(&format!(". No effect was seen of {}", listed(&calm)));
-    }
-    text + "."
+    each.extend(found.components.iter().map(|part| {
+        let slot = if several { format!("{}: ", part.slot) } else { String::new() };
+        format!("{slot}Where success varies: {}", part.sentence)
+    }));
+    format!("{}.", sentences(&each))
 }
 
 fn repair(found: &Robustness) -> String {
@@ -155,26 +150,24 @@ fn complexity(found: &Robustness) -> String {
     if found.levels.is_empty() {
         return "Not asked: the suite has no stress ladder.".to_owned();
     }
-    let stressed = found.cases.iter().filter(|case| {
-        found.levels.iter().any(|level| level.slot == case.slot && level.case_id == case.case_id)
-    });
-    let each: Vec<String> = stressed
-        .map(|case| match (case.holds_up_to, case.boundary) {
-            (Some(holds), Some(boundary)) => format!(
-                "{} holds up to level {holds} and fails systematically from level {boundary} on",
-                case.case_id
-            ),
-            (None, Some(boundary)) => {
-                format!("{} fails systematically from level {boundary} on", case.case_id)
-            }
-            (Some(holds), None) => format!(
-                "{} holds up to level {holds}; no level of its ladder fails systematically",
-                case.case_id
-            ),
-            (None, None) => format!("{}: no level is a clear success or a clear failure", case.case_id),
+    let several = several_slots(found.levels.iter().map(|level| level.slot.as_str()));
+    let each: Vec<String> = found
+        .cases
+        .iter()
+        .filter_map(|case| {
+            let boundary = case.boundary.as_ref()?;
+            let own =
+                found.levels.iter().filter(|level| level.slot == case.slot && level.case_id == case.case_id);
+            let words: Vec<String> =
+                own.map(|level| format!("level {} {}", level.level, words::level(level.verdict))).collect();
+            let name = named(several, &case.slot, &case.case_id);
+            Some(format!("{name}: {}; {}", boundary.sentence, words.join(", ")))
         })
         .collect();
-    format!("{}.", each.join("; "))
+    match each.is_empty() {
+        true => "No run of a level could be assessed.".to_owned(),
+        false => format!("{}.", sentences(&each)),
+    }
 }
 
 fn kind_of_failure(found: &Robustness) -> String {
@@ -213,8 +206,8 @@ fn kind_of_failure(found: &Robustness) -> String {
         _ => "Half and half",
     };
     format!(
-        "{lead}: of {}, {structural} are of variants that differ structurally, {beyond} of levels beyond the boundary, \
-         {constant} of instructions that fail every time alike; the other {} come and go.",
+        "{lead}: of {}, {structural} are of variants that differ structurally, {beyond} of levels that fail systematically, \
+         {constant} of instructions that are stable in failing; the other {} come and go.",
         plural(total, "failed run", "failed runs"),
         total - systematic
     )

@@ -21,7 +21,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         table.row(vec![observation.into(), cause.into(), meaning.into()]);
     }
     if table.is_empty() {
-        let text = "Nothing to attribute: no instruction is flaky, no variant differs, no level fails.";
+        let text = "Nothing to attribute: no instruction is called flaky, no variant structural, no level a systematic failure.";
         doc.documents(Content::plain(text));
         return Some(doc);
     }
@@ -77,7 +77,7 @@ fn rows(found: &Robustness) -> Vec<Row> {
             meaning,
         ));
     }
-    for case in found.cases.iter().filter(|case| case.boundary.is_some()) {
+    for case in &found.cases {
         let level = found.levels.iter().find(|level| {
             level.slot == case.slot
                 && level.case_id == case.case_id

@@ -4,11 +4,12 @@
 use proofhouse_ledger::record::Observed;
 use proofhouse_ledger::summary::robustness::{Baseline, BaselineVerdict, Case};
 
+use super::words;
 use crate::spine::present::words::{figure, parts};
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{of, percent, plural};
+use crate::text::numbers::{interval, of, percent, plural, points};
 
 pub(super) const SECTION: Section =
     Section { id: "calibration", title: "Calibration: each instruction as it stands", body };
@@ -37,9 +38,9 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     let mut doc = Doc::new();
     doc.documents(table);
     doc.documents(Content::note(
-        "The success rate has its Wilson 95 % interval. “At least” is the exact one-sided 95 % bound of the usual \
-         outcome's share. Under rewording: success of the worst and the best variant, and how often two runs with \
-         different wordings disagree.",
+        "The success rate has its Wilson 95 % interval. The verdict's bounds are of the usual outcome's share, 95 % each, and hold \
+         although runs were looked at one by one; each says which bound it is. Under rewording: success of the worst and the best \
+         variant, and the disagreement of two runs that wording adds to noise.",
     ));
     Some(doc)
 }
@@ -48,18 +49,22 @@ fn row(baseline: &Baseline, case: Option<&Case>, several: bool) -> Vec<Cell> {
     let name =
         Line::default().name(baseline.case_id.as_str()).records(vec![("case", baseline.case_id.clone())]);
     let name = Cell::from(name);
-    let (tone, word) = match baseline.verdict {
-        BaselineVerdict::Stable => (Tone::Good, "stable"),
-        BaselineVerdict::Flaky => (Tone::Bad, "flaky"),
-        BaselineVerdict::Undetermined => (Tone::Open, "too few runs"),
-        BaselineVerdict::Unassessed => (Tone::Open, "not assessed"),
+    let tone = match baseline.verdict {
+        BaselineVerdict::Stable => Tone::Good,
+        BaselineVerdict::Flaky => Tone::Bad,
+        BaselineVerdict::ConsistentSoFar | BaselineVerdict::MostlyTheSame | BaselineVerdict::Unassessed => {
+            Tone::Open
+        }
     };
-    let low = baseline.agreement_low.map_or_else(|| "–".to_owned(), percent);
+    let share = interval(baseline.agreement_low, baseline.agreement_high).unwrap_or_else(|| "–".to_owned());
     vec![
         if several { name.small(Line::default().name(baseline.slot.as_str())) } else { name },
-        Cell::from(word).tone(tone),
+        Cell::from(words::baseline(baseline.verdict))
+            .tone(tone)
+            .small(baseline.sentence.as_str())
+            .class("verdict"),
         baseline.modal.as_ref().map_or_else(Cell::dash, |seen| outcome(seen).into()),
-        Cell::from(of(baseline.modal_runs, baseline.runs)).small(format!("at least {low}")),
+        Cell::from(of(baseline.modal_runs, baseline.runs)).small(share),
         figure(&baseline.success).into(),
         parts(&baseline.success).into(),
         rewording(case).into(),
@@ -67,30 +72,35 @@ fn row(baseline: &Baseline, case: Option<&Case>, several: bool) -> Vec<Cell> {
     ]
 }
 
-/// `0 % to 100 %, 55.6 % disagree`: the worst and the best variant, and how often two wordings disagree.
+/// `0 % to 100 %; +44.0 points by wording (+12.0 to +70.0)`: the worst and the best variant, and the sensitivity.
 fn rewording(case: Option<&Case>) -> String {
     let Some((worst, best)) = case.and_then(|case| Some((case.worst?, case.best?))) else {
         return "–".to_owned();
     };
-    let disagree = case.and_then(|case| case.sensitivity).map(percent).unwrap_or_default();
-    match worst == best {
-        true => format!("{} always; {disagree} disagree", percent(worst)),
-        false => format!("{} to {}; {disagree} disagree", percent(worst), percent(best)),
-    }
+    let rates = match worst == best {
+        true => format!("{} always", percent(worst)),
+        false => format!("{} to {}", percent(worst), percent(best)),
+    };
+    let adds = |case: &Case| {
+        let (low, high) = (points(case.sensitivity_low?), points(case.sensitivity_high?));
+        Some(format!("; {} points by wording ({low} to {high})", points(case.sensitivity?)))
+    };
+    rates + &case.and_then(adds).unwrap_or_default()
 }
 
-/// `up to 2, not from 3`
+/// `between 2 and 4`
 fn ladder(case: Option<&Case>) -> String {
-    match case.map(|case| (case.holds_up_to, case.boundary)) {
-        Some((Some(holds), Some(boundary))) => format!("holds up to {holds}, fails from {boundary}"),
-        Some((Some(holds), None)) => format!("holds up to {holds}"),
-        Some((None, Some(boundary))) => format!("fails from {boundary}"),
-        _ => "–".to_owned(),
+    match case.and_then(|case| case.boundary.as_ref()).map(|boundary| (boundary.above, boundary.below)) {
+        Some((Some(above), Some(below))) => format!("boundary between {above} and {below}"),
+        Some((Some(above), None)) => format!("boundary above {above}"),
+        Some((None, Some(below))) => format!("boundary at or below {below}"),
+        Some((None, None)) => "boundary anywhere".to_owned(),
+        None => "–".to_owned(),
     }
 }
 
 /// `succeeds, 1 attempt, 0 repairs`
-pub(super) fn outcome(seen: &Observed) -> String {
+pub(in crate::kinds::robustness) fn outcome(seen: &Observed) -> String {
     let mut parts = vec![match (seen.success, seen.failure_stage) {
         (true, _) => "succeeds".to_owned(),
         (false, Some(stage)) => format!("fails ({})", stage.as_str()),

@@ -1,6 +1,6 @@
 //! Cases down, generators across: how much of the baseline's success each kind of rewording leaves.
 
-use proofhouse_ledger::summary::robustness::{Robustness, Variant, VariantVerdict};
+use proofhouse_ledger::summary::robustness::{GeneratorEffect, Robustness, Variant, VariantVerdict};
 
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
@@ -27,6 +27,25 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         "Each cell: the success rate over all variants of the generator, and in the darker shades how much of the \
          baseline's rate is lost. “Structural” counts variants that differ by more than chance explains.",
     ));
+    for generator in &found.generators {
+        let slot = (facts.summary.slots.len() > 1).then_some(generator.slot.as_str());
+        let line = slot.map_or(Line::default(), |slot| Line::default().name(slot).text(": "));
+        let tone = match generator.effect {
+            GeneratorEffect::ChangesOutcomes => Tone::Bad,
+            GeneratorEffect::Equivalent => Tone::Good,
+            GeneratorEffect::NotEnoughRuns => Tone::Open,
+        };
+        doc.documents(Content::finding(tone, line.text(format!("{}.", generator.sentence))));
+    }
+    for case in &found.cases {
+        let Some(sentence) = &case.sensitivity_sentence else { continue };
+        let line = Line::default().name(case.case_id.as_str()).text(format!(": {sentence}."));
+        doc.documents(Content::finding(Tone::Neutral, line));
+    }
+    for part in &found.components {
+        let line = Line::default().name(part.slot.as_str()).text(format!(": {}.", part.sentence));
+        doc.documents(Content::finding(Tone::Neutral, line));
+    }
     variants(&mut doc, found);
     shortfalls(&mut doc, found);
     Some(doc)
@@ -100,7 +119,7 @@ fn variants(doc: &mut Doc, found: &Robustness) {
     let mut table = Table::new("plain", "Every variant", columns);
     for variant in found.variants.iter().take(MAX_LISTED) {
         let (tone, word) = match variant.verdict {
-            VariantVerdict::NoEvidence => (Tone::Good, "no evidence"),
+            VariantVerdict::NoEvidence => (Tone::Open, "no deviation seen"),
             VariantVerdict::Stochastic => (Tone::Open, "stochastic"),
             VariantVerdict::Structural => (Tone::Bad, "structural"),
             VariantVerdict::Unassessed => (Tone::Open, "not assessed"),

@@ -1,7 +1,8 @@
 //! The stress ladders: level by level how often the tool succeeds, and the line where it stops.
 
-use proofhouse_ledger::summary::robustness::{Level, LevelVerdict, Robustness};
+use proofhouse_ledger::summary::robustness::{Case, Level, LevelVerdict, Robustness};
 
+use super::words;
 use crate::spine::present::words::figure;
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
@@ -30,26 +31,39 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     let mut doc = Doc::new();
     doc.documents(table);
     doc.page(Content::note(
-        "The heavy line is the capability boundary: the first level that fails systematically. Everything above it \
-         succeeds or is undetermined.",
+        "Between the heavy lines lies the capability boundary, with 95 % confidence: above them the tool succeeds more often than \
+         not, below them it does not.",
     ));
+    for case in found.cases.iter().filter_map(|case| Some((case, case.boundary.as_ref()?))) {
+        let line = Line::default().name(case.0.case_id.as_str()).text(format!(": {}.", case.1.sentence));
+        doc.documents(Content::finding(Tone::Neutral, line));
+    }
     Some(doc)
 }
 
+/// The first level that may be the boundary, and the one after it.
 fn is_boundary(found: &Robustness, level: &Level) -> bool {
-    found.cases.iter().any(|case| {
-        case.slot == level.slot && case.case_id == level.case_id && case.boundary == Some(level.level)
-    })
+    let own = |case: &&Case| case.slot == level.slot && case.case_id == level.case_id;
+    let Some(boundary) = found.cases.iter().find(own).and_then(|case| case.boundary.as_ref()) else {
+        return false;
+    };
+    let previous = found
+        .levels
+        .iter()
+        .filter(|other| {
+            other.slot == level.slot && other.case_id == level.case_id && other.level < level.level
+        })
+        .map(|other| other.level)
+        .max();
+    (previous.is_some() && previous == boundary.above) || (previous.is_some() && previous == boundary.below)
 }
 
 fn row(level: &Level) -> Vec<Cell> {
-    let (tone, word) = match level.verdict {
-        LevelVerdict::ClearSuccess => (Tone::Good, "clear success"),
-        LevelVerdict::SystematicFailure => (Tone::Bad, "systematic failure"),
-        LevelVerdict::Undetermined => (Tone::Open, "undetermined"),
-        LevelVerdict::Unassessed => (Tone::Open, "not assessed"),
+    let tone = match level.verdict {
+        LevelVerdict::Clear => Tone::Good,
+        LevelVerdict::SystematicFailure => Tone::Bad,
+        LevelVerdict::Flaky | LevelVerdict::Undetermined | LevelVerdict::Unassessed => Tone::Open,
     };
-    let why = level.stop.as_ref().map_or("", |stop| stop.reason.as_str());
     let stages: Vec<String> = level
         .failure_breakdown
         .iter()
@@ -60,7 +74,7 @@ fn row(level: &Level) -> Vec<Cell> {
         Line::default().name(level.case_id.as_str()).into(),
         level.level.to_string().into(),
         Line::default().code(level.generator.as_str()).into(),
-        Cell::from(word).tone(tone).small(why).class("verdict"),
+        Cell::from(words::level(level.verdict)).tone(tone).small(level.sentence.as_str()).class("verdict"),
         of(level.success.numerator, level.runs).into(),
         figure(&level.success).into(),
         level.mean_repairs.map_or_else(Cell::dash, |mean| format!("{mean:.1}").into()),

@@ -20,8 +20,9 @@ use crate::spine::suite::generators::{self, Asking, VariantFile, needs_model};
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::problem::{Code, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
+use crate::text::complaint::Complaint;
 
-/// The most variants of one generator that the seed's rules allow.
+/// The most variants of one generator that `policy: seed` allows.
 const SEED_MAX_COUNT: u32 = 10;
 
 /// All cases, and what is still missing.
@@ -121,6 +122,8 @@ impl Making<'_, '_> {
         let stressed = self.mode() == Some(ModeName::Stress);
         let written = case.runs.or(self.file.runs).or(self.file.runs_per_case).map(|runs| runs.0 as u32);
         let (default, _) = Policy::default_runs(self.body.policy, Mode::Baseline);
+        // 24 alike runs are stable at the default level where looks are not planned.
+        let default = if self.body.open && self.body.policy == PolicyName::Evidence { 30 } else { default };
         let mut base_runs = written.unwrap_or(default);
         if self.body.policy == PolicyName::Seed {
             base_runs = base_runs.clamp(3, 10);
@@ -233,8 +236,7 @@ impl Making<'_, '_> {
             _ => None,
         });
         if let Some(refusal) = refusal {
-            let (what, hint) = refusal.split_once("\n\nhint: ").unwrap_or((&refusal, ""));
-            self.checker.complain(Code::BadValue, steps, what).hint = Some(hint.to_owned());
+            self.checker.pass_on(Code::BadValue, steps, refusal);
         }
     }
 
@@ -243,7 +245,7 @@ impl Making<'_, '_> {
         let Some(asking) = generators::asking(self.checker, steps, written, own) else { return };
         let Asking { config, count, seed, params } = asking;
         if self.body.policy == PolicyName::Seed && count > SEED_MAX_COUNT {
-            let what = format!("{count} variants, where the seed's rules allow {SEED_MAX_COUNT}");
+            let what = format!("{count} variants, where `policy: seed` allows {SEED_MAX_COUNT}");
             self.checker
                 .complain(
                     Code::OutOfRange,
@@ -429,15 +431,11 @@ impl Making<'_, '_> {
         let name = self.file.baseline.as_deref().unwrap_or("baseline.yaml");
         let known = match baseline_cases(&parent.join(name)) {
             Ok(known) => known,
-            Err(what) => {
+            Err(complaint) => {
                 if self.file.baseline.is_some() {
-                    self.checker
-                        .complain(
-                            Code::Unreadable,
-                            &[Step::Key("baseline")],
-                            format!("{}: {what}", quoted(name)),
-                        )
-                        .hint = Some("name the baseline suite, relative to this one".to_owned());
+                    let hint = "name the baseline suite, relative to this one";
+                    let complaint = complaint.about(format!("{}:", quoted(name))).hint(hint);
+                    self.checker.pass_on(Code::Unreadable, &[Step::Key("baseline")], complaint);
                 }
                 return;
             }
@@ -466,10 +464,10 @@ impl Making<'_, '_> {
 }
 
 /// Id and instruction of every case of a baseline suite.
-fn baseline_cases(path: &Utf8Path) -> Result<Vec<(String, String)>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let suite: Json = serde_saphyr::from_str(&text).map_err(|error| error.to_string())?;
-    let Some(Json::Array(cases)) = suite.get("cases") else { return Err("it has no cases".to_owned()) };
+fn baseline_cases(path: &Utf8Path) -> Result<Vec<(String, String)>, Complaint> {
+    let text = std::fs::read_to_string(path).map_err(Complaint::of)?;
+    let suite: Json = serde_saphyr::from_str(&text).map_err(Complaint::of)?;
+    let Some(Json::Array(cases)) = suite.get("cases") else { return Err(Complaint::new("it has no cases")) };
     let text = |case: &Json, key: &str| case.get(key).and_then(Json::as_str).map(str::to_owned);
     Ok(cases.iter().filter_map(|case| Some((text(case, "id")?, text(case, "instruction")?))).collect())
 }

@@ -1,4 +1,4 @@
-//! A `robustness` suite as the user writes it: the three schemas of the seed as they are, and what they leave open.
+//! A `robustness` suite as the user writes it: the schemas of its modes, and what they leave open.
 
 use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub(crate) enum RobustnessKind {
     Robustness,
 }
 
-/// Which of the seed's schemas a suite follows; without one, a case may have variants and a ladder at once.
+/// Which question a suite asks of a tool; without one, a case may have variants and a ladder at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ModeName {
@@ -43,6 +43,26 @@ impl ModeName {
     }
 }
 
+/// Whether the looks at repeated runs are planned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Looks {
+    /// Runs end as the policy has it, and nobody adds any: bounds are exact for that.
+    #[default]
+    Planned,
+    /// Somebody may look, raise `runs` or `max_runs` and run again: bounds hold at any number of runs, and need more of them.
+    Open,
+}
+
+impl Looks {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Looks::Planned => "planned",
+            Looks::Open => "open",
+        }
+    }
+}
+
 /// How often something may be run.
 pub(crate) type Runs = Whole<1, 1000>;
 /// A deadline of one run of the tool.
@@ -54,7 +74,7 @@ pub(crate) type Seed = Whole<0, MAX_SAFE_INTEGER>;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RobustnessFile {
-    /// What the suite asks; a file with one of the seed's modes needs no word for it.
+    /// What the suite asks; a file with a `mode` needs no word for it.
     #[serde(default)]
     pub(crate) kind: Option<RobustnessKind>,
     /// The suite's name in run directories: letters, digits, `.`, `_`, `-`.
@@ -69,7 +89,7 @@ pub(crate) struct RobustnessFile {
     /// Where all randomness of the run comes from.
     #[serde(default = "zero")]
     pub(crate) seed: Seed,
-    /// Which schema of the seed the suite follows.
+    /// Which question the suite asks of a tool.
     #[serde(default)]
     pub(crate) mode: Option<ModeName>,
     /// Another word for `mode`.
@@ -99,9 +119,12 @@ pub(crate) struct RobustnessFile {
     /// When to stop repeating; default `evidence`.
     #[serde(default)]
     pub(crate) policy: PolicyName,
-    /// The share that a baseline's modal outcome must have to be called stable; default 0.5.
+    /// The share that a baseline's modal outcome must have to be called stable, from 0.5 to below 1; default 0.8.
     #[serde(default)]
     pub(crate) agreement: Option<Fraction>,
+    /// Whether the looks at the runs are planned; default `planned`.
+    #[serde(default)]
+    pub(crate) looks: Looks,
     /// The case of a baseline suite that this suite varies.
     #[serde(default)]
     pub(crate) base_case: Option<String>,

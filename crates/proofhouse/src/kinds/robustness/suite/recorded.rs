@@ -8,7 +8,7 @@ use proofhouse_ledger::{Digest, canonical};
 use serde::{Deserialize, Serialize};
 
 use super::{Rewriter, RobustnessFile};
-use crate::family::target::{At, TargetConfig};
+use crate::family::target::TargetConfig;
 use crate::family::vary::guard::Reason;
 use crate::family::vary::{MAX_ATTEMPTS, Prompt};
 use crate::spine::suite::check::Checker;
@@ -16,6 +16,7 @@ use crate::spine::suite::keys;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::problem::{Code, Place, Problem};
 use crate::spine::suite::tree::Step;
+use crate::text::complaint::Complaint;
 
 /// What a model was asked for one variant, and what came of it: one line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,15 +74,16 @@ impl Recorded {
     ///
     /// # Errors
     /// Line and reason of what cannot be read.
-    pub fn read(path: &Utf8Path) -> Result<Recorded, (u64, String)> {
+    pub fn read(path: &Utf8Path) -> Result<Recorded, (u64, Complaint)> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Recorded::default()),
-            Err(error) => return Err((0, error.to_string())),
+            Err(error) => return Err((0, Complaint::of(error))),
         };
         let mut answers = BTreeMap::new();
         for (line, number) in text.lines().zip(1..) {
-            let answer: Answer = serde_json::from_str(line).map_err(|error| (number, error.to_string()))?;
+            let answer: Answer =
+                serde_json::from_str(line).map_err(|error| (number, Complaint::of(error)))?;
             answers.insert(answer.key, answer);
         }
         Ok(Recorded { answers })
@@ -123,13 +125,8 @@ pub(super) fn rewriter(
 ) -> Option<Rewriter> {
     let written = file.rewriter.as_ref()?;
     for complaint in written.target.check() {
-        let mut steps =
-            vec![Step::Key("rewriter"), Step::Key("target"), Step::Key(written.target.kind_name())];
-        steps.extend(complaint.at.iter().map(|at| match at {
-            At::Key(key) => Step::Key(key),
-            At::Index(index) => Step::Index(*index),
-        }));
-        checker.complain(Code::BadValue, &steps, complaint.what).hint = complaint.hint;
+        let steps = [Step::Key("rewriter"), Step::Key("target"), Step::Key(written.target.kind_name())];
+        checker.pass_on(Code::BadValue, &steps, complaint);
     }
     if matches!(written.target, TargetConfig::Command(_)) {
         let steps = [Step::Key("rewriter"), Step::Key("target")];

@@ -1,5 +1,7 @@
 //! The tools that a suite tests: from the suite itself or from `--target`, with the files that they start with.
 
+use std::sync::Arc;
+
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::files::sorted_dir;
 
@@ -9,10 +11,12 @@ use crate::family::target::{Command, TargetConfig};
 use crate::kinds::robustness::RobustnessFlags;
 use crate::spine::suite::bounds::Ordered;
 use crate::spine::suite::check::Checker;
+use crate::spine::suite::de::{self, Reading};
 use crate::spine::suite::keys;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::problem::{Code, Place, Problem, quoted};
-use crate::spine::suite::tree::Step;
+use crate::spine::suite::tree::{Source, Step, Tree};
+use crate::text::complaint::Complaint;
 
 /// How many files a working directory may start with, and how large they are together.
 const MAX_FILES: usize = 4096;
@@ -52,26 +56,37 @@ fn named_targets(
     if let Ok(bytes) = std::fs::read(path) {
         checker.problems.extend(keys::in_bytes(path.as_str(), &bytes, loading.keys));
     }
-    let mut refuse = |what: String| {
+    let refuse = |problems: &mut Vec<Problem>, what: String| {
         let hint =
             "the file holds targets by name: `forge: {command: {argv: [forge, \"{instruction}\"], …}}`";
-        checker.problems.push(Problem::new(Code::BadValue, Place::whole(path.as_str()), what).hint(hint));
-        Vec::new()
+        problems.push(Problem::new(Code::BadValue, Place::whole(path.as_str()), what).hint(hint));
     };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) => return refuse(format!("the targets cannot be read: {error}")),
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            refuse(&mut checker.problems, format!("the targets cannot be read: {error}"));
+            return Vec::new();
+        }
     };
-    let targets: Ordered<TargetConfig> = match serde_saphyr::from_str(&text) {
-        Ok(targets) => targets,
-        Err(error) => return refuse(error.to_string()),
+    let source = Source::new(path.to_string(), bytes).map_err(|problem| vec![problem]);
+    let tree = match source.and_then(|source| Tree::parse(Arc::new(source))) {
+        Ok(tree) => tree,
+        Err(problems) => {
+            checker.problems.extend(problems);
+            return Vec::new();
+        }
+    };
+    let Reading { value, problems, .. } = de::read::<Ordered<TargetConfig>>(&tree, loading.lenient);
+    let Some(targets) = value.filter(|_| problems.is_empty()) else {
+        checker.problems.extend(problems);
+        return Vec::new();
     };
     for (slot, target) in &targets.0 {
         if let Err(error) = proofhouse_ledger::id::check_name(slot) {
-            refuse(error.to_string());
+            refuse(&mut checker.problems, error.to_string());
         }
         for complaint in target.check() {
-            refuse(format!("target {}: {}", quoted(slot), complaint.what));
+            refuse(&mut checker.problems, format!("target {}: {}", quoted(slot), complaint.what));
         }
     }
     targets.0
@@ -94,45 +109,48 @@ fn setup(
     let Some(workdir) = &command.workdir else { return empty };
     let leaves = |part: Utf8Component<'_>| !matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
     let read = match Utf8Path::new(workdir).components().any(leaves) {
-        true => Err("it leaves the suite's directory".to_owned()),
+        true => Err(Complaint::new("it leaves the suite's directory")),
         false => read_folder(&base.join(workdir)),
     };
     match read {
         Ok(files) => ToolSetup { files, ..empty },
-        Err(what) => {
+        Err(complaint) => {
             let steps = [Step::Key("targets"), Step::Key(slot), Step::Key("command"), Step::Key("workdir")];
             let steps = if from_suite { &steps[..] } else { &[] };
-            checker.complain(Code::Unreadable, steps, format!("{}: {what}", quoted(workdir))).hint = Some(
-                "name a folder with the files that the tool starts with, relative to the suite".to_owned(),
-            );
+            let hint = "name a folder with the files that the tool starts with, relative to the suite";
+            let complaint = complaint.about(format!("{}:", quoted(workdir))).hint(hint);
+            checker.pass_on(Code::Unreadable, steps, complaint);
             empty
         }
     }
 }
 
 /// Every file below a folder, sorted by path.
-fn read_folder(root: &Utf8Path) -> Result<Vec<WorkFile>, String> {
+fn read_folder(root: &Utf8Path) -> Result<Vec<WorkFile>, Complaint> {
     let mut files = Vec::new();
     let mut open = vec![Utf8PathBuf::new()];
     let mut bytes_left = MAX_BYTES;
     while let Some(dir) = open.pop() {
-        for name in sorted_dir(&root.join(&dir)).map_err(|error| error.to_string())? {
+        for name in sorted_dir(&root.join(&dir)).map_err(Complaint::of)? {
             let path = dir.join(name);
             let full = root.join(&path);
-            let about = std::fs::symlink_metadata(&full).map_err(|error| format!("{path}: {error}"))?;
+            let about = std::fs::symlink_metadata(&full)
+                .map_err(|error| Complaint::new(format!("{path}: {error}")))?;
             if about.is_dir() {
                 open.push(path);
                 continue;
             }
             if !about.is_file() {
-                return Err(format!("{path} is neither a file nor a folder; links are not followed"));
+                return Err(Complaint::new(format!(
+                    "{path} is neither a file nor a folder; links are not followed"
+                )));
             }
-            let bytes = std::fs::read(&full).map_err(|error| format!("{path}: {error}"))?;
+            let bytes = std::fs::read(&full).map_err(|error| Complaint::new(format!("{path}: {error}")))?;
             bytes_left = bytes_left
                 .checked_sub(bytes.len())
-                .ok_or(format!("more than {} MiB of files", MAX_BYTES >> 20))?;
+                .ok_or_else(|| Complaint::new(format!("more than {} MiB of files", MAX_BYTES >> 20)))?;
             if files.len() == MAX_FILES {
-                return Err(format!("more than {MAX_FILES} files"));
+                return Err(Complaint::new(format!("more than {MAX_FILES} files")));
             }
             files.push(WorkFile { path: path.into_string(), bytes, executable: is_executable(&about) });
         }

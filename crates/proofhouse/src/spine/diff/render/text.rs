@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Style;
 use super::words::{Piece, Reading, reading, visible};
 use crate::spine::diff::report::{Change, Class, FieldChange, Flaw, Place, Report, RunFacts, Side};
+use crate::text::doc::terminal::{padded, width};
 use crate::text::numbers::count as grouped;
 
 /// The report as text. Without colour, changed words are marked as `[-old-]{+new+}`.
@@ -145,10 +146,10 @@ fn record(out: &mut String, change: &Change, paint: Paint) {
         paint.bold(&visible(&change.trial.case_id)),
         paint.dim(&whereabouts(change))
     );
-    let width = change.fields.iter().map(|field| field.pointer.chars().count()).max().unwrap_or(0).min(24);
+    let widest = change.fields.iter().map(|field| width(&visible(&field.pointer))).max().unwrap_or(0).min(24);
     for field in &change.fields {
-        let pointer = visible(&field.pointer);
-        let _ = writeln!(out, "    {pointer:width$}  {}", mixed(field, paint));
+        let pointer = padded(&visible(&field.pointer), widest);
+        let _ = writeln!(out, "    {pointer}  {}", mixed(field, paint));
     }
     if change.more_fields > 0 {
         let _ = writeln!(out, "    {}", paint.dim(&format!("… {} more fields differ", change.more_fields)));

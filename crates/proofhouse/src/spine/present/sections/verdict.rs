@@ -1,12 +1,12 @@
 //! The verdict and its uncertainty: the gate, each target's pass rate with its interval, and what was not assessed.
 
-use proofhouse_ledger::summary::{Slot, Summary};
+use proofhouse_ledger::summary::{Rate, Slot, Summary};
 
 use super::{Facts, Section};
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{count, interval, of, percent, plural};
+use crate::text::numbers::{count, interval, of, plural};
 
 pub(super) const SECTION: Section = Section { id: "verdict", title: "Verdict", body };
 
@@ -108,12 +108,24 @@ fn rates(doc: &mut Doc, facts: &Facts<'_>) {
         Column::number("Passed of assessed"),
         Column::number("Not assessed"),
     ];
+    let open = slots.iter().any(|slot| bounds(facts, slot).is_some());
+    if open {
+        columns.push(Column::number("If those failed–passed"));
+    }
     if repeated {
         columns.push(Column::number("Flaky cases"));
     }
     let mut table = Table::new("rates", "Pass rate of each target", columns);
     for slot in slots {
         let mut cells = slot_row(facts, slot);
+        if open {
+            cells.push(match bounds(facts, slot) {
+                Some([worst, best]) => {
+                    interval(Some(worst), Some(best)).map_or_else(Cell::dash, |text| text.into())
+                }
+                None => Cell::dash(),
+            });
+        }
         if repeated {
             cells.push(match slot.flaky_cases.denominator {
                 0 => Cell::dash(),
@@ -130,10 +142,11 @@ fn slot_row(facts: &Facts<'_>, slot: &Slot) -> Vec<Cell> {
     let rate = &slot.pass_rate;
     let gate = facts.summary.gate.as_ref().map(|gate| gate.pass_rate);
     let clustered = slot.pass_rate_clustered.as_ref();
-    let mut range = words::range(rate);
-    if let Some(wider) = clustered.and_then(|mean| interval(mean.low, mean.high)) {
-        range = range.small(format!("{wider} over cases"));
-    }
+    // Trials of one case are not independent: where there are several, the case is the unit.
+    let range = match clustered.and_then(|mean| interval(mean.low, mean.high)) {
+        Some(over_cases) => Cell::from(over_cases).small("over cases".to_owned()),
+        None => words::range(rate),
+    };
     vec![
         Line::default().name(slot.slot.as_str()).into(),
         Cell::from(words::rate(rate)).class(if rate.value.is_some() { "big" } else { "big missing" }),
@@ -161,11 +174,15 @@ fn unassessed(facts: &Facts<'_>, slot: &Slot) -> Cell {
         return if spared > 0 { cell.small(format!("{} not needed", count(spared))) } else { cell };
     }
     let line = Line::from(count(unassessed)).records(behind(slot, "unassessed"));
-    let cell = Cell::from(line.text(format!(" of {}", count(slot.trials)))).class("unassessed");
-    match (rate.value, slot.pass_rate_all.value) {
-        (Some(_), Some(worst)) => cell.small(format!("{} if all had failed", percent(worst))),
-        _ => cell,
-    }
+    Cell::from(line.text(format!(" of {}", count(slot.trials)))).class("unassessed")
+}
+
+/// The rate if everything that was not assessed had failed, and if it had passed (Manski 1990); none where all was assessed.
+fn bounds(facts: &Facts<'_>, slot: &Slot) -> Option<[f64; 2]> {
+    let planned = slot.trials - facts.spared(&slot.counts);
+    let Rate { numerator: passed, denominator: assessed, .. } = slot.pass_rate;
+    let open = planned.checked_sub(assessed).filter(|open| *open > 0)?;
+    Some([passed, passed + open].map(|count| count as f64 / planned as f64))
 }
 
 fn reading_help(facts: &Facts<'_>) -> Content {
@@ -173,8 +190,9 @@ fn reading_help(facts: &Facts<'_>) -> Content {
     help.page(Content::plain(
         "The dot is the share of assessed trials that passed; the bar is the Wilson 95 % interval, which takes \
          the trials as independent. The lighter bar below it takes all trials of one case as one cluster: where \
-         cases are repeated, it is the more careful one. A trial that could not be judged (an error, a timeout, \
-         no verdict) is neither passed nor failed; it is counted under “not assessed”.",
+         cases are repeated, it is the interval that is printed. A trial that could not be judged (an error, a \
+         timeout, no verdict) is neither passed nor failed; it is counted under “not assessed”, and beside it \
+         stands what the rate would be if all of those had failed, and if all had passed.",
     ));
     if facts.summary.gate.is_some() {
         help.page(Content::plain("The dashed line is the pass rate that the gate asks for."));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use proofhouse_ledger::Json;
-use proofhouse_ledger::json::{ParseError, Strictness, parse};
+use proofhouse_ledger::json::{Fault, ParseError, Strictness, parse};
 
 use super::super::problem::{Code, Problem, quoted};
 use super::super::tree::{Step, push_step};
@@ -77,12 +77,13 @@ fn pointer_at(text: &[u8], byte: usize) -> String {
 /// Says what is there instead of what is missing, where that is what the author will look for.
 fn named(text: &[u8], mut error: ParseError) -> ParseError {
     let at = error.offset.min(text.len());
-    if error.what.contains("UTF-8") {
+    if error.fault == Fault::NotUtf8 {
         error.path = pointer_at(text, at);
     } else if text[..at].ends_with(b"-") && text[at..].starts_with(b"Infinity") {
+        error.fault = Fault::NotANumber;
         error.what = "`-Infinity` is not JSON".to_owned();
         error.offset -= 1;
-    } else if error.what == "duplicate key" {
+    } else if error.fault == Fault::DuplicateKey {
         let key = error.path.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
         error.what = format!("duplicate key {}", quoted(&key));
     }
@@ -91,20 +92,22 @@ fn named(text: &[u8], mut error: ParseError) -> ParseError {
 
 /// The problem of a text that does not parse.
 pub(super) fn parse_problem(error: &ParseError, place: Place) -> Problem {
-    let (code, hint) = match error.what.as_str() {
-        what if what.contains("2^53") => (
+    let (code, hint) = match error.fault {
+        Fault::InexactInteger => (
             Code::NotCanonical,
             "write it as text in double quotes, or let `determinism: {strict_serialization: false}` do so",
         ),
-        what if what.contains("not JSON") || what.contains("too large") => {
+        Fault::NotANumber | Fault::TooLarge => {
             (Code::NotCanonical, "JSON has no such number; write null, or text in double quotes")
         }
-        what if what.contains("surrogate") => {
+        Fault::LoneSurrogate => {
             (Code::NotCanonical, "a character beyond U+FFFF is two escapes in a row: `\\ud83d\\ude00`")
         }
-        what if what.contains("duplicate key") => (Code::DuplicateKey, "keep one of the two"),
-        what if what.contains("UTF-8") => (Code::Syntax, "save the file as UTF-8"),
-        _ => (Code::Syntax, "check that the row is JSON: double quotes, no comma at the end, no comments"),
+        Fault::DuplicateKey => (Code::DuplicateKey, "keep one of the two"),
+        Fault::NotUtf8 => (Code::Syntax, "save the file as UTF-8"),
+        Fault::Syntax => {
+            (Code::Syntax, "check that the row is JSON: double quotes, no comma at the end, no comments")
+        }
     };
     Problem::new(code, place, error.what.clone()).at_path(dotted(&error.path)).hint(hint)
 }
@@ -126,16 +129,16 @@ pub(super) fn dotted(pointer: &str) -> String {
 pub(super) fn error_range(text: &[u8], error: &ParseError) -> Range<usize> {
     let at = error.offset.min(text.len());
     let before = &text[..at];
-    if error.what.contains("duplicate key") {
+    if error.fault == Fault::DuplicateKey {
         let end = memchr::memrchr(b'"', before).map_or(at, |quote| quote + 1);
         let from = memchr::memrchr(b'"', &text[..end.saturating_sub(1)]).unwrap_or(at);
         return from..end;
     }
-    if error.what.contains("surrogate") {
+    if error.fault == Fault::LoneSurrogate {
         let from = memchr::memmem::rfind(before, b"\\u").unwrap_or(at);
         return from..(from + 6).min(text.len());
     }
-    if error.what.contains("2^53") || error.what.contains("too large") {
+    if matches!(error.fault, Fault::InexactInteger | Fault::TooLarge) {
         let digits = before
             .iter()
             .rev()

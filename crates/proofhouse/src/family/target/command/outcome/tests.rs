@@ -70,22 +70,6 @@ fn pointers_and_artefacts() {
 }
 
 #[test]
-fn globs() {
-    for (pattern, path, holds) in [
-        ("*.py", "x.py", true),
-        ("*.py", "a/x.py", false),
-        ("**/*.py", "x.py", true),
-        ("**/*.py", "a/b/x.py", true),
-        ("a?c", "abc", true),
-        ("a?c", "a/c", false),
-        ("a.c", "abc", false),
-        ("out/**", "out/a/b", true),
-    ] {
-        assert_eq!(glob(pattern).is_match(path), holds, "{pattern} {path}");
-    }
-}
-
-#[test]
 fn rules_that_cannot_work_are_named() {
     for (text, what) in [
         (r#"[{"stdout": "(", "success": true}]"#, "the pattern cannot be read"),
@@ -100,6 +84,7 @@ fn rules_that_cannot_work_are_named() {
         (r#"[{"json": "ok", "success": true}]"#, "begins with `/`"),
         (r#"[{"file": "x", "success": true}]"#, "belong to a pointer"),
         (r#"[{"json": "/x", "file": "../x", "success": true}]"#, "leads out"),
+        (r#"[{"artefact": "out**", "success": true}]"#, "has a `**` beside other characters"),
         (r#"[{"exit_code": 0}]"#, "the rule says nothing"),
         (r#"[{"exit_code": 3, "failure_stage": "repair"}]"#, "no rule says when the tool succeeded"),
     ] {

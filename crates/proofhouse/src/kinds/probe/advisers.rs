@@ -8,23 +8,24 @@ use camino::Utf8PathBuf;
 use proofhouse_ledger::{Json, RecordId, files};
 use proofhouse_sandbox::{Sandbox, Spec, Status, recipes};
 
-use crate::family::judge::{Heard, Help, Panel, Question, Run, Subject};
-use crate::family::target::{Chat, Opening, Pipe, Reply, Silence, Target};
+use crate::family::judge::{Advice, Help, Panel, Question, Run, Subject};
+use crate::family::target::{Chat, NoAnswer, Opening, Pipe, Reply, Target};
 use crate::spine::run::execute::ExecuteError;
+use crate::text::complaint::Complaint;
 
 /// Everybody whom the judges of a suite need, by the judges' places.
-pub(super) struct Jury {
-    seats: BTreeMap<usize, Helper>,
+pub(super) struct Advisers {
+    seats: BTreeMap<usize, Adviser>,
     timeout: Duration,
 }
 
-enum Helper {
+enum Adviser {
     Models(Vec<Target>),
     Plugin(Pipe),
     Command(Arc<Sandbox>, Box<Spec>),
 }
 
-impl Jury {
+impl Advisers {
     /// Makes everybody ready whom the panel needs.
     pub(super) fn open(
         panel: &Panel,
@@ -35,35 +36,34 @@ impl Jury {
         let mut seats = BTreeMap::new();
         for (at, help) in panel.help() {
             let judge = &names[at];
-            let refuse = |what: String| ExecuteError::Judge(format!("judge `{judge}`: {what}"));
-            let helper = match help {
+            let refuse =
+                |complaint: Complaint| ExecuteError::Judge(complaint.about(format!("judge `{judge}`:")));
+            let adviser = match help {
                 Help::Models(models) => {
                     let open = |(name, config): &(String, crate::family::target::TargetConfig)| {
                         let slot = format!("judge.{judge}.{name}");
-                        config.open(&slot, opening).map_err(|complaint| {
-                            let hint =
-                                complaint.hint.map_or(String::new(), |hint| format!("\n\nhint: {hint}"));
-                            refuse(format!("model `{name}`: {}{hint}", complaint.what))
-                        })
+                        config
+                            .open(&slot, opening)
+                            .map_err(|complaint| refuse(complaint.about(format!("model `{name}`:"))))
                     };
-                    Helper::Models(models.iter().map(open).collect::<Result<_, _>>()?)
+                    Adviser::Models(models.iter().map(open).collect::<Result<_, _>>()?)
                 }
-                Help::Plugin(plugin) => Helper::Plugin(plugin.pipe(opening)),
+                Help::Plugin(plugin) => Adviser::Plugin(plugin.pipe(opening)),
                 Help::Command(run) => {
-                    let sandbox = sandbox.ok_or_else(|| refuse("it needs a sandbox".to_owned()))?;
+                    let sandbox = sandbox.ok_or_else(|| refuse(Complaint::new("it needs a sandbox")))?;
                     let spec = spec(&run, &opening.base_dir).map_err(refuse)?;
-                    Helper::Command(Arc::clone(sandbox), Box::new(spec))
+                    Adviser::Command(Arc::clone(sandbox), Box::new(spec))
                 }
             };
-            seats.insert(at, helper);
+            seats.insert(at, adviser);
         }
-        Ok(Jury { seats, timeout: opening.timeout })
+        Ok(Advisers { seats, timeout: opening.timeout })
     }
 
     /// The sandbox that programs among them run in.
     pub(super) fn sandbox(&self) -> Option<&Sandbox> {
-        self.seats.values().find_map(|helper| match helper {
-            Helper::Command(sandbox, _) => Some(sandbox.as_ref()),
+        self.seats.values().find_map(|adviser| match adviser {
+            Adviser::Command(sandbox, _) => Some(sandbox.as_ref()),
             _ => None,
         })
     }
@@ -80,35 +80,37 @@ impl Jury {
         subject: &Subject<'_>,
         only: Option<&[usize]>,
         trial: RecordId,
-    ) -> BTreeMap<usize, Vec<Heard>> {
-        let mut heard = BTreeMap::new();
-        for (at, helper) in &self.seats {
+    ) -> BTreeMap<usize, Vec<Advice>> {
+        let mut advice = BTreeMap::new();
+        for (at, adviser) in &self.seats {
             if only.is_some_and(|only| !only.contains(at)) {
                 continue;
             }
             let mut answers = Vec::new();
             for question in panel.asks(*at, subject) {
-                answers.push(self.ask(helper, question, trial).await);
+                answers.push(self.ask(adviser, question, trial).await);
             }
-            heard.insert(*at, answers);
+            advice.insert(*at, answers);
         }
-        heard
+        advice
     }
 
-    async fn ask(&self, helper: &Helper, question: Question, trial: RecordId) -> Heard {
-        match (helper, question) {
-            (Helper::Models(models), Question::Model(at, chat)) => {
+    async fn ask(&self, adviser: &Adviser, question: Question, trial: RecordId) -> Advice {
+        match (adviser, question) {
+            (Adviser::Models(models), Question::Model(at, chat)) => {
                 let chat = Chat { asker: Some(trial), ..chat };
-                Heard::Reply(Box::new(ask(models, at, &chat).await))
+                Advice::Reply(Box::new(ask(models, at, &chat).await))
             }
-            (Helper::Plugin(pipe), Question::Program(subject)) => {
+            (Adviser::Plugin(pipe), Question::Program(subject)) => {
                 let line = pipe.ask("judge", subject, self.timeout).await;
-                Heard::Line(line.map_err(|silence| match silence {
-                    Silence::NotStarted(why) | Silence::Died(why) | Silence::Garbled(why) => why,
-                    Silence::TimedOut => "the program did not answer in time".to_owned(),
+                Advice::Line(line.map_err(|no_answer| match no_answer {
+                    NoAnswer::NotStarted(why) | NoAnswer::Died(why) | NoAnswer::Garbled(why) => {
+                        Complaint::new(why)
+                    }
+                    NoAnswer::TimedOut => Complaint::new("the program did not answer in time"),
                 }))
             }
-            (Helper::Command(sandbox, spec), Question::Program(subject)) => {
+            (Adviser::Command(sandbox, spec), Question::Program(subject)) => {
                 run(Arc::clone(sandbox), Spec::clone(spec), &subject).await
             }
             (_, question) => unreachable!("a judge asks those whom it named: {question:?}"),
@@ -124,7 +126,7 @@ async fn ask(models: &[Target], at: usize, chat: &Chat) -> Reply {
 }
 
 /// The program's box: the system's programs, the named files, no network.
-fn spec(run: &Run, base_dir: &Utf8PathBuf) -> Result<Spec, String> {
+fn spec(run: &Run, base_dir: &Utf8PathBuf) -> Result<Spec, Complaint> {
     let mut spec = Spec::new(run.command.iter().map(String::as_str))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("LANG", "C.UTF-8")
@@ -136,7 +138,7 @@ fn spec(run: &Run, base_dir: &Utf8PathBuf) -> Result<Spec, String> {
         });
     for name in &run.files {
         let bytes = files::read(&base_dir.join(name))
-            .map_err(|error| format!("cannot read `{name}`: {}", error.source))?;
+            .map_err(|error| Complaint::new(format!("cannot read `{name}`: {}", error.source)))?;
         spec = spec.file(name, bytes);
         if let Some(place) = spec.files.last_mut() {
             place.executable = true;
@@ -145,12 +147,13 @@ fn spec(run: &Run, base_dir: &Utf8PathBuf) -> Result<Spec, String> {
     Ok(spec)
 }
 
-async fn run(sandbox: Arc<Sandbox>, spec: Spec, subject: &Json) -> Heard {
+async fn run(sandbox: Arc<Sandbox>, spec: Spec, subject: &Json) -> Advice {
     let spec = spec.stdin(subject.to_string());
     let ended = tokio::task::spawn_blocking(move || sandbox.run(&spec)).await;
     let Ok(outcome) = ended else {
-        return Heard::Ended { exit_code: None, stdout: String::new(), how: "it was given up".to_owned() };
+        return Advice::Ended { exit_code: None, stdout: String::new(), how: "it was given up".to_owned() };
     };
+    tracing::debug!(status = ?outcome.status, wall_ms = outcome.usage.wall_ms, tier = ?outcome.tier, "box of a judge");
     let exit_code = match outcome.status {
         Status::Ok => Some(0),
         Status::Exit(code) => Some(code),
@@ -160,5 +163,5 @@ async fn run(sandbox: Arc<Sandbox>, spec: Spec, subject: &Json) -> Heard {
     let complaint = text(&outcome.stderr.head);
     let last = complaint.lines().last().unwrap_or_default();
     let how = format!("{:?} {last}", outcome.status).trim_end().to_owned();
-    Heard::Ended { exit_code, stdout: text(&outcome.stdout.head), how }
+    Advice::Ended { exit_code, stdout: text(&outcome.stdout.head), how }
 }

@@ -9,9 +9,9 @@ use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
 use super::boxes::{Running, frame};
-use super::known::{Known, Profile, Solution};
-use super::programs;
+use super::known::{Known, Profile, Sites, Solution};
 use super::said::{self, Said};
+use super::{modules, programs};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
@@ -29,7 +29,7 @@ const WARM_WALL_S: u64 = 6;
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
 
 /// A tests' box, and the means to run candidates. Its boxes stay from one batch to the next.
-pub(super) struct Court {
+pub(super) struct TestSession {
     sandbox: Arc<Sandbox>,
     limits: Limits,
     python: recipes::Python,
@@ -46,10 +46,10 @@ pub(super) struct Court {
 /// After so many candidates its boxes are made anew, so that nothing piles up in them.
 const MOST: u32 = 2000;
 
-impl Court {
-    /// A court without any box yet.
-    pub(super) fn new(bench: &Bench, python: &recipes::Python) -> Court {
-        Court {
+impl TestSession {
+    /// A session without any box yet.
+    pub(super) fn new(bench: &Bench, python: &recipes::Python) -> TestSession {
+        TestSession {
             sandbox: bench.shared_sandbox(),
             limits: bench.budgets().test,
             python: python.clone(),
@@ -96,7 +96,7 @@ impl Court {
         if said.passed() && said.mutates && !(learns && self.learn(problem, known).mutates) {
             // What it made of its arguments must not be what makes the tests pass.
             let sites = learns.then(|| self.learn(problem, known).sites.clone());
-            (said, status) = self.run(problem, completion, &Profile::Frozen(sites.as_ref()));
+            (said, status) = self.run_frozen(problem, completion, sites.as_ref());
         }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
@@ -133,13 +133,29 @@ impl Court {
             needs_one_process = alone.passed();
             if needs_one_process {
                 decoys = spread(alone.checks);
-                decoys.retain(|decoy| !self.run_shared(problem, &text, *decoy).0.passed());
+                decoys.retain(|decoy| self.run_shared(problem, &text, *decoy).0.fails_an_assertion());
             }
         }
         // Where it passes without its changes, so has an answer to.
-        let mutates = said.mutates
-            && !(said.passed() && self.run(problem, &text, &Profile::Frozen(Some(&said.sites))).0.passed());
+        let mutates =
+            said.mutates && !(said.passed() && self.run_frozen(problem, &text, Some(&said.sites)).0.passed());
         known.solution.get_or_init(|| Solution { sites: said.sites, mutates, needs_one_process, decoys })
+    }
+
+    /// Runs an answer whose changes of what it is given do not reach the tests. An object that it changes and returns is its
+    /// copy, or the tests' own: which of the two they look for, they alone know.
+    fn run_frozen(
+        &mut self,
+        problem: &Problem,
+        completion: &str,
+        sites: Option<&Sites>,
+    ) -> (Said, Option<Status>) {
+        let (said, status) = self.run(problem, completion, &Profile::Frozen(sites, "copies"));
+        if said.passed() {
+            return (said, status);
+        }
+        let (again, status_again) = self.run(problem, completion, &Profile::Frozen(sites, "originals"));
+        if again.passed() { (again, status_again) } else { (said, status) }
     }
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
@@ -214,23 +230,45 @@ impl Court {
 
     /// Runs an answer in one process with its tests, of whose expectations one is wrong, counted from 1, or none.
     fn run_shared(&mut self, problem: &Problem, completion: &str, decoy: u64) -> (Said, Option<Status>) {
+        let finished = match self.finish(problem, decoy) {
+            Ok(finished) => finished,
+            Err(said) => return (*said, None),
+        };
         let spec = self.spec(programs::SHARED, self.limits);
         let mut running = match Running::start(&self.sandbox, spec) {
             Ok(running) => running,
             Err(error) => return broken(&error),
         };
-        let mut task = task(problem);
-        task["completion"] = completion.into();
-        task["decoy"] = decoy.into();
+        let mut task = task_of(problem, completion);
+        task["code"] = finished["code"].clone();
+        task["itself"] = finished["itself"].clone();
         let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let said = running.send(&task, GRACE).ok().and_then(|()| running.read(wait));
-        let mut said = said.unwrap_or_else(|| Said::word("gone"));
+        let mut said: Said = said.unwrap_or_else(|| Said::word("gone"));
+        said.checks = finished["checks"].as_u64().unwrap_or_default();
         // The program reports once and ends: whoever wrote before it reported for it.
         if said.passed() && running.read::<Value>(LAST_WAIT).is_some() {
             said = Said::twice();
         }
         let outcome = running.end(if said.word == "gone" { GRACE } else { LAST_WAIT });
         (said, outcome.map(|outcome| outcome.status))
+    }
+
+    /// Has the tests' box make the tests ready for one process: there nothing is to tell which expectation is wrong, if one is.
+    fn finish(&mut self, problem: &Problem, decoy: u64) -> Result<Value, Box<Said>> {
+        if self.checker.is_none() {
+            self.checker = self.start_checker().ok();
+        }
+        let Some(checker) = self.checker.as_mut() else {
+            return Err(Box::new(Said::broken("a box for the tests could not be started")));
+        };
+        let job = json!({"k": "finish", "test": problem.test, "entry": problem.entry_point, "decoy": decoy});
+        let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
+        let finished = checker.send(&job, GRACE).ok().and_then(|()| checker.read(wait));
+        finished.ok_or_else(|| {
+            let outcome = self.checker.take().and_then(|checker| checker.end(LAST_WAIT));
+            Box::new(nothing_from(outcome.as_ref()))
+        })
     }
 
     /// Has the tests' box judge whoever is at the other end of this link.
@@ -240,7 +278,7 @@ impl Court {
         }
         let mut task = task(problem);
         task["profile"] = profile.json();
-        task["frozen"] = matches!(profile, Profile::Frozen(_)).into();
+        task["frozen"] = profile.frozen().into();
         task["canonical"] = problem.canonical_solution.as_deref().into();
         task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {
@@ -334,13 +372,20 @@ fn mentions(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Gives an answer to the candidate at the other end, which is all that the candidate ever gets, and returns our end.
-fn load(ours: OwnedFd, problem: &Problem, completion: &str) -> io::Result<OwnedFd> {
+/// What a process with an answer in it is told: no test.
+fn task_of(problem: &Problem, completion: &str) -> Value {
     let mut task = task(problem);
     if let Some(fields) = task.as_object_mut() {
         fields.remove("test");
         fields.insert("completion".to_owned(), completion.into());
+        fields.insert("packages".to_owned(), modules::named_in(completion).into());
     }
+    task
+}
+
+/// Gives an answer to the candidate at the other end, which is all that the candidate ever gets, and returns our end.
+fn load(ours: OwnedFd, problem: &Problem, completion: &str) -> io::Result<OwnedFd> {
+    let task = task_of(problem, completion);
     let mut stream = std::os::unix::net::UnixStream::from(ours);
     stream.set_write_timeout(Some(GRACE))?;
     io::Write::write_all(&mut stream, &frame(&task))?;
