@@ -32,6 +32,7 @@ fn tool_with(settings: &str, debug_enabled: bool, files: Vec<WorkFile>) -> Tool 
         base: Utf8Path::new("/"),
         files,
         debug_enabled,
+        debug_bytes: 1 << 20,
         repair_enabled: true,
         environment: &|name| (name == "TOKEN").then(|| "secret".to_owned()),
     };

@@ -79,8 +79,9 @@ fn spots(text: &str) -> Vec<Spot> {
         .filter(|chunk| chunk.ends_sentence(text) && is_single(chunk, text))
         .map(|chunk| chunk.core.end)
         .collect();
-    let last = ending(text).before_punctuation;
-    if ends.last() != Some(&last) {
+    if let Some(last) = ending(text).map(|ending| ending.before_punctuation)
+        && !ends.contains(&last)
+    {
         ends.push(last);
     }
     let after_verb = chunks.first().filter(|chunk| {

@@ -1,0 +1,400 @@
+//! Orders of a whole sentence: a phrase or a clause at its front, at its end, or in commas after the verb.
+//!
+//! Two blocks change places only when neither holds a negation or a quantifier, no clause begins or is joined in between,
+//! and every pronoun keeps what it stands for. When in doubt there is no order but the one that is there.
+
+use std::ops::Range;
+
+use super::super::lexicon;
+use super::sentence::{Kind, Sentence, opens_task};
+use super::words::{
+    ADJUNCTS, COMPARING, CONDITIONS, DETERMINERS, FORMS, JOINTS, LEAD_PREPOSITIONS, MAKING, QUESTIONS, RECEIVERS, SEQUENCE, SOURCES, SORTING, TIMES, TIME_ADVERBS, UNITS,
+};
+
+/// A sentence put together anew.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Order {
+    /// What it takes the place of.
+    pub(super) range: Range<usize>,
+    pub(super) parts: Vec<Part>,
+    /// How many moves it is.
+    pub(super) moves: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// Text of the base, with its first letter as it is, small or large.
+    Span(Range<usize>, First),
+    /// What is set between.
+    Glue(&'static str),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    Kept,
+    Small,
+    Large,
+}
+
+/// Every other order of the sentence that keeps the task; `joints` are places of `and` and `or` inside plain lists.
+pub(super) fn orders(sentence: &Sentence<'_>, joints: &[usize]) -> Vec<Order> {
+    let Some(kind) = sentence.kind() else { return Vec::new() };
+    let turning = Turning { sentence, kind, joints };
+    if sentence.len() < 4 || sentence.any(0..sentence.len(), SEQUENCE) || !matches!(sentence.words[sentence.last()].tail, "" | "." | "!" | "?") {
+        return Vec::new();
+    }
+    let mut found = turning.leading();
+    if found.is_empty() {
+        found = turning.trailing();
+    }
+    if found.is_empty() {
+        found = turning.purpose();
+    }
+    if found.is_empty() {
+        found = turning.relative();
+    }
+    found.extend(turning.politeness());
+    found.retain(|order| keeps_numbers(sentence, order));
+    found
+}
+
+/// No part ends between a number and the word after it.
+fn keeps_numbers(sentence: &Sentence<'_>, order: &Order) -> bool {
+    let ends = |end: usize| order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.end == end));
+    let inner = &sentence.words[..sentence.last()];
+    !inner.iter().any(|word| word.is_number() && word.tail.is_empty() && ends(word.core.end))
+}
+
+struct Turning<'s, 'a> {
+    sentence: &'s Sentence<'a>,
+    kind: Kind,
+    joints: &'s [usize],
+}
+
+impl Turning<'_, '_> {
+    fn word(&self, at: usize) -> &str {
+        self.sentence.words[at].small.as_str()
+    }
+
+    fn end(&self) -> usize {
+        self.sentence.len()
+    }
+
+    /// `and`, `or`, `but` that join more than the members of a plain list.
+    fn joined(&self, words: Range<usize>) -> bool {
+        words.into_iter().any(|at| JOINTS.contains(&self.word(at)) && !self.joints.contains(&at))
+    }
+
+    /// A block that can be the main part: one clause, nothing with a scope.
+    fn is_main(&self, words: Range<usize>) -> bool {
+        let to = self.kind != Kind::Question && self.sentence.any(words.clone(), &["to"]);
+        words.len() >= 2
+            && !to
+            && !self.sentence.broken(words.clone())
+            && !self.sentence.joins_clauses(words.clone())
+            && !self.sentence.has_scope(words.clone())
+            && !self.joined(words)
+    }
+
+    fn span(&self, words: Range<usize>, first: First) -> Part {
+        Part::Span(self.sentence.span(words), first)
+    }
+
+    fn order(&self, parts: Vec<Part>) -> Order {
+        Order { range: self.sentence.span(0..self.end()), parts, moves: 1 }
+    }
+
+    /// The first word of the sentence when something comes before it.
+    fn inner(&self) -> First {
+        if self.sentence.lower_first() { First::Small } else { First::Kept }
+    }
+
+    /// `Phrase, main` out of `main phrase`.
+    fn fronted(&self, at: usize) -> Order {
+        let moved = self.span(at..self.end(), First::Large);
+        self.order(vec![moved, Part::Glue(", "), self.span(0..at, self.inner())])
+    }
+
+    /// `Verb, phrase, object` out of `Verb object phrase`; `Name, phrase, verb …` likewise.
+    fn parenthesis(&self, moved: Range<usize>, rest: Range<usize>, first: First) -> Option<Order> {
+        let head = &self.sentence.words[rest.start];
+        let imperative = self.kind == Kind::Imperative && rest.len() >= 3;
+        let name = self.kind == Kind::Statement
+            && rest.len() >= 3
+            && head.capital
+            && !super::sentence::is_function_word(&head.small)
+            && !opens_task(&head.small)
+            && self.sentence.words[rest.start + 1].lower
+            && self.sentence.words[rest.start + 1].is(ADJUNCTS);
+        let (verb, after) = (rest.start..rest.start + 1, rest.start + 1..rest.end);
+        (imperative || name).then(|| {
+            self.order(vec![
+                self.span(verb, first),
+                Part::Glue(", "),
+                self.span(moved.clone(), if moved.start == 0 { First::Small } else { First::Kept }),
+                Part::Glue(", "),
+                self.span(after, First::Kept),
+            ])
+        })
+    }
+
+    /// A clause or phrase before the only comma goes to the end, or between verb and object.
+    fn leading(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let commas: Vec<usize> = (0..sentence.last()).filter(|&at| !sentence.words[at].tail.is_empty()).collect();
+        let [comma] = commas[..] else { return Vec::new() };
+        if sentence.words[comma].tail != "," {
+            return Vec::new();
+        }
+        let (lead, main) = (0..comma + 1, comma + 1..self.end());
+        let adverb = lead.len() == 1 && TIME_ADVERBS.contains(&self.word(0));
+        let total = lead.len() == 2 && self.word(0) == "in" && self.word(1) == "total";
+        let clause = CONDITIONS.contains(&self.word(0)) && lead.len() >= 3;
+        let time = LEAD_PREPOSITIONS.contains(&self.word(0)) && self.is_time(lead.clone());
+        let means = matches!(self.word(0), "using" | "given" | "from" | "for") && self.starts_imperative(comma + 1) && !self.has_adjunct(main.clone());
+        if !(adverb || total || clause || time || means) || main.len() < 3 {
+            return Vec::new();
+        }
+        let head = &sentence.words[comma + 1];
+        let year = head.is_number() && head.small.len() == 4;
+        let asks = sentence.words[sentence.last()].tail != "?" || QUESTIONS.contains(&self.word(comma + 1));
+        let inner = Turning { sentence, kind: self.kind_from(comma + 1), joints: self.joints };
+        let scoped = sentence.has_scope(lead.clone());
+        if year || !asks || scoped || !inner.is_main(main.clone()) || self.sentence.any(main.clone(), CONDITIONS) {
+            return Vec::new();
+        }
+        if !(adverb || total) && !(sentence.keeps_references(lead.clone(), main.clone())) {
+            return Vec::new();
+        }
+        if (adverb || total || time) && sentence.any(main.clone(), COMPARING) {
+            return Vec::new();
+        }
+        let back = self.order(vec![self.span(main.clone(), First::Large), Part::Glue(" "), self.span(lead.clone(), First::Small)]);
+        let mid = inner.parenthesis(lead, main, First::Large);
+        std::iter::once(back).chain(mid).collect()
+    }
+
+    fn kind_from(&self, at: usize) -> Kind {
+        if self.starts_imperative(at) {
+            Kind::Imperative
+        } else if self.sentence.words[self.sentence.last()].tail == "?" {
+            Kind::Question
+        } else {
+            Kind::Statement
+        }
+    }
+
+    fn starts_imperative(&self, at: usize) -> bool {
+        self.sentence.words[at].lower && opens_task(self.word(at)) && self.sentence.words[self.sentence.last()].tail != "?"
+    }
+
+    /// Whether the words name a time and nothing else: at most five of them, with a word for it last.
+    fn is_time(&self, words: Range<usize>) -> bool {
+        let last = &self.sentence.words[words.end - 1];
+        let year = last.small.len() == 4 && last.small.bytes().all(|byte| byte.is_ascii_digit());
+        (2..=6).contains(&words.len())
+            && (TIMES.contains(&last.small.as_str()) || year)
+            && !self.sentence.joins_clauses(words.clone())
+            && !self.sentence.broken(words.clone())
+            && self.sentence.pronouns(words).is_empty()
+    }
+
+    /// Whether a preposition stands in these words to which a phrase at the end could attach instead.
+    fn has_adjunct(&self, words: Range<usize>) -> bool {
+        self.sentence.any(words, &["in", "on", "at", "from", "with", "for", "by", "into", "about", "using", "than", "as"])
+    }
+
+    /// A clause or phrase at the end comes to the front, or between verb and object.
+    fn trailing(&self) -> Vec<Order> {
+        let clause = self.trailing_clause();
+        let Some(at) = clause.or_else(|| self.trailing_phrase()) else { return Vec::new() };
+        let mid = self.parenthesis(at..self.end(), 0..at, First::Kept);
+        std::iter::once(self.fronted(at)).chain(mid).collect()
+    }
+
+    fn trailing_clause(&self) -> Option<usize> {
+        let sentence = self.sentence;
+        let opens = |at: &usize| CONDITIONS.contains(&self.word(*at)) && sentence.words[*at].plain;
+        let mut markers = (0..self.end()).filter(opens);
+        let at = markers.next().filter(|_| markers.next().is_none())?;
+        let (main, moved) = (0..at, at..self.end());
+        let comma = sentence.words[at.checked_sub(1)?].tail;
+        let holds = main.len() >= 3
+            && moved.len() >= 3
+            && (comma.is_empty() || (comma == "," && self.kind != Kind::Imperative))
+            && !matches!(self.word(at - 1), "a" | "even" | "as" | "except" | "the" | "day" | "days" | "year" | "years" | "week" | "minutes" | "hours" | "or" | "and")
+            && self.is_main(main.clone())
+            && !sentence.broken(moved.clone())
+            && !sentence.has_scope(moved.clone())
+            && sentence.keeps_references(main, moved);
+        holds.then_some(at)
+    }
+
+    fn trailing_phrase(&self) -> Option<usize> {
+        let last = self.sentence.last();
+        let at = match self.kind {
+            Kind::Imperative => self.imperative_phrase()?,
+            _ => self.told_phrase()?,
+        };
+        let (main, moved) = (0..at, at..last + 1);
+        let to_ok = self.is_main(main.clone());
+        let calm = !self.sentence.broken(moved.clone()) && !self.sentence.joins_clauses(moved.clone()) && !self.joined(moved.clone());
+        let scoped = self.sentence.has_scope(moved.clone());
+        let pronouns = self.sentence.pronouns(moved);
+        (main.len() >= 3 && to_ok && calm && !scoped && pronouns.is_empty() && !self.sentence.any(main, COMPARING)).then_some(at)
+    }
+
+    /// The last phrase of a question or a statement, if it says when, in what measure or how much in all.
+    fn told_phrase(&self) -> Option<usize> {
+        let last = self.sentence.last();
+        if self.sentence.words[last].is(TIME_ADVERBS) {
+            return Some(last);
+        }
+        if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter") && matches!(self.word(last.checked_sub(1)?), "last" | "next" | "this") {
+            return Some(last - 1);
+        }
+        let at = (1..last + 1).rev().find(|&at| LEAD_PREPOSITIONS.contains(&self.word(at)))?;
+        let moved = at..last + 1;
+        let word = self.sentence.words[last].small.as_str();
+        let unit = self.word(at) == "in" && moved.len() == 2 && (UNITS.contains(&word) || word.contains('/') || word == "total");
+        let there = self.word(0) == "there" && matches!(self.word(at), "in" | "on" | "at") && DETERMINERS.contains(&self.word(at + 1)) && moved.len() <= 5;
+        let question = self.kind == Kind::Question;
+        ((unit && question) || there || self.is_time(moved)).then_some(at)
+    }
+
+    /// The last phrase of an imperative that can only belong to its verb.
+    fn imperative_phrase(&self) -> Option<usize> {
+        let last = self.sentence.last();
+        let verb = self.word(0);
+        let list = ["using", "into", "from", "in", "by", "as", "for", "about", "to", "with", "within"];
+        let at = (2..last + 1).rev().find(|&at| self.sentence.words[at].is(&list))?;
+        if at == last || last - at > 9 {
+            return None;
+        }
+        let next = &self.sentence.words[at + 1];
+        let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number();
+        let fits = match self.word(at) {
+            "using" => true,
+            "into" => lexicon::is_becoming(verb),
+            "from" | "within" => SOURCES.contains(&verb),
+            "in" => {
+                let form = (at + 1..last + 1).any(|at| FORMS.contains(&self.word(at)));
+                form || (noun && matches!(verb, "find" | "count" | "replace" | "locate" | "search" | "identify" | "highlight" | "underline" | "correct" | "fix"))
+            }
+            "by" => SORTING.contains(&verb),
+            "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",
+            "for" => MAKING.contains(&verb) && (noun || last - at <= 3),
+            "about" => MAKING.contains(&verb),
+            "to" => RECEIVERS.contains(&verb) && noun,
+            _ => false,
+        };
+        fits.then_some(at)
+    }
+
+    /// `Write a function to find it.`: the purpose comes first, or its last phrase stands in commas after its verb.
+    fn purpose(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let Some(to) = (2..self.end().saturating_sub(2)).find(|&at| self.word(at) == "to") else { return Vec::new() };
+        if self.kind != Kind::Imperative || !MAKING.contains(&self.word(0)) || to > 7 {
+            return Vec::new();
+        }
+        let (main, aim) = (0..to, to..self.end());
+        let verb = &sentence.words[to + 1];
+        let holds = self.is_main(main.clone())
+            && verb.lower
+            && (opens_task(&verb.small) || verb.small == "check")
+            && !sentence.has_scope(aim.clone())
+            && !sentence.broken(aim.clone())
+            && sentence.pronouns(main.clone()).is_empty()
+            && sentence.pronouns(aim.clone()).is_empty();
+        if !holds {
+            return Vec::new();
+        }
+        let mut found = vec![self.fronted(to)];
+        if main.len() >= 3 {
+            found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
+        }
+        if let Some(phrase) = self.phrase_of_aim(to + 1) {
+            let shifted = |parts: &mut Vec<Part>, first: First| {
+                parts.push(self.span(to..to + 2, first));
+                parts.push(Part::Glue(", "));
+                parts.push(self.span(phrase..self.end(), First::Kept));
+                parts.push(Part::Glue(", "));
+                parts.push(self.span(to + 2..phrase, First::Kept));
+            };
+            let mut inside = vec![self.span(main.clone(), First::Kept), Part::Glue(" ")];
+            shifted(&mut inside, First::Kept);
+            found.push(self.order(inside));
+            let mut both = Vec::new();
+            shifted(&mut both, First::Large);
+            both.extend([Part::Glue(", "), self.span(main.clone(), self.inner())]);
+            found.push(Order { moves: 2, ..self.order(both) });
+            if self.word(phrase) == "using" {
+                let rest = self.span(0..phrase, self.inner());
+                found.push(self.order(vec![self.span(phrase..self.end(), First::Large), Part::Glue(", "), rest]));
+            }
+        }
+        found
+    }
+
+    /// The last phrase of an infinitive that can stand before its object.
+    fn phrase_of_aim(&self, verb: usize) -> Option<usize> {
+        let last = self.sentence.last();
+        let at = (verb + 3..last).rev().find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within"))?;
+        let object = verb + 1..at;
+        let next = &self.sentence.words[at + 1];
+        let noun = self.word(at) == "using" || DETERMINERS.contains(&next.small.as_str()) || next.small == "given" || next.is_number();
+        let clause = self.sentence.joins_clauses(object.clone()) || self.sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"]);
+        let tail = self.sentence.joins_clauses(at..last + 1) || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to", "of"]) && self.word(at) != "using";
+        let form = self.sentence.any(at..last + 1, &["order", "place", "terms", "form", "ascending", "descending", "case", "pairs", "reverse", "sequence", "row", "way"]);
+        let joined = self.joined(object.clone()) || self.joined(at..last + 1);
+        let convert = matches!(self.word(verb), "convert" | "check" | "change" | "split" | "move" | "sort" | "verify" | "join" | "combine");
+        (noun && !clause && !tail && !form && !joined && !convert && last - at <= 6 && object.len() >= 2).then_some(at)
+    }
+
+    /// `a function that returns it if …`: the condition stands in commas after `that`.
+    fn relative(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let Some(that) = (2..self.end().saturating_sub(4)).find(|&at| self.word(at) == "that") else { return Vec::new() };
+        let mut marker = (that + 3..self.end()).filter(|&at| matches!(self.word(at), "if" | "when" | "using"));
+        let (Some(at), None) = (marker.next(), marker.next()) else { return Vec::new() };
+        let verb = &sentence.words[that + 1];
+        let (inside, moved) = (that + 1..at, at..self.end());
+        let holds = self.kind == Kind::Imperative
+            && verb.lower
+            && verb.small.ends_with('s')
+            && self.end() - at >= 2
+            && !sentence.broken(0..self.end())
+            && !sentence.has_scope(that..self.end())
+            && !sentence.joins_clauses(inside.clone())
+            && !sentence.any(0..self.end(), &["otherwise", "else"])
+            && !self.joined(that..self.end())
+            && !sentence.any(that + 1..at, &["to", "whether", "if"])
+            && sentence.keeps_references(inside.clone(), moved.clone());
+        if !holds {
+            return Vec::new();
+        }
+        vec![self.order(vec![
+            self.span(0..that + 1, First::Kept),
+            Part::Glue(", "),
+            self.span(moved, First::Kept),
+            Part::Glue(", "),
+            self.span(inside, First::Kept),
+        ])]
+    }
+
+    /// `Please` at the other end of its sentence.
+    fn politeness(&self) -> Option<Order> {
+        let polite = matches!(self.word(0), "please" | "kindly");
+        let first = &self.sentence.words[1];
+        (polite
+            && self.sentence.words[0].tail.is_empty()
+            && first.lower
+            && opens_task(&first.small)
+            && !self.sentence.has_scope(0..self.end()))
+        .then(|| {
+            let rest = self.span(1..self.end(), First::Large);
+            self.order(vec![rest, Part::Glue(", "), self.span(0..1, First::Small)])
+        })
+    }
+}
