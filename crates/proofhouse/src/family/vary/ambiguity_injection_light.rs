@@ -40,7 +40,7 @@ const PHRASES: &[&str] = &[
 
 impl Settings for AmbiguityInjectionLight {
     const NAME: &'static str = "ambiguity_injection_light";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn maker(&self) -> Maker<'_> {
         Maker::Rules(self)

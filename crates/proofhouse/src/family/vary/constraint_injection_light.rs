@@ -95,7 +95,7 @@ const PREFERENCES: &[Preference] = &[
 
 impl Settings for ConstraintInjectionLight {
     const NAME: &'static str = "constraint_injection_light";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn maker(&self) -> Maker<'_> {
         Maker::Rules(self)

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
+mod clauses;
 mod lists;
 mod moves;
 mod pairs;
@@ -95,10 +96,14 @@ impl LexicalShuffle {
                 }
             }
             swaps.sort_by_key(|edit: &Edit| edit.at);
-            match turn {
-                Some(order) => edits.push(turned(base, order, &swaps)),
-                None => edits.extend(swaps),
+            if let Some(order) = turn {
+                let (inside, beside): (Vec<Edit>, Vec<Edit>) =
+                    swaps.into_iter().partition(|edit| order.range.contains(&edit.at));
+                swaps = beside;
+                swaps.push(turned(base, order, &inside));
+                swaps.sort_by_key(|edit: &Edit| edit.at);
             }
+            edits.extend(swaps);
         }
         edits
     }

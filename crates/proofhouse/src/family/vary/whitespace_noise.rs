@@ -37,7 +37,7 @@ impl Default for WhitespaceNoise {
 
 impl Settings for WhitespaceNoise {
     const NAME: &'static str = "whitespace_noise";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         intensity::check(self.intensity_min, self.intensity_max)

@@ -34,6 +34,8 @@ pub(super) fn lines_of(text: &str) -> Vec<Line<'_>> {
 pub(super) fn may_have_code(text: &str) -> bool {
     text.contains(['(', '{', '=', ';', '<', '`', '@', '#', '[', '$', '>', '~']) || text.contains("import ") || is_query(text.trim())
         || text.contains("\nSELECT ")
+        || text.contains("True")
+        || text.contains("False")
 }
 
 /// The signs that open a fenced block.

@@ -8,10 +8,9 @@ use super::words::{
     ADJECTIVES, ADJUNCTS, CONDITIONS, HOLDING, JOINTS, LEADING, LEAD_PREPOSITIONS, NOT_PLURAL, ORDERED, PAIRS, SHARED, TRAILING,
 };
 
-/// A list: its members as ranges of words, and the place of its last `and` or `or`.
+/// A list: its members as ranges of words.
 pub(super) struct List {
     pub(super) members: Vec<Range<usize>>,
-    pub(super) joint: usize,
 }
 
 /// The lists of a sentence, from left to right and without overlap.
@@ -49,7 +48,7 @@ impl Reader<'_, '_> {
         if !word.is(&["and", "or"]) || !word.tail.is_empty() || word.bracket {
             return None;
         }
-        let list = |members: Vec<Range<usize>>| List { members, joint };
+        let list = |members: Vec<Range<usize>>| List { members };
         self.adjectives(joint)
             .or_else(|| self.pair(joint))
             .or_else(|| self.names(joint))

@@ -53,10 +53,11 @@ pub(super) fn places(text: &str, max_swaps: usize) -> Vec<Place> {
 
 fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize) -> Vec<Moves> {
     let lists = lists(sentence);
-    let joints: Vec<usize> = lists.iter().map(|list| list.joint).collect();
+    let ranges: Vec<Range<usize>> =
+        lists.iter().map(|list| list.members[0].start..list.members[list.members.len() - 1].end).collect();
     let spans: Vec<Vec<Range<usize>>> =
         lists.iter().map(|list| list.members.iter().map(|member| sentence.span(member.clone())).collect()).collect();
-    let mut orders = orders(sentence, &joints);
+    let mut orders = orders(sentence, &ranges);
     orders.retain(|order| order.moves <= max_swaps && spans.iter().all(|items| holds(order, items)));
     let turn = (!orders.is_empty()).then_some(Moves::Turn(orders));
     spans.into_iter().map(Moves::Swap).chain(turn).collect()
@@ -65,5 +66,8 @@ fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize) -> Vec<Moves> {
 /// Whether one part of the order holds the whole list.
 fn holds(order: &Order, items: &[Range<usize>]) -> bool {
     let (start, end) = (items[0].start, items[items.len() - 1].end);
+    if end <= order.range.start || order.range.end <= start {
+        return true;
+    }
     order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.start <= start && end <= range.end))
 }

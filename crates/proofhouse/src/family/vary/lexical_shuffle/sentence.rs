@@ -129,9 +129,19 @@ impl<'a> Sentence<'a> {
                 Some(Kind::Question)
             }
             () if last == "?" => None,
-            () if opens_task(&first.small) => Some(Kind::Imperative),
+            () if opens_task(&first.small) || self.commands() => Some(Kind::Imperative),
             () => Some(Kind::Statement),
         }
+    }
+
+    /// The first word is no known verb, but an article or the like comes after it: no name stands there.
+    fn commands(&self) -> bool {
+        let (Some(first), Some(second)) = (self.words.first(), self.words.get(1)) else { return false };
+        first.capital
+            && first.tail.is_empty()
+            && !is_function_word(&first.small)
+            && !first.small.ends_with("ly")
+            && second.is(&["a", "an", "the", "my", "your", "our", "this", "these"])
     }
 
     /// Whether these words hold a negation, a quantifier or a comparison by quantity; `how many` asks and is none.
@@ -146,12 +156,6 @@ impl<'a> Sentence<'a> {
     /// Whether one of the words is in the list.
     pub(super) fn any(&self, words: Range<usize>, list: &[&str]) -> bool {
         self.words[words].iter().any(|word| list.contains(&word.small.as_str()))
-    }
-
-    /// Whether punctuation stands between these words; what stands after the last is not looked at.
-    pub(super) fn broken(&self, words: Range<usize>) -> bool {
-        let inner = words.start..words.end.saturating_sub(1).max(words.start);
-        self.words[inner].iter().any(|word| !word.tail.is_empty()) || self.words[words].iter().any(|word| word.bracket)
     }
 
     /// Whether these words open, join or relate clauses.
@@ -187,7 +191,7 @@ impl<'a> Sentence<'a> {
     /// The word as the first of a sentence, or inside one.
     pub(super) fn lower_first(&self) -> bool {
         let first = &self.words[0];
-        first.small != "i" && !first.small.starts_with("i'") && (is_function_word(&first.small) || opens_task(&first.small) || self.common_noun())
+        first.small != "i" && !first.small.starts_with("i'") && (is_function_word(&first.small) || opens_task(&first.small) || self.commands() || self.common_noun())
     }
 
     /// The first word appears in small letters elsewhere, so its capital is the sentence's.

@@ -6,9 +6,10 @@
 use std::ops::Range;
 
 use super::super::lexicon;
+use super::clauses;
 use super::sentence::{Kind, Sentence, opens_task};
 use super::words::{
-    ADJUNCTS, COMPARING, CONDITIONS, DETERMINERS, FORMS, JOINTS, LEAD_PREPOSITIONS, MAKING, QUESTIONS, RECEIVERS, SEQUENCE, SOURCES, SORTING, TIMES, TIME_ADVERBS, UNITS,
+    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, FORMS, JOINTS, LEAD_PREPOSITIONS, MAKING, QUESTIONS, QUESTION_PREPOSITIONS, RECEIVERS, SEQUENCE, SOURCES, SORTING, TIMES, TIME_ADVERBS, UNITS,
 };
 
 /// A sentence put together anew.
@@ -36,22 +37,27 @@ pub(super) enum First {
     Large,
 }
 
-/// Every other order of the sentence that keeps the task; `joints` are places of `and` and `or` inside plain lists.
-pub(super) fn orders(sentence: &Sentence<'_>, joints: &[usize]) -> Vec<Order> {
+/// Every other order of the sentence that keeps the task; `lists` are the plain lists in it, which move whole.
+pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Order> {
     let Some(kind) = sentence.kind() else { return Vec::new() };
-    let turning = Turning { sentence, kind, joints };
+    let turning = Turning { sentence, kind, lists };
     if sentence.len() < 4 || sentence.any(0..sentence.len(), SEQUENCE) || !matches!(sentence.words[sentence.last()].tail, "" | "." | "!" | "?") {
         return Vec::new();
     }
     let mut found = turning.leading();
-    if found.is_empty() {
-        found = turning.trailing();
-    }
-    if found.is_empty() {
-        found = turning.purpose();
-    }
-    if found.is_empty() {
-        found = turning.relative();
+    let more = [
+        turning.trailing(),
+        turning.purpose(),
+        turning.relative(),
+        clauses::aside(&turning),
+        clauses::exchanged(&turning),
+        clauses::statement_purpose(&turning),
+        clauses::adverb(&turning),
+    ];
+    for order in more.into_iter().flatten() {
+        if !found.contains(&order) {
+            found.push(order);
+        }
     }
     found.extend(turning.politeness());
     found.retain(|order| keeps_numbers(sentence, order));
@@ -65,83 +71,118 @@ fn keeps_numbers(sentence: &Sentence<'_>, order: &Order) -> bool {
     !inner.iter().any(|word| word.is_number() && word.tail.is_empty() && ends(word.core.end))
 }
 
-struct Turning<'s, 'a> {
-    sentence: &'s Sentence<'a>,
-    kind: Kind,
-    joints: &'s [usize],
+pub(super) struct Turning<'s, 'a> {
+    pub(super) sentence: &'s Sentence<'a>,
+    pub(super) kind: Kind,
+    lists: &'s [Range<usize>],
 }
 
 impl Turning<'_, '_> {
-    fn word(&self, at: usize) -> &str {
+    pub(super) fn word(&self, at: usize) -> &str {
         self.sentence.words[at].small.as_str()
     }
 
-    fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.sentence.len()
     }
 
     /// `and`, `or`, `but` that join more than the members of a plain list.
-    fn joined(&self, words: Range<usize>) -> bool {
-        words.into_iter().any(|at| JOINTS.contains(&self.word(at)) && !self.joints.contains(&at))
+    pub(super) fn joined(&self, words: Range<usize>) -> bool {
+        words.into_iter().any(|at| JOINTS.contains(&self.word(at)) && !self.listed(at))
+    }
+
+    /// Whether the word stands in a plain list, and not at its end.
+    fn listed(&self, at: usize) -> bool {
+        self.lists.iter().any(|list| list.contains(&at) && at + 1 < list.end)
+    }
+
+    /// Whether punctuation stands between these words, but for that of plain lists.
+    pub(super) fn broken(&self, words: Range<usize>) -> bool {
+        let inner = words.start..words.end.saturating_sub(1).max(words.start);
+        let parted = |at: usize| !self.sentence.words[at].tail.is_empty() && !(self.sentence.words[at].tail == "," && self.listed(at));
+        inner.into_iter().any(parted) || self.sentence.words[words].iter().any(|word| word.bracket)
+    }
+
+    /// Whether `to` opens an infinitive among these words.
+    fn has_infinitive(&self, words: Range<usize>) -> bool {
+        words.into_iter().any(|at| {
+            let next = self.sentence.words.get(at + 1);
+            let noun = next.is_some_and(|next| {
+                DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital || matches!(next.small.as_str(), "his" | "her" | "their" | "its")
+            });
+            self.word(at) == "to" && !noun
+        })
     }
 
     /// A block that can be the main part: one clause, nothing with a scope.
     fn is_main(&self, words: Range<usize>) -> bool {
-        let to = self.kind != Kind::Question && self.sentence.any(words.clone(), &["to"]);
+        let to = self.kind != Kind::Question && self.has_infinitive(words.clone());
         words.len() >= 2
             && !to
-            && !self.sentence.broken(words.clone())
+            && !self.broken(words.clone())
             && !self.sentence.joins_clauses(words.clone())
             && !self.sentence.has_scope(words.clone())
             && !self.joined(words)
     }
 
-    fn span(&self, words: Range<usize>, first: First) -> Part {
+    pub(super) fn span(&self, words: Range<usize>, first: First) -> Part {
         Part::Span(self.sentence.span(words), first)
     }
 
-    fn order(&self, parts: Vec<Part>) -> Order {
+    pub(super) fn order(&self, parts: Vec<Part>) -> Order {
         Order { range: self.sentence.span(0..self.end()), parts, moves: 1 }
     }
 
     /// The first word of the sentence when something comes before it.
-    fn inner(&self) -> First {
+    pub(super) fn inner(&self) -> First {
         if self.sentence.lower_first() { First::Small } else { First::Kept }
     }
 
     /// `Phrase, main` out of `main phrase`.
-    fn fronted(&self, at: usize) -> Order {
+    pub(super) fn fronted(&self, at: usize) -> Order {
         let moved = self.span(at..self.end(), First::Large);
         self.order(vec![moved, Part::Glue(", "), self.span(0..at, self.inner())])
     }
 
-    /// `Verb, phrase, object` out of `Verb object phrase`; `Name, phrase, verb …` likewise.
+    /// In commas after the verb of an imperative, after a name, or before the auxiliary of a question.
     fn parenthesis(&self, moved: Range<usize>, rest: Range<usize>, first: First) -> Option<Order> {
-        let head = &self.sentence.words[rest.start];
-        let imperative = self.kind == Kind::Imperative && rest.len() >= 3;
-        let name = self.kind == Kind::Statement
-            && rest.len() >= 3
-            && head.capital
-            && !super::sentence::is_function_word(&head.small)
-            && !opens_task(&head.small)
-            && self.sentence.words[rest.start + 1].lower
-            && self.sentence.words[rest.start + 1].is(ADJUNCTS);
-        let (verb, after) = (rest.start..rest.start + 1, rest.start + 1..rest.end);
-        (imperative || name).then(|| {
-            self.order(vec![
-                self.span(verb, first),
-                Part::Glue(", "),
-                self.span(moved.clone(), if moved.start == 0 { First::Small } else { First::Kept }),
-                Part::Glue(", "),
-                self.span(after, First::Kept),
-            ])
-        })
+        let cut = self.cut(rest.clone())?;
+        let case = if moved.start == 0 { First::Small } else { First::Kept };
+        Some(self.order(vec![
+            self.span(rest.start..cut, first),
+            Part::Glue(", "),
+            self.span(moved, case),
+            Part::Glue(", "),
+            self.span(cut..rest.end, First::Kept),
+        ]))
+    }
+
+    /// Where a phrase in commas may stand in these words.
+    fn cut(&self, rest: Range<usize>) -> Option<usize> {
+        let words = &self.sentence.words;
+        let start = rest.start;
+        match self.kind {
+            _ if rest.len() < 3 => None,
+            Kind::Imperative => {
+                let person = matches!(self.word(start + 1), "me" | "us" | "him" | "them");
+                (rest.len() >= 4 || !person).then_some(start + 1 + usize::from(person))
+            }
+            Kind::Question => {
+                let auxiliary = |at: &usize| words[*at].is(AUXILIARIES) && words[*at].small != "there";
+                (start + 1..rest.end - 1).find(auxiliary).filter(|at| *at > start + 1 || self.word(start) != "how")
+            }
+            Kind::Statement => {
+                let head = &words[start];
+                let name = head.capital && !super::sentence::is_function_word(&head.small) && !opens_task(&head.small);
+                (name && words[start + 1].lower && words[start + 1].is(ADJUNCTS)).then_some(start + 1)
+            }
+        }
     }
 
     /// A clause or phrase before the only comma goes to the end, or between verb and object.
     fn leading(&self) -> Vec<Order> {
         let sentence = self.sentence;
-        let commas: Vec<usize> = (0..sentence.last()).filter(|&at| !sentence.words[at].tail.is_empty()).collect();
+        let commas: Vec<usize> = (0..sentence.last()).filter(|&at| !sentence.words[at].tail.is_empty() && !self.listed(at)).collect();
         let [comma] = commas[..] else { return Vec::new() };
         if sentence.words[comma].tail != "," {
             return Vec::new();
@@ -152,13 +193,13 @@ impl Turning<'_, '_> {
         let clause = CONDITIONS.contains(&self.word(0)) && lead.len() >= 3;
         let time = LEAD_PREPOSITIONS.contains(&self.word(0)) && self.is_time(lead.clone());
         let means = matches!(self.word(0), "using" | "given" | "from" | "for") && self.starts_imperative(comma + 1) && !self.has_adjunct(main.clone());
-        if !(adverb || total || clause || time || means) || main.len() < 3 {
+        if !(adverb || total || clause || time || means) || main.len() < 2 {
             return Vec::new();
         }
         let head = &sentence.words[comma + 1];
         let year = head.is_number() && head.small.len() == 4;
         let asks = sentence.words[sentence.last()].tail != "?" || QUESTIONS.contains(&self.word(comma + 1));
-        let inner = Turning { sentence, kind: self.kind_from(comma + 1), joints: self.joints };
+        let inner = Turning { sentence, kind: self.kind_from(comma + 1), lists: self.lists };
         let scoped = sentence.has_scope(lead.clone());
         if year || !asks || scoped || !inner.is_main(main.clone()) || self.sentence.any(main.clone(), CONDITIONS) {
             return Vec::new();
@@ -189,13 +230,13 @@ impl Turning<'_, '_> {
     }
 
     /// Whether the words name a time and nothing else: at most five of them, with a word for it last.
-    fn is_time(&self, words: Range<usize>) -> bool {
+    pub(super) fn is_time(&self, words: Range<usize>) -> bool {
         let last = &self.sentence.words[words.end - 1];
         let year = last.small.len() == 4 && last.small.bytes().all(|byte| byte.is_ascii_digit());
         (2..=6).contains(&words.len())
             && (TIMES.contains(&last.small.as_str()) || year)
             && !self.sentence.joins_clauses(words.clone())
-            && !self.sentence.broken(words.clone())
+            && !self.broken(words.clone())
             && self.sentence.pronouns(words).is_empty()
     }
 
@@ -207,6 +248,9 @@ impl Turning<'_, '_> {
     /// A clause or phrase at the end comes to the front, or between verb and object.
     fn trailing(&self) -> Vec<Order> {
         let clause = self.trailing_clause();
+        if clause.is_none() && self.kind == Kind::Imperative {
+            return self.phrases();
+        }
         let Some(at) = clause.or_else(|| self.trailing_phrase()) else { return Vec::new() };
         let mid = self.parenthesis(at..self.end(), 0..at, First::Kept);
         std::iter::once(self.fronted(at)).chain(mid).collect()
@@ -224,24 +268,81 @@ impl Turning<'_, '_> {
             && (comma.is_empty() || (comma == "," && self.kind != Kind::Imperative))
             && !matches!(self.word(at - 1), "a" | "even" | "as" | "except" | "the" | "day" | "days" | "year" | "years" | "week" | "minutes" | "hours" | "or" | "and")
             && self.is_main(main.clone())
-            && !sentence.broken(moved.clone())
+            && !self.broken(moved.clone())
             && !sentence.has_scope(moved.clone())
             && sentence.keeps_references(main, moved);
         holds.then_some(at)
     }
 
     fn trailing_phrase(&self) -> Option<usize> {
-        let last = self.sentence.last();
-        let at = match self.kind {
-            Kind::Imperative => self.imperative_phrase()?,
-            _ => self.told_phrase()?,
-        };
-        let (main, moved) = (0..at, at..last + 1);
-        let to_ok = self.is_main(main.clone());
-        let calm = !self.sentence.broken(moved.clone()) && !self.sentence.joins_clauses(moved.clone()) && !self.joined(moved.clone());
-        let scoped = self.sentence.has_scope(moved.clone());
-        let pronouns = self.sentence.pronouns(moved);
-        (main.len() >= 3 && to_ok && calm && !scoped && pronouns.is_empty() && !self.sentence.any(main, COMPARING)).then_some(at)
+        let at = self.told_phrase()?;
+        let (main, moved) = (0..at, at..self.end());
+        let known = self.sentence.pronouns(main.clone());
+        let pronouns = self.sentence.pronouns(moved.clone()).iter().all(|family| known.contains(family));
+        (main.len() >= 3 && self.is_main(main.clone()) && self.is_calm(moved) && pronouns && !self.sentence.any(main, COMPARING))
+            .then_some(at)
+    }
+
+    /// A phrase without clauses, joints, punctuation or scope.
+    fn is_calm(&self, words: Range<usize>) -> bool {
+        !self.broken(words.clone())
+            && !self.sentence.joins_clauses(words.clone())
+            && !self.joined(words.clone())
+            && !self.sentence.has_scope(words)
+    }
+
+    /// An imperative whose last phrases can only belong to its verb: each may come first or stand in commas after the verb, and two
+    /// of them may change places.
+    fn phrases(&self) -> Vec<Order> {
+        let starts: Vec<usize> = (2..self.end()).filter(|&at| self.belongs_to_verb(at)).collect();
+        let Some(&from) = starts.first() else { return Vec::new() };
+        let phrases: Vec<Range<usize>> = starts
+            .iter()
+            .enumerate()
+            .map(|(nth, &at)| at..starts.get(nth + 1).copied().unwrap_or(self.end()))
+            .collect();
+        let calm = self.is_main(0..from)
+            && phrases.iter().all(|phrase| {
+                phrase.len() >= 2 && phrase.len() <= 10 && self.is_calm(phrase.clone()) && self.sentence.pronouns(phrase.clone()).is_empty()
+            })
+            && !self.sentence.any(0..from, COMPARING)
+            && !self.has_infinitive(from..self.end());
+        if !calm || phrases.len() > 3 {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for phrase in &phrases {
+            let rest: Vec<Range<usize>> = phrases.iter().filter(|other| *other != phrase).cloned().collect();
+            let add = |parts: &mut Vec<Part>| {
+                for other in &rest {
+                    parts.extend([Part::Glue(" "), self.span(other.clone(), First::Kept)]);
+                }
+            };
+            let mut fronted =
+                vec![self.span(phrase.clone(), First::Large), Part::Glue(", "), self.span(0..from, self.inner())];
+            add(&mut fronted);
+            found.push(self.order(fronted));
+            if let Some(cut) = self.cut(0..from) {
+                let mut aside = vec![
+                    self.span(0..cut, First::Kept),
+                    Part::Glue(", "),
+                    self.span(phrase.clone(), First::Kept),
+                    Part::Glue(", "),
+                    self.span(cut..from, First::Kept),
+                ];
+                add(&mut aside);
+                found.push(self.order(aside));
+            }
+        }
+        for pair in phrases.windows(2) {
+            let mut swapped = vec![self.span(0..pair[0].start, First::Kept), Part::Glue(" ")];
+            swapped.extend([self.span(pair[1].clone(), First::Kept), Part::Glue(" "), self.span(pair[0].clone(), First::Kept)]);
+            if pair[1].end < self.end() {
+                swapped.extend([Part::Glue(" "), self.span(pair[1].end..self.end(), First::Kept)]);
+            }
+            found.push(self.order(swapped));
+        }
+        found
     }
 
     /// The last phrase of a question or a statement, if it says when, in what measure or how much in all.
@@ -259,36 +360,48 @@ impl Turning<'_, '_> {
         let unit = self.word(at) == "in" && moved.len() == 2 && (UNITS.contains(&word) || word.contains('/') || word == "total");
         let there = self.word(0) == "there" && matches!(self.word(at), "in" | "on" | "at") && DETERMINERS.contains(&self.word(at + 1)) && moved.len() <= 5;
         let question = self.kind == Kind::Question;
-        ((unit && question) || there || self.is_time(moved)).then_some(at)
+        let told = (unit && question) || there || self.is_time(moved);
+        if told { Some(at) } else { self.asked_phrase() }
     }
 
-    /// The last phrase of an imperative that can only belong to its verb.
-    fn imperative_phrase(&self) -> Option<usize> {
+    /// The last phrase of a question that has its verb before it.
+    fn asked_phrase(&self) -> Option<usize> {
+        let last = self.sentence.last();
+        let asks = (0..last).find(|&at| self.sentence.words[at].is(AUXILIARIES))?;
+        let at = (asks + 2..last).rev().find(|&at| self.sentence.words[at].is(QUESTION_PREPOSITIONS))?;
+        let next = &self.sentence.words[at + 1];
+        let noun = self.word(at) != "to" || DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital;
+        let free = !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
+        (self.kind == Kind::Question && noun && free && last - at <= 6 && at - asks >= 2).then_some(at)
+    }
+
+    /// Whether a phrase that can only belong to the verb of the imperative begins here.
+    fn belongs_to_verb(&self, at: usize) -> bool {
         let last = self.sentence.last();
         let verb = self.word(0);
-        let list = ["using", "into", "from", "in", "by", "as", "for", "about", "to", "with", "within"];
-        let at = (2..last + 1).rev().find(|&at| self.sentence.words[at].is(&list))?;
-        if at == last || last - at > 9 {
-            return None;
+        let list = ["using", "into", "from", "in", "by", "as", "for", "about", "to", "within"];
+        if at >= last || last - at > 14 || !self.sentence.words[at].is(&list) {
+            return false;
         }
         let next = &self.sentence.words[at + 1];
         let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number();
-        let fits = match self.word(at) {
+        let until = (at + 1..last + 1).find(|&other| self.sentence.words[other].is(&list)).unwrap_or(last + 1);
+        match self.word(at) {
             "using" => true,
             "into" => lexicon::is_becoming(verb),
             "from" | "within" => SOURCES.contains(&verb),
             "in" => {
-                let form = (at + 1..last + 1).any(|at| FORMS.contains(&self.word(at)));
-                form || (noun && matches!(verb, "find" | "count" | "replace" | "locate" | "search" | "identify" | "highlight" | "underline" | "correct" | "fix"))
+                let form = (at + 1..until).any(|at| FORMS.contains(&self.word(at)));
+                let inside = matches!(verb, "find" | "count" | "replace" | "locate" | "search" | "identify" | "highlight" | "underline" | "correct" | "fix");
+                form || (noun && inside)
             }
             "by" => SORTING.contains(&verb),
             "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",
-            "for" => MAKING.contains(&verb) && (noun || last - at <= 3),
+            "for" => MAKING.contains(&verb) && (noun || until - at <= 4),
             "about" => MAKING.contains(&verb),
             "to" => RECEIVERS.contains(&verb) && noun,
             _ => false,
-        };
-        fits.then_some(at)
+        }
     }
 
     /// `Write a function to find it.`: the purpose comes first, or its last phrase stands in commas after its verb.
@@ -304,7 +417,7 @@ impl Turning<'_, '_> {
             && verb.lower
             && (opens_task(&verb.small) || verb.small == "check")
             && !sentence.has_scope(aim.clone())
-            && !sentence.broken(aim.clone())
+            && !self.broken(aim.clone())
             && sentence.pronouns(main.clone()).is_empty()
             && sentence.pronouns(aim.clone()).is_empty();
         if !holds {
@@ -340,16 +453,22 @@ impl Turning<'_, '_> {
     /// The last phrase of an infinitive that can stand before its object.
     fn phrase_of_aim(&self, verb: usize) -> Option<usize> {
         let last = self.sentence.last();
-        let at = (verb + 3..last).rev().find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within"))?;
+        let at = (verb + 3..last).rev().find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within" | "into" | "by"))?;
         let object = verb + 1..at;
         let next = &self.sentence.words[at + 1];
-        let noun = self.word(at) == "using" || DETERMINERS.contains(&next.small.as_str()) || next.small == "given" || next.is_number();
+        let sorts = SORTING.contains(&self.word(verb));
+        let own = match self.word(at) {
+            "by" => sorts,
+            "into" => lexicon::is_becoming(self.word(verb)),
+            _ => !sorts,
+        };
+        let noun = matches!(self.word(at), "using" | "by" | "into") || DETERMINERS.contains(&next.small.as_str()) || next.small == "given" || next.is_number();
         let clause = self.sentence.joins_clauses(object.clone()) || self.sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"]);
-        let tail = self.sentence.joins_clauses(at..last + 1) || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to", "of"]) && self.word(at) != "using";
+        let tail = self.sentence.joins_clauses(at..last + 1) || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to"]) && self.word(at) != "using";
         let form = self.sentence.any(at..last + 1, &["order", "place", "terms", "form", "ascending", "descending", "case", "pairs", "reverse", "sequence", "row", "way"]);
         let joined = self.joined(object.clone()) || self.joined(at..last + 1);
-        let convert = matches!(self.word(verb), "convert" | "check" | "change" | "split" | "move" | "sort" | "verify" | "join" | "combine");
-        (noun && !clause && !tail && !form && !joined && !convert && last - at <= 6 && object.len() >= 2).then_some(at)
+        let convert = matches!(self.word(verb), "convert" | "check" | "change" | "move" | "verify" | "join" | "combine") && self.word(at) != "into";
+        (noun && own && !clause && !tail && !form && !joined && !convert && last - at <= 6 && object.len() >= 2).then_some(at)
     }
 
     /// `a function that returns it if …`: the condition stands in commas after `that`.
@@ -364,7 +483,7 @@ impl Turning<'_, '_> {
             && verb.lower
             && verb.small.ends_with('s')
             && self.end() - at >= 2
-            && !sentence.broken(0..self.end())
+            && !self.broken(0..self.end())
             && !sentence.has_scope(that..self.end())
             && !sentence.joins_clauses(inside.clone())
             && !sentence.any(0..self.end(), &["otherwise", "else"])

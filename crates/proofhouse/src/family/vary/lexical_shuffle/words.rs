@@ -195,7 +195,7 @@ pub(super) const JOINTS: &[&str] = &[
 
 /// Words that say what comes after what, or point to an order.
 pub(super) const SEQUENCE: &[&str] = &[
-    "afterwards", "again", "also", "another", "eventually", "finally", "former", "hence", "however", "instead", "latter", "meanwhile", "other", "others", "otherwise", "remaining", "respectively", "rest", "subsequently", "then", "thereafter", "therefore", "thus", "too",
+    "afterwards", "eventually", "finally", "former", "latter", "meanwhile", "otherwise", "respectively", "subsequently", "then", "thereafter", "vice",
 ];
 
 /// Words that open a clause which may stand before or after the main one.
@@ -210,12 +210,12 @@ pub(super) const LEAD_PREPOSITIONS: &[&str] = &[
 
 /// Words for times.
 pub(super) const TIMES: &[&str] = &[
-    "afternoon", "april", "august", "autumn", "beginning", "christmas", "day", "days", "december", "easter", "end", "evening", "fall", "february", "friday", "halloween", "hours", "january", "july", "june", "march", "may", "midnight", "minutes", "monday", "month", "months", "morning", "night", "noon", "november", "october", "saturday", "season", "semester", "september", "spring", "start", "summer", "sunday", "thursday", "today", "tomorrow", "tuesday", "wednesday", "week", "weekend", "weeks", "winter", "year", "years", "yesterday",
+    "afternoon", "april", "august", "autumn", "beginning", "christmas", "day", "days", "daytime", "decade", "december", "easter", "end", "evening", "evenings", "fall", "february", "friday", "fridays", "halloween", "hour", "hours", "january", "july", "june", "march", "may", "midnight", "minute", "minutes", "monday", "mondays", "month", "months", "morning", "mornings", "night", "nights", "noon", "november", "october", "saturday", "saturdays", "season", "seconds", "semester", "september", "spring", "start", "summer", "sunday", "sundays", "thanksgiving", "thursday", "thursdays", "today", "tomorrow", "tuesday", "tuesdays", "wednesday", "wednesdays", "week", "weekdays", "weekend", "weekends", "weeks", "winter", "year", "years", "yesterday",
 ];
 
 /// Single words for a time, or for a sum.
 pub(super) const TIME_ADVERBS: &[&str] = &[
-    "altogether", "currently", "initially", "now", "originally", "today", "tomorrow", "yesterday",
+    "altogether", "currently", "initially", "normally", "now", "originally", "recently", "today", "tomorrow", "tonight", "typically", "usually", "yesterday",
 ];
 
 /// Measures and languages in which an answer may be given.
@@ -225,7 +225,7 @@ pub(super) const UNITS: &[&str] = &[
 
 /// Words for the form or language of an answer.
 pub(super) const FORMS: &[&str] = &[
-    "arabic", "bullets", "chinese", "csv", "detail", "dutch", "english", "format", "french", "german", "hindi", "html", "italian", "japanese", "java", "javascript", "json", "korean", "language", "latin", "line", "lines", "markdown", "paragraph", "paragraphs", "points", "polish", "portuguese", "prose", "python", "rhyme", "russian", "rust", "sentence", "sentences", "spanish", "sql", "style", "terms", "tone", "verse", "word", "words", "yaml",
+    "arabic", "bullets", "chinese", "csv", "detail", "dutch", "english", "format", "french", "german", "hindi", "html", "italian", "japanese", "java", "javascript", "json", "korean", "language", "latin", "line", "lines", "manner", "markdown", "order", "paragraph", "paragraphs", "points", "polish", "portuguese", "prose", "python", "rhyme", "russian", "rust", "sentence", "sentences", "spanish", "sql", "style", "terms", "tone", "verse", "way", "word", "words", "yaml",
 ];
 
 /// Words that compare: what stands beside them matters.
@@ -240,7 +240,7 @@ pub(super) const DETERMINERS: &[&str] = &[
 
 /// Verbs that make something for somebody.
 pub(super) const MAKING: &[&str] = &[
-    "build", "compose", "create", "define", "design", "develop", "devise", "draft", "draw", "explain", "generate", "give", "implement", "make", "outline", "plan", "prepare", "produce", "propose", "provide", "recommend", "suggest", "summarise", "summarize", "write",
+    "build", "compose", "create", "define", "design", "develop", "devise", "draft", "draw", "explain", "generate", "give", "implement", "make", "outline", "plan", "prepare", "produce", "propose", "provide", "recommend", "suggest", "summarise", "summarize", "tell", "write",
 ];
 
 /// Verbs that bring something to somebody.
@@ -260,12 +260,12 @@ pub(super) const SORTING: &[&str] = &[
 
 /// Words before a list of things.
 pub(super) const HOLDING: &[&str] = &[
-    "ate", "bought", "buy", "buys", "collected", "collects", "contain", "containing", "contains", "eat", "eats", "get", "gets", "got", "had", "has", "have", "include", "includes", "including", "made", "make", "makes", "mention", "need", "needs", "order", "ordered", "orders", "own", "owns", "pack", "packed", "packs", "pick", "picked", "picks", "plant", "planted", "plants", "purchased", "purchases", "recommend", "saw", "see", "sees", "sell", "sells", "sold", "suggest", "take", "takes", "took", "use", "uses", "want", "wants", "with",
+    "about", "ate", "between", "bought", "buy", "buys", "collected", "collects", "contain", "containing", "contains", "eat", "eats", "get", "gets", "got", "had", "has", "have", "include", "includes", "including", "made", "make", "makes", "mention", "need", "needs", "order", "ordered", "orders", "own", "owns", "pack", "packed", "packs", "pick", "picked", "picks", "plant", "planted", "plants", "purchased", "purchases", "recommend", "saw", "see", "sees", "sell", "sells", "sold", "suggest", "take", "takes", "took", "use", "uses", "want", "wants", "with",
 ];
 
 /// Verbs after a name.
 pub(super) const ADJUNCTS: &[&str] = &[
-    "are", "ate", "baked", "bakes", "bought", "buys", "collected", "collects", "drives", "drove", "earned", "earns", "eats", "finds", "found", "gave", "gets", "gives", "goes", "got", "had", "has", "have", "is", "loses", "lost", "made", "makes", "needed", "needs", "paid", "pays", "picked", "picks", "planted", "plants", "played", "plays", "ran", "read", "reads", "received", "receives", "runs", "saved", "saves", "saw", "sees", "sells", "sold", "spends", "spent", "started", "starts", "takes", "took", "used", "uses", "walked", "walks", "wanted", "wants", "was", "went", "were", "wins", "won", "worked", "works", "writes", "wrote",
+    "are", "ate", "bake", "baked", "bakes", "borrowed", "borrows", "bought", "bring", "brings", "brought", "builds", "built", "burned", "burns", "buy", "buys", "can", "catches", "caught", "charge", "charges", "closed", "closes", "collect", "collected", "collects", "contain", "contains", "cooked", "cooks", "cost", "costs", "could", "counted", "counts", "cut", "cuts", "decided", "decides", "delivered", "delivers", "did", "do", "does", "drank", "draws", "drew", "drink", "drinks", "drive", "drives", "dropped", "drops", "drove", "earned", "earns", "eat", "eats", "fed", "feeds", "finds", "found", "gave", "get", "gets", "gives", "goes", "got", "grew", "grows", "had", "has", "have", "hold", "holds", "invited", "invites", "is", "keeps", "kept", "leaves", "left", "lends", "lent", "loses", "lost", "made", "make", "makes", "must", "need", "needed", "needs", "opened", "opens", "ordered", "orders", "packed", "packs", "paid", "painted", "paints", "pay", "pays", "pick", "picked", "picks", "plant", "planted", "plants", "play", "played", "plays", "produced", "produces", "put", "puts", "ran", "read", "reads", "receive", "received", "receives", "rides", "rode", "run", "runs", "save", "saved", "saves", "saw", "scored", "scores", "sees", "sell", "sells", "sends", "sent", "should", "sleeps", "slept", "sold", "spend", "spends", "spent", "started", "starts", "swam", "swims", "take", "takes", "threw", "throws", "took", "traveled", "travels", "use", "used", "uses", "visited", "visits", "wakes", "walk", "walked", "walks", "want", "wanted", "wants", "was", "watched", "watches", "weigh", "weighs", "went", "were", "will", "wins", "woke", "won", "work", "worked", "works", "would", "writes", "wrote",
 ];
 
 /// Verbs that say how things are.
@@ -275,7 +275,7 @@ pub(super) const STATIVE: &[&str] = &[
 
 /// Words that point to something outside their sentence.
 pub(super) const BINDING: &[&str] = &[
-    "also", "another", "both", "each", "her", "here", "his", "however", "its", "more", "one", "ones", "other", "remaining", "rest", "same", "so", "such", "that", "the", "their", "there", "therefore", "these", "this", "those", "too",
+    "again", "also", "another", "both", "each", "her", "here", "his", "however", "instead", "its", "more", "one", "ones", "other", "others", "remaining", "rest", "same", "so", "such", "that", "the", "their", "there", "therefore", "these", "this", "those", "too",
 ];
 
 /// Words whose period ends no sentence.
@@ -285,17 +285,47 @@ pub(super) const ABBREVIATIONS: &[&str] = &[
 
 /// Words that open a question.
 pub(super) const QUESTIONS: &[&str] = &[
-    "how", "what", "when", "where", "which", "who", "whose", "why",
+    "can", "could", "did", "do", "does", "how", "should", "what", "when", "where", "which", "who", "whose", "why", "will", "would",
 ];
 
 /// More verbs that open a task, in order.
 pub(super) const IMPERATIVES: &[&str] = &[
-    "analyse", "analyze", "answer", "ask", "book", "brainstorm", "calculate", "categorize", "check", "choose", "clarify", "classify", "compose", "correct", "decide", "delete", "discuss", "draft", "edit", "estimate", "evaluate", "expand", "fill", "fix", "format", "highlight", "improve", "include", "keep", "label", "locate", "mark", "mention", "name", "order", "outline", "paraphrase", "perform", "pick", "plan", "predict", "propose", "rank", "rate", "recommend", "remind", "rephrase", "respond", "review", "schedule", "send", "set", "simplify", "solve", "state", "suggest", "summarise", "tell", "underline", "use", "verify",
+    "analyse", "analyze", "answer", "archive", "ask", "book", "brainstorm", "calculate", "categorize", "check", "choose", "clarify", "classify", "compose", "convert", "correct", "decide", "delete", "deploy", "discuss", "download", "draft", "edit", "enumerate", "estimate", "evaluate", "expand", "fill", "fix", "format", "highlight", "improve", "include", "keep", "label", "locate", "mark", "mention", "name", "order", "outline", "paraphrase", "perform", "pick", "plan", "predict", "propose", "rank", "rate", "rearrange", "recommend", "remind", "rephrase", "respond", "restart", "review", "schedule", "send", "set", "simplify", "solve", "state", "suggest", "summarise", "tell", "underline", "upload", "use", "validate", "verify",
 ];
 
 /// Words that are no names though a sentence may begin with them, in order.
 pub(super) const FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "although", "an", "and", "another", "any", "are", "as", "at", "because", "before", "both", "but", "by", "can", "could", "did", "do", "does", "during", "each", "eight", "every", "few", "five", "for", "four", "from", "given", "had", "has", "have", "he", "her", "here", "his", "how", "however", "i", "if", "in", "into", "is", "it", "its", "let", "many", "may", "might", "more", "most", "must", "my", "nine", "no", "none", "not", "of", "on", "once", "one", "only", "or", "other", "others", "our", "out", "over", "please", "same", "seven", "several", "shall", "she", "should", "since", "six", "so", "some", "such", "ten", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "three", "through", "to", "too", "twenty", "two", "under", "until", "up", "using", "was", "we", "were", "what", "when", "where", "whether", "which", "while", "who", "whose", "why", "will", "with", "would", "yes", "you", "your",
+    "a", "about", "after", "all", "along", "also", "although", "among", "an", "and", "another", "any", "are", "as", "at", "because", "before", "behind", "beside", "between", "both", "but", "by", "can", "could", "despite", "did", "do", "does", "during", "each", "eight", "every", "everybody", "everyone", "except", "few", "five", "for", "four", "from", "given", "had", "half", "has", "have", "he", "her", "here", "his", "how", "however", "i", "if", "in", "instead", "into", "is", "it", "its", "later", "let", "many", "may", "maybe", "might", "more", "most", "must", "my", "nine", "no", "nobody", "none", "not", "of", "often", "on", "once", "one", "only", "or", "other", "others", "our", "out", "over", "overall", "perhaps", "please", "same", "seven", "several", "shall", "she", "should", "since", "six", "so", "some", "sometimes", "soon", "such", "suppose", "ten", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "three", "through", "throughout", "to", "today", "together", "tomorrow", "too", "twenty", "twice", "two", "under", "unless", "until", "up", "using", "was", "we", "were", "what", "when", "where", "whether", "which", "while", "who", "whose", "why", "will", "with", "within", "without", "would", "yes", "yesterday", "you", "your",
+];
+
+/// Verbs that come before the subject of a question.
+pub(super) const AUXILIARIES: &[&str] = &[
+    "can", "could", "did", "do", "does", "had", "has", "have", "may", "might", "must", "should", "there", "will", "would",
+];
+
+/// Forms after which a phrase cannot leave.
+pub(super) const BEING: &[&str] = &[
+    "are", "as", "be", "been", "being", "fewer", "is", "less", "many", "more", "much", "of", "than", "was", "were",
+];
+
+/// Words that open the last phrase of a question.
+pub(super) const QUESTION_PREPOSITIONS: &[&str] = &[
+    "at", "by", "during", "for", "from", "in", "on", "to", "with",
+];
+
+/// Places that belong to what is done, not to what it is done with.
+pub(super) const PLACES: &[&str] = &[
+    "bakery", "bank", "beach", "birthday", "bookstore", "breakfast", "camp", "casino", "cinema", "dinner", "fair", "farm", "gym", "home", "library", "lunch", "mall", "market", "park", "party", "restaurant", "school", "shop", "store", "supermarket", "work", "zoo",
+];
+
+/// Words beside a verb that may open the sentence.
+pub(super) const MIDDLE_ADVERBS: &[&str] = &[
+    "also", "currently", "initially", "normally", "originally", "recently", "typically", "usually",
+];
+
+/// Words whose infinitive belongs to them.
+pub(super) const TO_TAKING: &[&str] = &[
+    "ability", "able", "according", "add", "added", "adds", "afford", "agree", "agreed", "agrees", "allow", "allowed", "allows", "ask", "asked", "asks", "began", "begin", "begins", "chance", "choose", "chose", "close", "continue", "decide", "decided", "decides", "due", "enough", "equal", "expected", "fail", "failed", "from", "goal", "going", "had", "has", "have", "her", "him", "hope", "hoped", "hopes", "how", "intend", "intended", "intends", "it", "job", "learn", "learned", "like", "liked", "likes", "love", "loved", "loves", "manage", "managed", "me", "money", "need", "needed", "needs", "next", "opportunity", "order", "ought", "plan", "planned", "plans", "prefer", "prefers", "promise", "promised", "ready", "reason", "refuse", "refused", "required", "similar", "start", "started", "starts", "supposed", "task", "tell", "tells", "them", "time", "told", "tried", "tries", "try", "up", "us", "used", "want", "wanted", "wants", "way", "what", "where", "willing", "wish", "wished", "wishes",
 ];
 
 /// Pronouns of the third person in families; the first two stand for persons with names.

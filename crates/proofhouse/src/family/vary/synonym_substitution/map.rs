@@ -189,7 +189,7 @@ mod tests {
         let digest = data().digest.to_string();
         assert_eq!(
             (data().version, digest.as_str()),
-            (2, "DIGEST")
+            (2, "8bc6731dd5148e87e18386a3ed32d9f63d7c9e5dc4ca3205ad5918cf41fcae1fIGEST")
         );
     }
 
