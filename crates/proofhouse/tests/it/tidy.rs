@@ -592,3 +592,49 @@ fn dependencies_are_found_as_manifests_and_code_name_them() {
     assert!(!names_in_code("const X: &str = \"use rand::Rng;\"; // rand::Rng", "rand"));
     assert!(!names_in_code("fn f(serde: u8) {}", "serde"));
 }
+
+/// The numbered points of a text, each with all of its lines.
+fn points(text: &str) -> Vec<String> {
+    let mut points: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match points.last_mut() {
+            _ if line.starts_with(|c: char| c.is_ascii_digit()) => points.push(line.to_owned()),
+            Some(point) => point.push_str(&format!(" {}", line.trim())),
+            None => {}
+        }
+    }
+    points
+}
+
+/// ARCHITECTURE.md says of each invariant what fails when it breaks; whoever renames a test renames it there.
+#[test]
+fn every_invariant_names_a_test_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let section = architecture.split("## Invariants").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut files = Vec::new();
+    sources(&root.join("crates"), &mut files);
+    let code: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let is_module = |name: &str| {
+        files.iter().any(|path| path.file_stem().unwrap() == name || path.parent().unwrap().ends_with(name))
+    };
+    // A test by its name, a file of tests, a module with its tests, or what the compiler's lints hold.
+    let is_check = |word: &str| match word.rsplit_once("::") {
+        Some((_, last)) => code.contains(&format!("fn {last}(")) || is_module(last),
+        None => {
+            root.join(format!("crates/proofhouse/tests/it/{word}.rs")).exists() || word == "benches/spine"
+        }
+    };
+    let invariants = points(section);
+    assert!(invariants.len() > 10, "the invariants were found");
+    let mut wrong = BTreeSet::new();
+    for invariant in &invariants {
+        let words: Vec<&str> = invariant.split('`').skip(1).step_by(2).collect();
+        let missing = words.iter().filter(|word| word.contains("::") && !is_check(word));
+        wrong.extend(missing.map(|word| format!("`{word}` is neither a function nor a module")));
+        if !words.iter().any(|word| is_check(word)) && !invariant.contains("clippy") {
+            wrong.insert(format!("no test: {invariant}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
