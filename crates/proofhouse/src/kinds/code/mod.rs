@@ -78,6 +78,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),
