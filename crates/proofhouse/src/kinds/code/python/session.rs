@@ -8,11 +8,11 @@ use std::time::Duration;
 use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
-use super::boxes::{Running, frame};
 use super::known::{Known, Profile, Sites, Solution};
 use super::said::{self, Said};
 use super::{modules, programs};
 use crate::kinds::code::bench::Bench;
+use crate::kinds::code::boxes::{Running, frame};
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
 use crate::kinds::code::verdict::{Border, Judged};
@@ -212,7 +212,7 @@ impl TestSession {
         profile: &Profile<'_>,
     ) -> (Said, Option<Status>) {
         let spec = self.spec(programs::CANDIDATE, self.limits);
-        let started = Running::start(&self.sandbox, spec).and_then(Running::give_link);
+        let started = Running::start("python", &self.sandbox, spec).and_then(Running::give_link);
         let (ours, ending) = match started {
             Ok(started) => started,
             Err(error) => return broken(&error),
@@ -235,7 +235,7 @@ impl TestSession {
             Err(said) => return (*said, None),
         };
         let spec = self.spec(programs::SHARED, self.limits);
-        let mut running = match Running::start(&self.sandbox, spec) {
+        let mut running = match Running::start("python", &self.sandbox, spec) {
             Ok(running) => running,
             Err(error) => return broken(&error),
         };
@@ -296,14 +296,14 @@ impl TestSession {
 
     fn start_checker(&self) -> io::Result<Running> {
         let spec = self.spec(programs::CHECKER, self.lasting());
-        Running::start(&self.sandbox, spec)
+        Running::start("python", &self.sandbox, spec)
     }
 
     fn start_zygote(&self) -> Option<Running> {
         // Never more memory than a box of its own has.
         let limits = Limits { memory_bytes: self.limits.memory_bytes, ..self.lasting() };
         let spec = self.spec(programs::ZYGOTE, limits).as_zygote();
-        let mut running = Running::start(&self.sandbox, spec).ok()?;
+        let mut running = Running::start("python", &self.sandbox, spec).ok()?;
         let hello: Option<Value> = running.read(GRACE * 6);
         let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
         if has_landlock { Some(running) } else { None }

@@ -14,7 +14,9 @@ use super::diagnostics::{self, Told};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
-use super::{Clippy, Rust, judge as alone, program, rescue, tested};
+use super::tested::{self, Candidate};
+use super::warm::Warm;
+use super::{Clippy, Rust, judge as alone, program, rescue};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
@@ -241,23 +243,37 @@ fn test<'a>(
                 .push((number, member, at));
         }
     }
+    let count = groups.values().map(|(_, ready)| ready.len()).sum();
+    let mut warm = Warm::new(compiler.bench, program, count);
     let mut failed = Vec::new();
     for (tests, ready) in groups.into_values() {
+        let mut settled = |member: &'a Member, judged: Judged| match is_certain(&judged) {
+            true if rescue::concerns(&judged) => failed.push((member, judged)),
+            true => tell(member.at, judged),
+            false => {}
+        };
         let mut work = |checking: &mut Checking<'_>| {
+            // Who does not end plainly comes last, so that nobody waits for who takes long.
+            let mut doubtful = Vec::new();
             for (number, member, at) in &ready {
-                let Ok((report, candidate)) = checking.test(*at, tested::call(program, Some(*number))) else {
+                let Some((report, stderr)) = checking.test_warm(*at, &mut warm, *number) else {
+                    doubtful.push((*number, *member, *at));
+                    continue;
+                };
+                let candidate = Candidate { status: &Status::Ok, stderr: &stderr };
+                let names = &member.task.frame.checks.names;
+                settled(member, tested::judge(begun(member, &told[*number]), names, report, candidate, None));
+            }
+            for (number, member, at) in doubtful {
+                let Ok((report, candidate)) = checking.test(at, tested::call(program, Some(number))) else {
                     return;
                 };
                 let names = &member.task.frame.checks.names;
-                let judged = tested::judge(begun(member, &told[*number]), names, report, &candidate, None);
-                match is_certain(&judged) {
-                    true if rescue::concerns(&judged) => failed.push((*member, judged)),
-                    true => tell(member.at, judged),
-                    false => {}
-                }
+                settled(member, tested::judge(begun(member, &told[number]), names, report, &candidate, None));
             }
         };
-        let _ = checking(compiler.bench, &tests, ready.len(), &mut work);
+        // Some are tested twice.
+        let _ = checking(compiler.bench, &tests, 2 * ready.len(), &mut work);
     }
     failed
 }

@@ -30,6 +30,7 @@ mod tested;
 mod tokens;
 mod trap;
 mod types;
+mod warm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
