@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proofhouse_sandbox::{Limits, Program, Sandbox, Stream, hand_over, recipes};
+use proofhouse_sandbox::{Limits, Program, Sandbox, Stream, Tier, hand_over, recipes};
 
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::boxes::Running;
@@ -32,7 +32,7 @@ pub(super) struct Warm<'a> {
 }
 
 impl<'a> Warm<'a> {
-    /// For so many completions.
+    /// For so many completions. Where other processes could be seen, each needs a box of its own.
     pub(super) fn new(bench: &Bench, program: &'a Program, completions: usize) -> Warm<'a> {
         Warm {
             program,
@@ -40,7 +40,7 @@ impl<'a> Warm<'a> {
             limits: bench.budgets().test,
             completions: u64::try_from(completions).unwrap_or(u64::MAX),
             running: None,
-            starts: if completions < FEW { 0 } else { STARTS },
+            starts: if completions < FEW || bench.sandbox().tier() != Tier::Strong { 0 } else { STARTS },
         }
     }
 
