@@ -10,6 +10,7 @@ use crate::kinds::{FlagSet, Row, erased};
 mod account;
 mod bench;
 mod body;
+mod boxes;
 mod cache;
 mod detect;
 mod export;
