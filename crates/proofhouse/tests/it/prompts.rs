@@ -44,8 +44,11 @@ fn conformance_of_yields_on_public_prompts() {
         let prompts = prompts(&root.join(file), key);
         for (generator, least) in [("lexical_shuffle", shuffle), ("synonym_substitution", synonyms)] {
             let id = |nth: usize| format!("{file}-{nth}");
-            let made: usize =
-                prompts.iter().enumerate().map(|(nth, base)| variants(&format!("{generator}: {{}}"), base, &id(nth)).len()).sum();
+            let made: usize = prompts
+                .iter()
+                .enumerate()
+                .map(|(nth, base)| variants(&format!("{generator}: {{}}"), base, &id(nth)).len())
+                .sum();
             let share = made as f64 / (5 * prompts.len()) as f64;
             eprintln!("{generator} {file} {share:.3}");
             if share < least {
@@ -88,7 +91,13 @@ fn conformance_of_code_in_prompts() {
         .iter()
         .filter(|name| !name.starts_with("ai_"))
         .map(|name| format!("{name}: {}", if name.starts_with("add_") { additions } else { "{}" }))
-        .chain(["whitespace_noise: {intensity_min: 0.3, intensity_max: 0.9}", "punctuation_noise: {intensity_min: 0.05, intensity_max: 0.2}"].map(str::to_owned))
+        .chain(
+            [
+                "whitespace_noise: {intensity_min: 0.3, intensity_max: 0.9}",
+                "punctuation_noise: {intensity_min: 0.05, intensity_max: 0.2}",
+            ]
+            .map(str::to_owned),
+        )
         .collect();
     let examples = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.trim_start().starts_with(">>>")).map(str::to_owned).collect()
@@ -108,7 +117,8 @@ fn conformance_of_code_in_prompts() {
     }
     #[expect(clippy::disallowed_methods, reason = "Python itself says whether a text is Python")]
     let mut python = Command::new("python3");
-    let mut python = python.args(["-W", "ignore", "-c", CHECK]).stdin(Stdio::piped()).spawn().expect("python3");
+    let mut python =
+        python.args(["-W", "ignore", "-c", CHECK]).stdin(Stdio::piped()).spawn().expect("python3");
     python.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     assert!(python.wait().unwrap().success(), "a prompt broke");
 }

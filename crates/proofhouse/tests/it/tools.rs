@@ -1,7 +1,7 @@
 //! Black-box tools, beyond their outcome rules: judges of what they print, copies of what they leave, and models that reword for them.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -26,7 +26,15 @@ fn judges_decide_what_a_clean_exit_is_worth() {
     let judged = |expected: &str, script: &str, more: &str| {
         let lab = Lab::new();
         let case = format!("expected: {expected}");
-        lab.write("suite.yaml", suite("judges: {right: {numeric: {}}, short: {regex: {pattern: '^.{1,9}$'}}}", &case, script, more));
+        lab.write(
+            "suite.yaml",
+            suite(
+                "judges: {right: {numeric: {}}, short: {regex: {pattern: '^.{1,9}$'}}}",
+                &case,
+                script,
+                more,
+            ),
+        );
         lab.run("run suite.yaml --run-dir run --quiet").exits(0);
         lab.run("verify run").exits(0);
         lab.records("run")[0].clone()
@@ -36,7 +44,10 @@ fn judges_decide_what_a_clean_exit_is_worth() {
     assert_eq!(right["scores"], serde_json::json!({"right": 1.0, "short": 1.0, "success": 1.0}));
     assert_eq!(right["judge"], serde_json::json!({}));
     let wrong = judged("6", "echo 5", "");
-    assert_eq!((&wrong["passed"], wrong["failure_stage"].as_str()), (&Value::Bool(false), Some("validation")));
+    assert_eq!(
+        (&wrong["passed"], wrong["failure_stage"].as_str()),
+        (&Value::Bool(false), Some("validation"))
+    );
     assert!(wrong["judge"]["right"].as_str().unwrap().contains('6'), "{}", wrong["judge"]);
     let failed = judged("5", "echo 5; exit 3", "");
     assert_eq!((&failed["success"], &failed["scores"]["right"]), (&Value::Bool(false), &Value::Null));
@@ -50,7 +61,11 @@ fn judges_that_cannot_work_are_refused_with_a_hint() {
         ("judges: {right: {equals: {}}}", "judges: [right]", "judge `right` compares with `expected`"),
         ("judges: {right: {equals: {}}}", "judges: [rihgt], expected: 5", "no judge is named `rihgt`"),
         ("", "expected: 5", "the suite has no judge that would read `expected`"),
-        ("judges: {kind: {rubric: {criterion: is it kind, model: {scripted: {otherwise: {reply: '1'}}}}}}", "expected: 5", "robustness suites ask their tools alone"),
+        (
+            "judges: {kind: {rubric: {criterion: is it kind, model: {scripted: {otherwise: {reply: '1'}}}}}}",
+            "expected: 5",
+            "robustness suites ask their tools alone",
+        ),
         ("judges: {success: {equals: {}}}", "expected: 5", "the name of the whole verdict"),
     ] {
         let lab = Lab::new();
@@ -80,12 +95,18 @@ fn debug_artefacts_are_kept_where_the_references_point() {
             assert_eq!(record["debug_path"].is_string(), every || !success, "{record}");
             if let Some(path) = record["debug_path"].as_str() {
                 assert_eq!(path, format!("adder/sum/base/{}", record["run_name"].as_str().unwrap()));
-                assert_eq!(lab.read(&format!("out/run.debug/{path}/deep/note.txt")), "told: Add two and three.\n");
+                assert_eq!(
+                    lab.read(&format!("out/run.debug/{path}/deep/note.txt")),
+                    "told: Add two and three.\n"
+                );
             }
         }
         assert!(outcomes[0] > 0 && outcomes[1] > 0, "{outcomes:?}");
-        let references: Vec<_> =
-            lab.run_files("out/run.tree").into_keys().filter(|path| path.ends_with("debug_ref.txt")).collect();
+        let references: Vec<_> = lab
+            .run_files("out/run.tree")
+            .into_keys()
+            .filter(|path| path.ends_with("debug_ref.txt"))
+            .collect();
         let kept = records.iter().filter(|record| record["debug_path"].is_string()).count();
         assert_eq!(references.len(), kept);
         for file in references {
@@ -132,12 +153,19 @@ fn a_rewriter_that_did_not_answer_is_asked_again_in_the_next_run() {
         false => Act::Hang,
     });
     let lab = Lab::new();
-    let target = format!("openai: {{model: m, base_url: '{}', transport: {{max_attempts: 1}}}}", server.base());
+    let target =
+        format!("openai: {{model: m, base_url: '{}', transport: {{max_attempts: 1}}}}", server.base());
     lab.write("suite.yaml", rewritten(&format!("{{max_attempts: 1, target: {{{target}}}}}")));
-    lab.run("run suite.yaml --run-dir one").exits(0).says("the model did not answer for 1; the next run asks again");
+    lab.run("run suite.yaml --run-dir one")
+        .exits(0)
+        .says("the model did not answer for 1; the next run asks again");
     let records = lab.records("one");
     assert_eq!(texts(&records, "status"), ["success", "success", "skipped"]);
-    assert!(records[2]["error"].as_str().unwrap().contains("the next run asks again"), "{}", records[2]["error"]);
+    assert!(
+        records[2]["error"].as_str().unwrap().contains("the next run asks again"),
+        "{}",
+        records[2]["error"]
+    );
     assert_eq!(records[2]["generation"]["rejections"][0]["no_answer"], Value::Bool(true));
     assert_eq!(lab.json("one/summary.json")["robustness"]["shortfalls"][0]["reason"], "no_answer");
     lab.run("run suite.yaml --run-dir one --resume").exits(0);
@@ -155,7 +183,12 @@ fn a_model_may_refuse_what_the_rules_let_pass() {
     let guarded = |guard: &str| {
         let lab = Lab::new();
         let target = format!("{{scripted: {{otherwise: {{reply: '{GOOD}'}}}}}}");
-        lab.write("suite.yaml", rewritten(&format!("{{max_attempts: 2, target: {target}, guard: {{target: {{scripted: {guard}}}}}}}")));
+        lab.write(
+            "suite.yaml",
+            rewritten(&format!(
+                "{{max_attempts: 2, target: {target}, guard: {{target: {{scripted: {guard}}}}}}}"
+            )),
+        );
         lab.run("run suite.yaml --run-dir run --quiet").exits(0);
         lab.run("verify run").exits(0);
         (lab.records("run")[2].clone(), lab.read("suite.variants.jsonl"))
@@ -165,7 +198,10 @@ fn a_model_may_refuse_what_the_rules_let_pass() {
     assert!(recorded.contains("\"guard\":\"SAME\""), "{recorded}");
     let (changed, _) = guarded("{otherwise: {reply: 'CHANGED.'}}");
     let reasons = |record: &Value| record["generation"]["rejections"][1]["failure_reasons"].clone();
-    assert_eq!((changed["status"].as_str(), reasons(&changed)), (Some("skipped"), serde_json::json!(["model_says_changed"])));
+    assert_eq!(
+        (changed["status"].as_str(), reasons(&changed)),
+        (Some("skipped"), serde_json::json!(["model_says_changed"]))
+    );
     let (unclear, _) = guarded("{otherwise: {reply: 'Hard to say.'}}");
     assert_eq!(reasons(&unclear), serde_json::json!(["model_check_failed"]));
     let error = unclear["generation"]["rejections"][0]["error"].as_str().unwrap();

@@ -134,7 +134,8 @@ impl Reader<'_> {
     /// What closes a docstring or a comment is code, with the rest of its line.
     fn close(&mut self, end: Option<usize>, at: usize) -> usize {
         let Some(end) = end else { return self.lines.len() };
-        let last = self.lines[at..].iter().position(|line| line.range.end >= end).map_or(at, |more| at + more);
+        let last =
+            self.lines[at..].iter().position(|line| line.range.end >= end).map_or(at, |more| at + more);
         self.found.push(end..self.lines[last].range.end);
         last + 1
     }
@@ -170,7 +171,8 @@ impl Reader<'_> {
                 self.found.iter().any(|range| range.start <= own.start && own.end <= range.end)
             })
             .collect();
-        let is_comment = |line: &Line<'_>| line.trimmed().starts_with('#') || line.trimmed().starts_with("//");
+        let is_comment =
+            |line: &Line<'_>| line.trimmed().starts_with('#') || line.trimmed().starts_with("//");
         let mut again = true;
         while again {
             again = false;
@@ -224,14 +226,20 @@ mod tests {
         let text = "import re\nfrom typing import List\n\n\n@cache\ndef pick(\n    rows: List[int],  # all\n    n: int = 3,\n) -> List[int]:\n    \"\"\" Pick the rows\n    that are odd.\n    >>> pick([1])\n    [1]\n\n    Keep their order.\n    pick([2]) == []\n    \"\"\"\n    return []\n\nExplain it.";
         assert_eq!(prose(text), ["Pick the rows", "that are odd.", "Keep their order.", "Explain it."]);
         assert_eq!(prose("class A:\n    '''Holds names.'''\n    x = 1\n"), ["Holds names."]);
-        assert_eq!(prose("def f(x):\n    \"\"\"Never closed, and\n    so to the end"), ["Never closed, and", "so to the end"]);
+        assert_eq!(
+            prose("def f(x):\n    \"\"\"Never closed, and\n    so to the end"),
+            ["Never closed, and", "so to the end"]
+        );
     }
 
     #[test]
     fn statements_of_other_languages_are_code() {
         let text = "use std::io;\n\n/*\n Sum the rows.\n*/\nfn sum(rows: &[i32]) -> i32 {\n    rows.iter().sum()\n}\n";
         assert_eq!(prose(text), ["Sum the rows.", "rows.iter().sum()"]);
-        assert_eq!(prose("Fix this:\n// sums\nlet a = 1;\nconst f = (x) => {\n};\nThanks"), ["Fix this:", "Thanks"]);
+        assert_eq!(
+            prose("Fix this:\n// sums\nlet a = 1;\nconst f = (x) => {\n};\nThanks"),
+            ["Fix this:", "Thanks"]
+        );
         assert_eq!(prose("Explain\nSELECT a\nFROM b\n\nin one line"), ["Explain", "in one line"]);
         assert_eq!(prose("What is\n```\nnot prose\n```\nabout?"), ["What is", "about?"]);
         assert_eq!(prose("not ( True ) and ( False ) is"), Vec::<String>::new());

@@ -9,6 +9,7 @@ use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
 mod clauses;
+mod imperatives;
 mod lists;
 mod moves;
 mod pairs;

@@ -161,10 +161,11 @@ const SCOPED: &[&str] = &[
 ];
 
 /// Numbers as words.
+#[rustfmt::skip]
 const NUMBER_WORDS: &[&str] = &[
-    "dozen", "eight", "eighteen", "eighty", "eleven", "fifteen", "fifty", "five", "forty", "four", "fourteen", "hundred", "nine",
-    "nineteen", "ninety", "one", "seven", "seventeen", "seventy", "six", "sixteen", "sixty", "ten", "thirteen", "thirty",
-    "thousand", "three", "twelve", "twenty", "two",
+    "dozen", "eight", "eighteen", "eighty", "eleven", "fifteen", "fifty", "five", "forty", "four",
+    "fourteen", "hundred", "nine", "nineteen", "ninety", "one", "seven", "seventeen", "seventy", "six",
+    "sixteen", "sixty", "ten", "thirteen", "thirty", "thousand", "three", "twelve", "twenty", "two",
 ];
 
 /// Whether the word, in small letters, is a number.

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::slots::{Slots, choose};
 use super::scan::Chunk;
+use super::slots::{Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants, intensity, lexicon, scan};
 use crate::text::complaint::Complaint;
 
@@ -116,25 +116,29 @@ fn everywhere(text: &str, chunks: &[Chunk]) -> Vec<Site> {
 }
 
 /// Words before which a reader may pause.
+#[rustfmt::skip]
 const OPENERS: &[&str] = &[
-    "although", "and", "as", "because", "but", "by", "during", "for", "from", "if", "in", "including", "into", "on", "or",
-    "so", "that", "then", "through", "unless", "using", "when", "whenever", "where", "which", "while", "who", "with",
-    "without",
+    "although", "and", "as", "because", "but", "by", "during", "for", "from", "if", "in", "including",
+    "into", "on", "or", "so", "that", "then", "through", "unless", "using", "when", "whenever", "where",
+    "which", "while", "who", "with", "without",
 ];
 
 /// Words that open a sentence and after which a reader may pause.
+#[rustfmt::skip]
 const LEADS: &[&str] = &[
-    "additionally", "afterwards", "also", "finally", "first", "however", "kindly", "next", "now", "otherwise", "please",
-    "second", "similarly", "then", "therefore", "third", "today", "tomorrow", "yesterday",
+    "additionally", "afterwards", "also", "finally", "first", "however", "kindly", "next", "now",
+    "otherwise", "please", "second", "similarly", "then", "therefore", "third", "today", "tomorrow",
+    "yesterday",
 ];
 
 /// Words after which nobody pauses, because they belong to what comes.
+#[rustfmt::skip]
 const BINDING: &[&str] = &[
-    "a", "about", "after", "all", "an", "and", "any", "are", "as", "at", "be", "before", "between", "but", "by", "can", "did",
-    "do", "does", "each", "every", "for", "from", "had", "has", "have", "how", "if", "in", "into", "is", "it", "its", "many",
-    "more", "most", "much", "no", "not", "of", "on", "only", "or", "so", "some", "such", "than", "that", "the", "their",
-    "then", "these", "this", "those", "to", "was", "were", "what", "when", "where", "which", "while", "who", "whose", "will",
-    "with", "your",
+    "a", "about", "after", "all", "an", "and", "any", "are", "as", "at", "be", "before", "between", "but",
+    "by", "can", "did", "do", "does", "each", "every", "for", "from", "had", "has", "have", "how", "if",
+    "in", "into", "is", "it", "its", "many", "more", "most", "much", "no", "not", "of", "on", "only",
+    "or", "so", "some", "such", "than", "that", "the", "their", "then", "these", "this", "those", "to",
+    "was", "were", "what", "when", "where", "which", "while", "who", "whose", "will", "with", "your",
 ];
 
 /// Where a pause could be.
@@ -152,7 +156,11 @@ fn pauses(text: &str, chunks: &[Chunk]) -> Vec<Site> {
             (None, None) => Some(Site::Bare(chunk.core.end, &['.'])),
             (None, Some(_)) if opens && is(LEADS, chunk) => Some(Site::Bare(chunk.core.end, &[','])),
             (None, Some(next)) => {
-                let pause = !opens && next.plain && next.whole.start == next.core.start && is(OPENERS, next) && !is(BINDING, chunk);
+                let pause = !opens
+                    && next.plain
+                    && next.whole.start == next.core.start
+                    && is(OPENERS, next)
+                    && !is(BINDING, chunk);
                 pause.then_some(Site::Bare(chunk.core.end, &[',']))
             }
             _ => None,
@@ -181,7 +189,11 @@ mod tests {
             for edit in variant.edits {
                 let after = &base[edit.at + edit.removed.len()..];
                 let pause = edit.removed == "," || after.is_empty() || after.starts_with(" in small");
-                assert!(pause || edit.at == "Please".len() || after.starts_with(" by date"), "{}", variant.text);
+                assert!(
+                    pause || edit.at == "Please".len() || after.starts_with(" by date"),
+                    "{}",
+                    variant.text
+                );
             }
         }
     }

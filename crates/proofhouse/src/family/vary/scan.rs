@@ -196,7 +196,10 @@ pub(super) fn ending(text: &str) -> Option<Ending> {
     let trimmed = text.trim_end();
     let code = code::ranges(trimmed);
     if code.last().is_none_or(|range| range.end < trimmed.len()) {
-        return Some(Ending { before_punctuation: trimmed.trim_end_matches(is_final).len(), end: trimmed.len() });
+        return Some(Ending {
+            before_punctuation: trimmed.trim_end_matches(is_final).len(),
+            end: trimmed.len(),
+        });
     }
     let mut prose = 0..0;
     let mut from = 0;
@@ -213,7 +216,8 @@ pub(super) fn ending(text: &str) -> Option<Ending> {
 
 /// Whether the words can stand in prose that code surrounds: nothing in them may end a docstring or a comment.
 pub(super) fn fits_between_code(text: &str, words: &str) -> bool {
-    let closes = ["\"\"\"", "'''", "\\", "*/"].iter().any(|sign| words.contains(sign)) || words.ends_with(['"', '\'']);
+    let closes =
+        ["\"\"\"", "'''", "\\", "*/"].iter().any(|sign| words.contains(sign)) || words.ends_with(['"', '\'']);
     !closes || code::ranges(text).is_empty()
 }
 

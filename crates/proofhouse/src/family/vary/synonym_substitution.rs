@@ -105,7 +105,10 @@ impl SynonymSubstitution {
                     }
                     for alternative in entry.alternatives.iter().map(|forms| forms[form].as_str()) {
                         let shown = case.apply(alternative);
-                        if fits_article(article.as_deref(), alternative) && shown != word && !words.contains(&shown) {
+                        if fits_article(article.as_deref(), alternative)
+                            && shown != word
+                            && !words.contains(&shown)
+                        {
                             words.push(shown);
                         }
                     }
@@ -133,7 +136,8 @@ impl Beside<'_> {
         let must_be_verb = entry.condition == Condition::Verb && (form == 0 || entry.context.left.is_empty())
             || (entry.is_verb && form == 0);
         let own_into = || {
-            let clause = self.chunks[self.at + 1..].iter().take_while(|chunk| !closes_clause(chunk, self.text));
+            let clause =
+                self.chunks[self.at + 1..].iter().take_while(|chunk| !closes_clause(chunk, self.text));
             clause.map(|chunk| chunk.word(self.text)).any(|word| word.eq_ignore_ascii_case("into"))
         };
         let alone = self.chunks[self.at].tail(self.text).is_empty();
@@ -166,7 +170,9 @@ impl Beside<'_> {
         let before = self.at.checked_sub(1).map(|before| &self.chunks[before]);
         let before = before.filter(|before| free && !before.code && before.tail(self.text).is_empty());
         let after = self.chunks.get(self.at + 1);
-        let after = after.filter(|after| !after.code && chunk.tail(self.text).is_empty() && after.whole.start == after.core.start);
+        let after = after.filter(|after| {
+            !after.code && chunk.tail(self.text).is_empty() && after.whole.start == after.core.start
+        });
         let stands = |list: &[String], neighbour: Option<&Chunk>, edge: &str, at_edge: bool| {
             list.iter().any(|wanted| match neighbour {
                 Some(neighbour) => self.is(neighbour, wanted),
@@ -191,7 +197,9 @@ impl Beside<'_> {
         let word = neighbour.word(self.text);
         let small = word.to_lowercase();
         match wanted {
-            "#" => word.starts_with(|c: char| c.is_ascii_digit() || c == '$') || lexicon::is_number_word(&small),
+            "#" => {
+                word.starts_with(|c: char| c.is_ascii_digit() || c == '$') || lexicon::is_number_word(&small)
+            }
             "@" => neighbour.plain && word.starts_with(char::is_uppercase),
             "%" => DETERMINERS.contains(&small.as_str()) || small.ends_with("'s") || small.ends_with("’s"),
             _ => neighbour.plain && small == wanted,

@@ -40,7 +40,11 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         let folder = if several { out.join(slot) } else { out.to_owned() };
         for (path, bytes) in tree.finish(started_at) {
             let path = folder.join(path);
-            let bytes = if path.file_name() == Some("debug_ref.txt") { reference(source, &path, out, &bytes) } else { bytes };
+            let bytes = if path.file_name() == Some("debug_ref.txt") {
+                reference(source, &path, out, &bytes)
+            } else {
+                bytes
+            };
             let parent = path.parent().unwrap_or(&folder);
             std::fs::create_dir_all(parent).map_err(FileError::new("create", parent))?;
             std::fs::write(&path, bytes).map_err(FileError::new("write", &path))?;

@@ -33,7 +33,13 @@ impl Judging {
 
     /// Judges what the tool printed, as far as the record keeps it. A success is a clean exit, a success by the tool's own rules where
     /// it has any, and a pass of all judges of the case; what no judge could assess is not assessed.
-    pub(super) fn assess(&self, ran: &mut Invocation, case: &ToolCase, instruction: &str, command: &Command) -> Judged {
+    pub(super) fn assess(
+        &self,
+        ran: &mut Invocation,
+        case: &ToolCase,
+        instruction: &str,
+        command: &Command,
+    ) -> Judged {
         let (Some(panel), Some(seen)) = (&self.panel, ran.observed) else { return Judged::default() };
         let own_rules = command.resolved().outcome.iter().any(|rule| rule.success.is_some());
         let clean = seen.termination == Termination::Exited && ran.exit_code == Some(0);
@@ -45,7 +51,8 @@ impl Judging {
         let subject = Subject { input: instruction, output: &output, expected: &case.expected };
         let verdict = panel.judge(&subject, case.judges.as_deref());
         let named = |at: usize| self.names[at].as_str();
-        let reasons: Object = verdict.explanations.iter().map(|(at, why)| (named(*at), why.as_str())).collect();
+        let reasons: Object =
+            verdict.explanations.iter().map(|(at, why)| (named(*at), why.as_str())).collect();
         match verdict.passed {
             Some(passed) => {
                 let failure_stage = (!passed).then_some(FailureStage::Validation);

@@ -79,7 +79,9 @@ fn write(folder: &Utf8Path, debug: &Debug, keys: &Keys) -> std::io::Result<()> {
         }
     }
     if left_out > 0 {
-        let note = format!("{left_out} files are not here: the space for one trial was used up, or they hold a key\n");
+        let note = format!(
+            "{left_out} files are not here: the space for one trial was used up, or they hold a key\n"
+        );
         std::fs::write(folder.join("LEFT_OUT.txt"), note)?;
     }
     Ok(())

@@ -41,7 +41,11 @@ pub(super) enum RewriteError {
 /// Asks for every variant that is wanted and not recorded, and records the answers. Gives how many there were.
 ///
 /// What was asked for without an answer is asked again, unless the run is a resumed one: its plan is what it was.
-pub(super) fn rewrite(body: &RobustnessBody, opening: &Opening, resumed: bool) -> Result<usize, RewriteError> {
+pub(super) fn rewrite(
+    body: &RobustnessBody,
+    opening: &Opening,
+    resumed: bool,
+) -> Result<usize, RewriteError> {
     let wanted: Vec<&Wanted> = body.wanted.iter().filter(|wanted| !(resumed && wanted.again)).collect();
     let Some(rewriter) = body.rewriter.as_ref().filter(|_| !wanted.is_empty()) else { return Ok(0) };
     let open = |name: &str, target: &TargetConfig| target.open(name, opening).map_err(RewriteError::Target);
@@ -97,7 +101,8 @@ async fn ask(
         let reply = models.rewriter.chat(&Chat::ask(prompt.text.as_str(), prompt.seed, wanted.index)).await;
         let (text, silence) = said(&reply);
         let refused = |failure_reasons: Vec<Reason>, silence: Option<Silence>| {
-            let (error, no_answer) = silence.map_or((None, false), |silence| (Some(silence.error), silence.no_answer));
+            let (error, no_answer) =
+                silence.map_or((None, false), |silence| (Some(silence.error), silence.no_answer));
             Rejection { attempt, ai_output: text.clone(), failure_reasons, error, no_answer }
         };
         if silence.is_some() {
@@ -116,7 +121,9 @@ async fn ask(
                 continue;
             }
         };
-        match compare(models.guard.as_ref(), (&case.instruction, &accepted), (prompt.seed, wanted.index)).await {
+        match compare(models.guard.as_ref(), (&case.instruction, &accepted), (prompt.seed, wanted.index))
+            .await
+        {
             Ok(said) => {
                 (answer.prompt, answer.accepted, answer.guard) = (prompt, Some(accepted), said);
                 return answer;
@@ -144,7 +151,10 @@ async fn compare(
         Some(true) => Ok(Some(text)),
         Some(false) => Err((Some(Reason::ModelSaysChanged), None)),
         None => {
-            let error = format!("the guard's model said neither `SAME` nor `CHANGED`: {}", text.chars().take(200).collect::<String>());
+            let error = format!(
+                "the guard's model said neither `SAME` nor `CHANGED`: {}",
+                text.chars().take(200).collect::<String>()
+            );
             Err((Some(Reason::ModelCheckFailed), Some(Silence { error, no_answer: false })))
         }
     }

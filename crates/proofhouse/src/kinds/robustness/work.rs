@@ -182,7 +182,12 @@ impl RobustnessWork {
         let timestamp = timing.started.to_string();
         let names = Names::of(trial, order, &self.body);
         let debug_path = ran.debug.as_ref().and_then(|debug| {
-            let place = [&*self.writer.loaded.suite.targets[trial.slot].0, &*trial.case_id, names.variant.as_str(), &names.run];
+            let place = [
+                &*self.writer.loaded.suite.targets[trial.slot].0,
+                &*trial.case_id,
+                names.variant.as_str(),
+                &names.run,
+            ];
             self.keeper.keep(debug, place.join("/"), passed == Some(true), &self.keys)
         });
         let body = Body {

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::{Json, RunPaths};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::manifest::SANDBOX_GAPS;
 use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
+use proofhouse_ledger::{Json, RunPaths};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 

@@ -32,7 +32,9 @@ pub(super) fn lines_of(text: &str) -> Vec<Line<'_>> {
 
 /// A quick no for texts in which nothing can be code.
 pub(super) fn may_have_code(text: &str) -> bool {
-    text.contains(['(', '{', '=', ';', '<', '`', '@', '#', '[', '$', '>', '~']) || text.contains("import ") || is_query(text.trim())
+    text.contains(['(', '{', '=', ';', '<', '`', '@', '#', '[', '$', '>', '~'])
+        || text.contains("import ")
+        || is_query(text.trim())
         || text.contains("\nSELECT ")
         || text.contains("True")
         || text.contains("False")
@@ -56,7 +58,9 @@ pub(super) fn heads_block(line: &str) -> bool {
 
 /// Opened minus closed brackets.
 pub(super) fn balance(line: &str) -> i32 {
-    line.chars().map(|c| i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'))).sum()
+    line.chars()
+        .map(|c| i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}')))
+        .sum()
 }
 
 /// The bytes before the three quotation marks that open a docstring, and the marks.
@@ -97,34 +101,49 @@ pub(super) fn is_code(line: &str) -> bool {
 /// `import a.b, c` and `from a import b as c`: nothing but names.
 fn is_import(line: &str) -> bool {
     let names = |list: &str| {
-        let list = list.split(" #").next().unwrap_or_default().trim().trim_start_matches('(').trim_end_matches([')', '\\', ';']);
+        let list = list
+            .split(" #")
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .trim_start_matches('(')
+            .trim_end_matches([')', '\\', ';']);
         !list.trim().is_empty()
             && list.split(',').map(str::trim).filter(|name| !name.is_empty()).all(|name| {
                 let mut parts = name.split(" as ");
-                let is_name = |part: &str| part == "*" || part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+                let is_name = |part: &str| {
+                    part == "*" || part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+                };
                 parts.all(is_name)
             })
     };
     if let Some(list) = line.strip_prefix("import ") {
         return names(list);
     }
-    line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")).is_some_and(|(from, list)| {
-        names(from) && (names(list) || list.trim() == "(")
-    })
+    line.strip_prefix("from ")
+        .and_then(|rest| rest.split_once(" import "))
+        .is_some_and(|(from, list)| names(from) && (names(list) || list.trim() == "("))
 }
 
 fn is_decorator(line: &str) -> bool {
     line.strip_prefix('@').is_some_and(|rest| {
         let name = rest.split('(').next().unwrap_or_default();
-        !name.is_empty() && !name.contains('@') && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+        !name.is_empty()
+            && !name.contains('@')
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
     })
 }
 
 /// Statements of languages with braces and semicolons.
 fn is_statement(line: &str) -> bool {
-    let closers = !line.is_empty() && line.chars().all(|c| matches!(c, '{' | '}' | '(' | ')' | '[' | ']' | ';' | ','));
+    let closers =
+        !line.is_empty() && line.chars().all(|c| matches!(c, '{' | '}' | '(' | ')' | '[' | ']' | ';' | ','));
     let brace = line.ends_with('{') || line.starts_with('}');
-    let ended = line.ends_with(';') && (line.contains(['(', '=']) || line.contains("::") || line.starts_with("use ") || line.starts_with("return"));
+    let ended = line.ends_with(';')
+        && (line.contains(['(', '='])
+            || line.contains("::")
+            || line.starts_with("use ")
+            || line.starts_with("return"));
     closers || brace || ended
 }
 
@@ -157,8 +176,12 @@ pub(super) fn is_example(line: &str) -> bool {
     let line = line.strip_prefix("assert ").unwrap_or(line);
     let name = identifier(line);
     let call = !name.is_empty() && line[name.len()..].starts_with('(') && line.contains(')');
-    let shows = ["=", "->", "=>", "➞", "➔", "→", "returns", "should", "#"].iter().any(|sign| line.contains(sign));
-    let literal = line.starts_with(['[', '{', '\'', '"', '(']) || line.starts_with(|c: char| c.is_ascii_digit());
+    let shows =
+        ["=", "->", "=>", "➞", "➔", "→", "returns", "should", "#"].iter().any(|sign| line.contains(sign));
+    let literal =
+        line.starts_with(['[', '{', '\'', '"', '(']) || line.starts_with(|c: char| c.is_ascii_digit());
     let words = line.split_whitespace().filter(|token| token.chars().all(char::is_alphabetic)).count();
-    (call && (shows || line.ends_with(')'))) || (literal && words * 2 < line.split_whitespace().count().max(2)) || is_assignment(line)
+    (call && (shows || line.ends_with(')')))
+        || (literal && words * 2 < line.split_whitespace().count().max(2))
+        || is_assignment(line)
 }

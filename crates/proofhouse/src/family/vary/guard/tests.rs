@@ -311,7 +311,9 @@ fn hostile_answers_are_judged_in_time() {
 fn rates(pairs: &str) -> ((u32, u32, u32, u32), String) {
     let mut counts = [[0u32; 2]; 2];
     let mut wrong = String::new();
-    for pair in pairs.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>()) {
+    for pair in
+        pairs.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>())
+    {
         let [label, base, answer] = pair[..] else { panic!("{pair:?}") };
         let changed = match label {
             "changed" => true,

@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use super::sentence::{Kind, is_function_word, opens_task};
 use super::turns::{First, Order, Part, Turning};
-use super::words::{ADJUNCTS, COMPARING, CONDITIONS, JOINTS, LEAD_PREPOSITIONS, MIDDLE_ADVERBS, PLACES, SEQUENCE, STATIVE, TIME_ADVERBS, TO_TAKING};
+use super::words::{
+    ADJUNCTS, COMPARING, CONDITIONS, JOINTS, LEAD_PREPOSITIONS, MIDDLE_ADVERBS, PLACES, SEQUENCE, STATIVE,
+    TIME_ADVERBS, TO_TAKING,
+};
 
 impl Turning<'_, '_> {
     /// The verb of a clause that begins here with a name, a pronoun, or an article and a noun.
@@ -21,7 +24,9 @@ impl Turning<'_, '_> {
             return Some(clause.start + 1);
         }
         let noun = matches!(first.small.as_str(), "a" | "an" | "the");
-        let plain = |at: usize| words[at].lower && !is_function_word(self.word(at)) && !ADJUNCTS.contains(&self.word(at));
+        let plain = |at: usize| {
+            words[at].lower && !is_function_word(self.word(at)) && !ADJUNCTS.contains(&self.word(at))
+        };
         let at = (clause.start + 2..clause.end.min(clause.start + 5)).find(|&at| verb(at))?;
         (noun && (clause.start + 1..at).all(plain)).then_some(at)
     }
@@ -31,7 +36,9 @@ impl Turning<'_, '_> {
         let words = &self.sentence.words;
         let comma = (0..self.end() - 1).find(|&at| !words[at].tail.is_empty());
         match comma {
-            Some(at) if words[at].tail == "," && matches!(self.word(at + 1), "and" | "but" | "so") => Some(0..at + 1),
+            Some(at) if words[at].tail == "," && matches!(self.word(at + 1), "and" | "but" | "so") => {
+                Some(0..at + 1)
+            }
             Some(_) => None,
             None => Some(0..self.end()),
         }
@@ -43,11 +50,16 @@ impl Turning<'_, '_> {
         if TIME_ADVERBS.contains(&self.word(last)) && self.word(last) != "altogether" {
             return Some(last);
         }
-        if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter") && matches!(self.word(last - 1), "last" | "next" | "this") {
+        if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")
+            && matches!(self.word(last - 1), "last" | "next" | "this")
+        {
             return Some(last - 1);
         }
-        let at = (clause.start + 2..clause.end).rev().find(|&at| LEAD_PREPOSITIONS.contains(&self.word(at)) || self.word(at) == "for")?;
-        let place = matches!(self.word(at), "at" | "for") && last - at <= 2 && PLACES.contains(&self.word(last));
+        let at = (clause.start + 2..clause.end)
+            .rev()
+            .find(|&at| LEAD_PREPOSITIONS.contains(&self.word(at)) || self.word(at) == "for")?;
+        let place =
+            matches!(self.word(at), "at" | "for") && last - at <= 2 && PLACES.contains(&self.word(last));
         ((self.word(at) != "for" && self.is_time(at..clause.end)) || place).then_some(at)
     }
 }
@@ -57,7 +69,9 @@ pub(super) fn aside(turning: &Turning<'_, '_>) -> Vec<Order> {
     let sentence = turning.sentence;
     let found = (turning.kind == Kind::Statement).then(|| turning.first_clause()).flatten();
     let Some(clause) = found.filter(|clause| clause.len() >= 5) else { return Vec::new() };
-    let (Some(verb), Some(at)) = (turning.verb_of(clause.clone()), turning.aside_from(&clause)) else { return Vec::new() };
+    let (Some(verb), Some(at)) = (turning.verb_of(clause.clone()), turning.aside_from(&clause)) else {
+        return Vec::new();
+    };
     let between = verb..at;
     let known = sentence.pronouns(0..verb);
     let holds = at >= verb + 2
@@ -95,7 +109,9 @@ pub(super) fn exchanged(turning: &Turning<'_, '_>) -> Vec<Order> {
         return Vec::new();
     }
     let (left, right) = (0..and, and + 1..turning.end());
-    let (Some(first), Some(second)) = (turning.verb_of(left.clone()), turning.verb_of(right.clone())) else { return Vec::new() };
+    let (Some(first), Some(second)) = (turning.verb_of(left.clone()), turning.verb_of(right.clone())) else {
+        return Vec::new();
+    };
     let comma = sentence.words[and - 1].tail;
     let holds = turning.word(first) == turning.word(second)
         && matches!(comma, "" | ",")
@@ -107,7 +123,8 @@ pub(super) fn exchanged(turning: &Turning<'_, '_>) -> Vec<Order> {
         && !sentence.any(all.clone(), COMPARING)
         && !sentence.any(all.clone(), CONDITIONS)
         && !sentence.any(all.clone(), SEQUENCE)
-        && !sentence.any(all.clone(), &["other", "another", "rest", "remaining", "also", "too", "to", "more"])
+        && !sentence
+            .any(all.clone(), &["other", "another", "rest", "remaining", "also", "too", "to", "more"])
         && sentence.pronouns(all).is_empty()
         && (STATIVE.contains(&turning.word(first)) || comma.is_empty());
     if !holds {
@@ -137,7 +154,11 @@ pub(super) fn statement_purpose(turning: &Turning<'_, '_>) -> Vec<Order> {
     let holds = turning.verb_of(main.clone()).is_some()
         && !taken
         && verb.lower
-        && (opens_task(&verb.small) || matches!(verb.small.as_str(), "raise" | "feed" | "earn" | "pay" | "celebrate" | "help" | "save"))
+        && (opens_task(&verb.small)
+            || matches!(
+                verb.small.as_str(),
+                "raise" | "feed" | "earn" | "pay" | "celebrate" | "help" | "save"
+            ))
         && !turning.broken(0..turning.end())
         && !sentence.joins_clauses(0..turning.end())
         && !sentence.has_scope(0..turning.end())

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::lexicon;
 use super::sentence::{Sentence, family, is_function_word, opens_task};
 use super::words::{
-    ADJECTIVES, ADJUNCTS, CONDITIONS, HOLDING, JOINTS, LEADING, LEAD_PREPOSITIONS, NOT_PLURAL, ORDERED, PAIRS, SHARED, TRAILING,
+    ADJECTIVES, ADJUNCTS, CONDITIONS, HOLDING, JOINTS, LEAD_PREPOSITIONS, LEADING, NOT_PLURAL, ORDERED,
+    PAIRS, SHARED, TRAILING,
 };
 
 /// A list: its members as ranges of words.
@@ -60,8 +61,12 @@ impl Reader<'_, '_> {
 
     /// No two members are the same words.
     fn distinct(&self, members: &[Range<usize>]) -> bool {
-        let words = |member: &Range<usize>| -> Vec<&str> { member.clone().map(|at| self.small(at)).collect() };
-        members.iter().enumerate().all(|(nth, member)| members[..nth].iter().all(|other| words(other) != words(member)))
+        let words =
+            |member: &Range<usize>| -> Vec<&str> { member.clone().map(|at| self.small(at)).collect() };
+        members
+            .iter()
+            .enumerate()
+            .all(|(nth, member)| members[..nth].iter().all(|other| words(other) != words(member)))
     }
 
     fn lower(&self, at: usize) -> bool {
@@ -72,16 +77,23 @@ impl Reader<'_, '_> {
     /// `simple and clear` before a noun.
     fn adjectives(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let (left, right) = (joint - 1, joint + 1);
-        let fits = |at: usize| self.lower(at) && ADJECTIVES.contains(&self.small(at)) && self.tail(at).is_empty();
-        let vowel = |at: usize| self.small(at).starts_with(['a', 'e', 'i', 'o', 'u']) && self.small(at) != "useful";
+        let fits =
+            |at: usize| self.lower(at) && ADJECTIVES.contains(&self.small(at)) && self.tail(at).is_empty();
+        let vowel =
+            |at: usize| self.small(at).starts_with(['a', 'e', 'i', 'o', 'u']) && self.small(at) != "useful";
         let article = left == 0 || !matches!(self.small(left - 1), "a" | "an") || vowel(left) == vowel(right);
-        (fits(left) && fits(right) && article && right < self.sentence.last()).then(|| vec![left..left + 1, right..right + 1])
+        (fits(left) && fits(right) && article && right < self.sentence.last())
+            .then(|| vec![left..left + 1, right..right + 1])
     }
 
     /// `get and set operations`.
     fn pair(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let (left, right) = (joint - 1, joint + 1);
-        if left == 0 || right >= self.sentence.last() || !self.tail(left).is_empty() || !self.tail(right).is_empty() {
+        if left == 0
+            || right >= self.sentence.last()
+            || !self.tail(left).is_empty()
+            || !self.tail(right).is_empty()
+        {
             return None;
         }
         let (first, second) = (self.small(left), self.small(right));
@@ -97,14 +109,23 @@ impl Reader<'_, '_> {
 
     fn is_name(&self, at: usize) -> bool {
         let word = &self.sentence.words[at];
-        word.capital && !word.bracket && !is_function_word(&word.small) && !opens_task(&word.small) && !word.small.contains(['\'', '’'])
+        word.capital
+            && !word.bracket
+            && !is_function_word(&word.small)
+            && !opens_task(&word.small)
+            && !word.small.contains(['\'', '’'])
     }
 
     /// `Anna and Ben`: names, where no `he` or `she` of the text could stand for one of them.
     fn names(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let (left, right) = (joint - 1, joint + 1);
-        let alone = |at: usize| !(at + 1 < self.sentence.len() && self.tail(at).is_empty() && self.is_name(at + 1));
-        if !self.is_name(left) || !self.is_name(right) || !alone(right) || !matches!(self.tail(left), "" | ",") {
+        let alone =
+            |at: usize| !(at + 1 < self.sentence.len() && self.tail(at).is_empty() && self.is_name(at + 1));
+        if !self.is_name(left)
+            || !self.is_name(right)
+            || !alone(right)
+            || !matches!(self.tail(left), "" | ",")
+        {
             return None;
         }
         let mut first = left;
@@ -114,12 +135,18 @@ impl Reader<'_, '_> {
         if (first == left) != self.tail(left).is_empty() && first == left {
             return None;
         }
-        if first > 0 && (self.is_name(first - 1) || self.tail(first - 1) == "," || matches!(self.small(first - 1), "than" | "from")) {
+        if first > 0
+            && (self.is_name(first - 1)
+                || self.tail(first - 1) == ","
+                || matches!(self.small(first - 1), "than" | "from"))
+        {
             return None;
         }
         let he_or_she = |word: &str| family(&word.to_lowercase()).is_some_and(|family| family < 2);
         let referred = self.sentence.text.split(|c: char| !c.is_alphanumeric()).any(he_or_she);
-        let possessive = right + 1 < self.sentence.len() && self.sentence.words[right].tail.is_empty() && self.small(right + 1) == "each";
+        let possessive = right + 1 < self.sentence.len()
+            && self.sentence.words[right].tail.is_empty()
+            && self.small(right + 1) == "each";
         (!referred && !possessive).then(|| (first..left + 1).chain([right]).map(|at| at..at + 1).collect())
     }
 
@@ -209,7 +236,9 @@ impl Reader<'_, '_> {
         let leads = self.small(first - 1);
         let label = leads == "as" && ends && first > 1;
         let plural = (first..left + 1).chain([right]).all(|at| self.is_plural(at));
-        let closed = ends || self.tail(right) == ";" || (self.tail(right).is_empty() && TRAILING.contains(&self.small(right + 1)));
+        let closed = ends
+            || self.tail(right) == ";"
+            || (self.tail(right).is_empty() && TRAILING.contains(&self.small(right + 1)));
         let nouns = LEADING.contains(&leads) && ((plural && closed) || (ends && !alone && leads != "the"));
         (label || nouns).then(|| (first..left + 1).chain([right]).map(|at| at..at + 1).collect())
     }
@@ -232,4 +261,3 @@ impl Reader<'_, '_> {
         word.len() > 3 && word.ends_with('s') && !singular && !NOT_PLURAL.contains(&word)
     }
 }
-

@@ -55,8 +55,10 @@ fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize) -> Vec<Moves> {
     let lists = lists(sentence);
     let ranges: Vec<Range<usize>> =
         lists.iter().map(|list| list.members[0].start..list.members[list.members.len() - 1].end).collect();
-    let spans: Vec<Vec<Range<usize>>> =
-        lists.iter().map(|list| list.members.iter().map(|member| sentence.span(member.clone())).collect()).collect();
+    let spans: Vec<Vec<Range<usize>>> = lists
+        .iter()
+        .map(|list| list.members.iter().map(|member| sentence.span(member.clone())).collect())
+        .collect();
     let mut orders = orders(sentence, &ranges);
     orders.retain(|order| order.moves <= max_swaps && spans.iter().all(|items| holds(order, items)));
     let turn = (!orders.is_empty()).then_some(Moves::Turn(orders));
@@ -69,5 +71,8 @@ fn holds(order: &Order, items: &[Range<usize>]) -> bool {
     if end <= order.range.start || order.range.end <= start {
         return true;
     }
-    order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.start <= start && end <= range.end))
+    order
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::Span(range, _) if range.start <= start && end <= range.end))
 }

@@ -10,7 +10,12 @@ pub(super) fn independent(sentences: &[Sentence<'_>]) -> Vec<usize> {
             let (one, two) = (&sentences[second - 1], &sentences[second]);
             let gap = &one.text[one.whole().end..two.whole().start];
             let followed = sentences.get(second + 1).is_none_or(stands_alone);
-            !gap.contains('\n') && !gap.is_empty() && states(one) && states(two) && followed && apart(one, two)
+            !gap.contains('\n')
+                && !gap.is_empty()
+                && states(one)
+                && states(two)
+                && followed
+                && apart(one, two)
         })
         .map(|second| second - 1)
         .collect()
@@ -43,7 +48,10 @@ fn apart(one: &Sentence<'_>, two: &Sentence<'_>) -> bool {
     let definite = |at: usize| two.words[at].small == "the";
     let shared = two.words.iter().enumerate().any(|(at, word)| {
         let name = word.capital && !is_function_word(&word.small);
-        let known = |other: &str| other.trim_end_matches("'s").trim_end_matches('s') == word.small.trim_end_matches("'s").trim_end_matches('s');
+        let known = |other: &str| {
+            other.trim_end_matches("'s").trim_end_matches('s')
+                == word.small.trim_end_matches("'s").trim_end_matches('s')
+        };
         let there = one.words.iter().any(|other| known(&other.small));
         there && (name || (at > 0 && definite(at - 1)))
     });

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::lexicon;
 use super::super::scan::{Chunk, chunks, is_final};
 use super::words::{
-    ABBREVIATIONS, CLAUSES, CONDITIONS, FUNCTION_WORDS, IMPERATIVES, LEAD_PREPOSITIONS, PRONOUNS, QUESTIONS, TIME_ADVERBS,
+    ABBREVIATIONS, CLAUSES, CONDITIONS, FUNCTION_WORDS, IMPERATIVES, LEAD_PREPOSITIONS, PRONOUNS, QUESTIONS,
+    TIME_ADVERBS,
 };
 
 /// One word, number or quotation.
@@ -68,13 +69,15 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
 
 fn ends(text: &str, chunk: &Chunk, next: &Chunk) -> bool {
     let gap = &text[chunk.whole.end..next.whole.start];
-    let small = next.plain && next.word(text).starts_with(char::is_lowercase) && next.whole.start == next.core.start;
+    let small =
+        next.plain && next.word(text).starts_with(char::is_lowercase) && next.whole.start == next.core.start;
     if chunk.code || next.code || gap.matches('\n').count() > 1 || (gap.contains(['\n', '\r']) && !small) {
         return true;
     }
     let word = chunk.word(text).to_lowercase();
     let final_sign = chunk.tail(text).contains(is_final);
-    let abbreviation = chunk.tail(text) == "." && (ABBREVIATIONS.contains(&word.as_str()) || word.chars().count() == 1);
+    let abbreviation =
+        chunk.tail(text) == "." && (ABBREVIATIONS.contains(&word.as_str()) || word.chars().count() == 1);
     if gap.contains(['\n', '\r']) && chunk.tail(text).contains(':') {
         return true;
     }
@@ -83,7 +86,8 @@ fn ends(text: &str, chunk: &Chunk, next: &Chunk) -> bool {
 
 fn word<'a>(text: &'a str, chunk: &Chunk) -> Word<'a> {
     let raw = chunk.word(text);
-    let letters = chunk.plain && raw.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '\'' | '’'));
+    let letters =
+        chunk.plain && raw.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '\'' | '’'));
     let mut signs = raw.chars();
     let first = signs.next();
     let rest_small = signs.all(|c| !c.is_uppercase());
@@ -125,7 +129,12 @@ impl<'a> Sentence<'a> {
         }
         let last = self.words.last()?.tail;
         match () {
-            () if last == "?" && (first.is(QUESTIONS) || first.is(CONDITIONS) || first.is(LEAD_PREPOSITIONS) || first.is(TIME_ADVERBS)) => {
+            () if last == "?"
+                && (first.is(QUESTIONS)
+                    || first.is(CONDITIONS)
+                    || first.is(LEAD_PREPOSITIONS)
+                    || first.is(TIME_ADVERBS)) =>
+            {
                 Some(Kind::Question)
             }
             () if last == "?" => None,
@@ -147,9 +156,12 @@ impl<'a> Sentence<'a> {
     /// Whether these words hold a negation, a quantifier or a comparison by quantity; `how many` asks and is none.
     pub(super) fn has_scope(&self, words: Range<usize>) -> bool {
         words.into_iter().any(|at| {
-            let asks = matches!(self.words[at].small.as_str(), "many" | "much") && at > 0 && self.words[at - 1].small == "how";
+            let asks = matches!(self.words[at].small.as_str(), "many" | "much")
+                && at > 0
+                && self.words[at - 1].small == "how";
             let word = self.words[at].small.as_str();
-            (lexicon::is_scoped(word) && !asks) || (word.contains('-') && word.split('-').any(lexicon::is_scoped))
+            (lexicon::is_scoped(word) && !asks)
+                || (word.contains('-') && word.split('-').any(lexicon::is_scoped))
         })
     }
 
@@ -175,7 +187,8 @@ impl<'a> Sentence<'a> {
     pub(super) fn has_name(&self, words: Range<usize>) -> bool {
         words.into_iter().any(|at| {
             let word = &self.words[at];
-            let own = word.core.start < word.core.end && self.text[word.core.clone()].starts_with(char::is_uppercase);
+            let own = word.core.start < word.core.end
+                && self.text[word.core.clone()].starts_with(char::is_uppercase);
             own && word.small != "i" && (at > 0 || !is_function_word(&word.small))
         })
     }
@@ -184,14 +197,21 @@ impl<'a> Sentence<'a> {
     pub(super) fn keeps_references(&self, first: Range<usize>, second: Range<usize>) -> bool {
         let (before, after) = (self.pronouns(first.clone()), self.pronouns(second.clone()));
         let known = after.iter().all(|family| before.contains(family));
-        let safe = before.iter().all(|family| after.contains(family) || (*family < 2 && !self.has_name(second.clone())));
+        let safe = before
+            .iter()
+            .all(|family| after.contains(family) || (*family < 2 && !self.has_name(second.clone())));
         known && safe
     }
 
     /// The word as the first of a sentence, or inside one.
     pub(super) fn lower_first(&self) -> bool {
         let first = &self.words[0];
-        first.small != "i" && !first.small.starts_with("i'") && (is_function_word(&first.small) || opens_task(&first.small) || self.commands() || self.common_noun())
+        first.small != "i"
+            && !first.small.starts_with("i'")
+            && (is_function_word(&first.small)
+                || opens_task(&first.small)
+                || self.commands()
+                || self.common_noun())
     }
 
     /// The first word appears in small letters elsewhere, so its capital is the sentence's.

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::super::lexicon;
 use super::clauses;
 use super::sentence::{Kind, Sentence, opens_task};
 use super::words::{
-    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, FORMS, JOINTS, LEAD_PREPOSITIONS, MAKING, QUESTIONS, QUESTION_PREPOSITIONS, RECEIVERS, SEQUENCE, SOURCES, SORTING, TIMES, TIME_ADVERBS, UNITS,
+    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS,
+    QUESTION_PREPOSITIONS, QUESTIONS, SEQUENCE, TIME_ADVERBS, TIMES, UNITS,
 };
 
 /// A sentence put together anew.
@@ -41,7 +41,10 @@ pub(super) enum First {
 pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Order> {
     let Some(kind) = sentence.kind() else { return Vec::new() };
     let turning = Turning { sentence, kind, lists };
-    if sentence.len() < 4 || sentence.any(0..sentence.len(), SEQUENCE) || !matches!(sentence.words[sentence.last()].tail, "" | "." | "!" | "?") {
+    if sentence.len() < 4
+        || sentence.any(0..sentence.len(), SEQUENCE)
+        || !matches!(sentence.words[sentence.last()].tail, "" | "." | "!" | "?")
+    {
         return Vec::new();
     }
     let mut found = turning.leading();
@@ -66,7 +69,8 @@ pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Ord
 
 /// No part ends between a number and the word after it.
 fn keeps_numbers(sentence: &Sentence<'_>, order: &Order) -> bool {
-    let ends = |end: usize| order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.end == end));
+    let ends =
+        |end: usize| order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.end == end));
     let inner = &sentence.words[..sentence.last()];
     !inner.iter().any(|word| word.is_number() && word.tail.is_empty() && ends(word.core.end))
 }
@@ -99,23 +103,29 @@ impl Turning<'_, '_> {
     /// Whether punctuation stands between these words, but for that of plain lists.
     pub(super) fn broken(&self, words: Range<usize>) -> bool {
         let inner = words.start..words.end.saturating_sub(1).max(words.start);
-        let parted = |at: usize| !self.sentence.words[at].tail.is_empty() && !(self.sentence.words[at].tail == "," && self.listed(at));
+        let parted = |at: usize| {
+            !self.sentence.words[at].tail.is_empty()
+                && !(self.sentence.words[at].tail == "," && self.listed(at))
+        };
         inner.into_iter().any(parted) || self.sentence.words[words].iter().any(|word| word.bracket)
     }
 
     /// Whether `to` opens an infinitive among these words.
-    fn has_infinitive(&self, words: Range<usize>) -> bool {
+    pub(super) fn has_infinitive(&self, words: Range<usize>) -> bool {
         words.into_iter().any(|at| {
             let next = self.sentence.words.get(at + 1);
             let noun = next.is_some_and(|next| {
-                DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital || matches!(next.small.as_str(), "his" | "her" | "their" | "its")
+                DETERMINERS.contains(&next.small.as_str())
+                    || next.is_number()
+                    || next.capital
+                    || matches!(next.small.as_str(), "his" | "her" | "their" | "its")
             });
             self.word(at) == "to" && !noun
         })
     }
 
     /// A block that can be the main part: one clause, nothing with a scope.
-    fn is_main(&self, words: Range<usize>) -> bool {
+    pub(super) fn is_main(&self, words: Range<usize>) -> bool {
         let to = self.kind != Kind::Question && self.has_infinitive(words.clone());
         words.len() >= 2
             && !to
@@ -145,7 +155,7 @@ impl Turning<'_, '_> {
     }
 
     /// In commas after the verb of an imperative, after a name, or before the auxiliary of a question.
-    fn parenthesis(&self, moved: Range<usize>, rest: Range<usize>, first: First) -> Option<Order> {
+    pub(super) fn parenthesis(&self, moved: Range<usize>, rest: Range<usize>, first: First) -> Option<Order> {
         let cut = self.cut(rest.clone())?;
         let case = if moved.start == 0 { First::Small } else { First::Kept };
         Some(self.order(vec![
@@ -158,7 +168,7 @@ impl Turning<'_, '_> {
     }
 
     /// Where a phrase in commas may stand in these words.
-    fn cut(&self, rest: Range<usize>) -> Option<usize> {
+    pub(super) fn cut(&self, rest: Range<usize>) -> Option<usize> {
         let words = &self.sentence.words;
         let start = rest.start;
         match self.kind {
@@ -169,11 +179,15 @@ impl Turning<'_, '_> {
             }
             Kind::Question => {
                 let auxiliary = |at: &usize| words[*at].is(AUXILIARIES) && words[*at].small != "there";
-                (start + 1..rest.end - 1).find(auxiliary).filter(|at| *at > start + 1 || self.word(start) != "how")
+                (start + 1..rest.end - 1)
+                    .find(auxiliary)
+                    .filter(|at| *at > start + 1 || self.word(start) != "how")
             }
             Kind::Statement => {
                 let head = &words[start];
-                let name = head.capital && !super::sentence::is_function_word(&head.small) && !opens_task(&head.small);
+                let name = head.capital
+                    && !super::sentence::is_function_word(&head.small)
+                    && !opens_task(&head.small);
                 (name && words[start + 1].lower && words[start + 1].is(ADJUNCTS)).then_some(start + 1)
             }
         }
@@ -182,7 +196,9 @@ impl Turning<'_, '_> {
     /// A clause or phrase before the only comma goes to the end, or between verb and object.
     fn leading(&self) -> Vec<Order> {
         let sentence = self.sentence;
-        let commas: Vec<usize> = (0..sentence.last()).filter(|&at| !sentence.words[at].tail.is_empty() && !self.listed(at)).collect();
+        let commas: Vec<usize> = (0..sentence.last())
+            .filter(|&at| !sentence.words[at].tail.is_empty() && !self.listed(at))
+            .collect();
         let [comma] = commas[..] else { return Vec::new() };
         if sentence.words[comma].tail != "," {
             return Vec::new();
@@ -192,7 +208,9 @@ impl Turning<'_, '_> {
         let total = lead.len() == 2 && self.word(0) == "in" && self.word(1) == "total";
         let clause = CONDITIONS.contains(&self.word(0)) && lead.len() >= 3;
         let time = LEAD_PREPOSITIONS.contains(&self.word(0)) && self.is_time(lead.clone());
-        let means = matches!(self.word(0), "using" | "given" | "from" | "for") && self.starts_imperative(comma + 1) && !self.has_adjunct(main.clone());
+        let means = matches!(self.word(0), "using" | "given" | "from" | "for")
+            && self.starts_imperative(comma + 1)
+            && !self.has_adjunct(main.clone());
         if !(adverb || total || clause || time || means) || main.len() < 2 {
             return Vec::new();
         }
@@ -201,7 +219,12 @@ impl Turning<'_, '_> {
         let asks = sentence.words[sentence.last()].tail != "?" || QUESTIONS.contains(&self.word(comma + 1));
         let inner = Turning { sentence, kind: self.kind_from(comma + 1), lists: self.lists };
         let scoped = sentence.has_scope(lead.clone());
-        if year || !asks || scoped || !inner.is_main(main.clone()) || self.sentence.any(main.clone(), CONDITIONS) {
+        if year
+            || !asks
+            || scoped
+            || !inner.is_main(main.clone())
+            || self.sentence.any(main.clone(), CONDITIONS)
+        {
             return Vec::new();
         }
         if !(adverb || total) && !(sentence.keeps_references(lead.clone(), main.clone())) {
@@ -210,7 +233,11 @@ impl Turning<'_, '_> {
         if (adverb || total || time) && sentence.any(main.clone(), COMPARING) {
             return Vec::new();
         }
-        let back = self.order(vec![self.span(main.clone(), First::Large), Part::Glue(" "), self.span(lead.clone(), First::Small)]);
+        let back = self.order(vec![
+            self.span(main.clone(), First::Large),
+            Part::Glue(" "),
+            self.span(lead.clone(), First::Small),
+        ]);
         let mid = inner.parenthesis(lead, main, First::Large);
         std::iter::once(back).chain(mid).collect()
     }
@@ -226,7 +253,9 @@ impl Turning<'_, '_> {
     }
 
     fn starts_imperative(&self, at: usize) -> bool {
-        self.sentence.words[at].lower && opens_task(self.word(at)) && self.sentence.words[self.sentence.last()].tail != "?"
+        self.sentence.words[at].lower
+            && opens_task(self.word(at))
+            && self.sentence.words[self.sentence.last()].tail != "?"
     }
 
     /// Whether the words name a time and nothing else: at most five of them, with a word for it last.
@@ -242,7 +271,10 @@ impl Turning<'_, '_> {
 
     /// Whether a preposition stands in these words to which a phrase at the end could attach instead.
     fn has_adjunct(&self, words: Range<usize>) -> bool {
-        self.sentence.any(words, &["in", "on", "at", "from", "with", "for", "by", "into", "about", "using", "than", "as"])
+        self.sentence.any(
+            words,
+            &["in", "on", "at", "from", "with", "for", "by", "into", "about", "using", "than", "as"],
+        )
     }
 
     /// A clause or phrase at the end comes to the front, or between verb and object.
@@ -266,7 +298,22 @@ impl Turning<'_, '_> {
         let holds = main.len() >= 3
             && moved.len() >= 3
             && (comma.is_empty() || (comma == "," && self.kind != Kind::Imperative))
-            && !matches!(self.word(at - 1), "a" | "even" | "as" | "except" | "the" | "day" | "days" | "year" | "years" | "week" | "minutes" | "hours" | "or" | "and")
+            && !matches!(
+                self.word(at - 1),
+                "a" | "even"
+                    | "as"
+                    | "except"
+                    | "the"
+                    | "day"
+                    | "days"
+                    | "year"
+                    | "years"
+                    | "week"
+                    | "minutes"
+                    | "hours"
+                    | "or"
+                    | "and"
+            )
             && self.is_main(main.clone())
             && !self.broken(moved.clone())
             && !sentence.has_scope(moved.clone())
@@ -279,70 +326,20 @@ impl Turning<'_, '_> {
         let (main, moved) = (0..at, at..self.end());
         let known = self.sentence.pronouns(main.clone());
         let pronouns = self.sentence.pronouns(moved.clone()).iter().all(|family| known.contains(family));
-        (main.len() >= 3 && self.is_main(main.clone()) && self.is_calm(moved) && pronouns && !self.sentence.any(main, COMPARING))
-            .then_some(at)
+        (main.len() >= 3
+            && self.is_main(main.clone())
+            && self.is_calm(moved)
+            && pronouns
+            && !self.sentence.any(main, COMPARING))
+        .then_some(at)
     }
 
     /// A phrase without clauses, joints, punctuation or scope.
-    fn is_calm(&self, words: Range<usize>) -> bool {
+    pub(super) fn is_calm(&self, words: Range<usize>) -> bool {
         !self.broken(words.clone())
             && !self.sentence.joins_clauses(words.clone())
             && !self.joined(words.clone())
             && !self.sentence.has_scope(words)
-    }
-
-    /// An imperative whose last phrases can only belong to its verb: each may come first or stand in commas after the verb, and two
-    /// of them may change places.
-    fn phrases(&self) -> Vec<Order> {
-        let starts: Vec<usize> = (2..self.end()).filter(|&at| self.belongs_to_verb(at)).collect();
-        let Some(&from) = starts.first() else { return Vec::new() };
-        let phrases: Vec<Range<usize>> = starts
-            .iter()
-            .enumerate()
-            .map(|(nth, &at)| at..starts.get(nth + 1).copied().unwrap_or(self.end()))
-            .collect();
-        let calm = self.is_main(0..from)
-            && phrases.iter().all(|phrase| {
-                phrase.len() >= 2 && phrase.len() <= 10 && self.is_calm(phrase.clone()) && self.sentence.pronouns(phrase.clone()).is_empty()
-            })
-            && !self.sentence.any(0..from, COMPARING)
-            && !self.has_infinitive(from..self.end());
-        if !calm || phrases.len() > 3 {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        for phrase in &phrases {
-            let rest: Vec<Range<usize>> = phrases.iter().filter(|other| *other != phrase).cloned().collect();
-            let add = |parts: &mut Vec<Part>| {
-                for other in &rest {
-                    parts.extend([Part::Glue(" "), self.span(other.clone(), First::Kept)]);
-                }
-            };
-            let mut fronted =
-                vec![self.span(phrase.clone(), First::Large), Part::Glue(", "), self.span(0..from, self.inner())];
-            add(&mut fronted);
-            found.push(self.order(fronted));
-            if let Some(cut) = self.cut(0..from) {
-                let mut aside = vec![
-                    self.span(0..cut, First::Kept),
-                    Part::Glue(", "),
-                    self.span(phrase.clone(), First::Kept),
-                    Part::Glue(", "),
-                    self.span(cut..from, First::Kept),
-                ];
-                add(&mut aside);
-                found.push(self.order(aside));
-            }
-        }
-        for pair in phrases.windows(2) {
-            let mut swapped = vec![self.span(0..pair[0].start, First::Kept), Part::Glue(" ")];
-            swapped.extend([self.span(pair[1].clone(), First::Kept), Part::Glue(" "), self.span(pair[0].clone(), First::Kept)]);
-            if pair[1].end < self.end() {
-                swapped.extend([Part::Glue(" "), self.span(pair[1].end..self.end(), First::Kept)]);
-            }
-            found.push(self.order(swapped));
-        }
-        found
     }
 
     /// The last phrase of a question or a statement, if it says when, in what measure or how much in all.
@@ -351,14 +348,21 @@ impl Turning<'_, '_> {
         if self.sentence.words[last].is(TIME_ADVERBS) {
             return Some(last);
         }
-        if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter") && matches!(self.word(last.checked_sub(1)?), "last" | "next" | "this") {
+        if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")
+            && matches!(self.word(last.checked_sub(1)?), "last" | "next" | "this")
+        {
             return Some(last - 1);
         }
         let at = (1..last + 1).rev().find(|&at| LEAD_PREPOSITIONS.contains(&self.word(at)))?;
         let moved = at..last + 1;
         let word = self.sentence.words[last].small.as_str();
-        let unit = self.word(at) == "in" && moved.len() == 2 && (UNITS.contains(&word) || word.contains('/') || word == "total");
-        let there = self.word(0) == "there" && matches!(self.word(at), "in" | "on" | "at") && DETERMINERS.contains(&self.word(at + 1)) && moved.len() <= 5;
+        let unit = self.word(at) == "in"
+            && moved.len() == 2
+            && (UNITS.contains(&word) || word.contains('/') || word == "total");
+        let there = self.word(0) == "there"
+            && matches!(self.word(at), "in" | "on" | "at")
+            && DETERMINERS.contains(&self.word(at + 1))
+            && moved.len() <= 5;
         let question = self.kind == Kind::Question;
         let told = (unit && question) || there || self.is_time(moved);
         if told { Some(at) } else { self.asked_phrase() }
@@ -370,150 +374,12 @@ impl Turning<'_, '_> {
         let asks = (0..last).find(|&at| self.sentence.words[at].is(AUXILIARIES))?;
         let at = (asks + 2..last).rev().find(|&at| self.sentence.words[at].is(QUESTION_PREPOSITIONS))?;
         let next = &self.sentence.words[at + 1];
-        let noun = self.word(at) != "to" || DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital;
-        let free = !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
+        let noun = self.word(at) != "to"
+            || DETERMINERS.contains(&next.small.as_str())
+            || next.is_number()
+            || next.capital;
+        let free =
+            !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
         (self.kind == Kind::Question && noun && free && last - at <= 6 && at - asks >= 2).then_some(at)
-    }
-
-    /// Whether a phrase that can only belong to the verb of the imperative begins here.
-    fn belongs_to_verb(&self, at: usize) -> bool {
-        let last = self.sentence.last();
-        let verb = self.word(0);
-        let list = ["using", "into", "from", "in", "by", "as", "for", "about", "to", "within"];
-        if at >= last || last - at > 14 || !self.sentence.words[at].is(&list) {
-            return false;
-        }
-        let next = &self.sentence.words[at + 1];
-        let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number();
-        let until = (at + 1..last + 1).find(|&other| self.sentence.words[other].is(&list)).unwrap_or(last + 1);
-        match self.word(at) {
-            "using" => true,
-            "into" => lexicon::is_becoming(verb),
-            "from" | "within" => SOURCES.contains(&verb),
-            "in" => {
-                let form = (at + 1..until).any(|at| FORMS.contains(&self.word(at)));
-                let inside = matches!(verb, "find" | "count" | "replace" | "locate" | "search" | "identify" | "highlight" | "underline" | "correct" | "fix");
-                form || (noun && inside)
-            }
-            "by" => SORTING.contains(&verb),
-            "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",
-            "for" => MAKING.contains(&verb) && (noun || until - at <= 4),
-            "about" => MAKING.contains(&verb),
-            "to" => RECEIVERS.contains(&verb) && noun,
-            _ => false,
-        }
-    }
-
-    /// `Write a function to find it.`: the purpose comes first, or its last phrase stands in commas after its verb.
-    fn purpose(&self) -> Vec<Order> {
-        let sentence = self.sentence;
-        let Some(to) = (2..self.end().saturating_sub(2)).find(|&at| self.word(at) == "to") else { return Vec::new() };
-        if self.kind != Kind::Imperative || !MAKING.contains(&self.word(0)) || to > 7 {
-            return Vec::new();
-        }
-        let (main, aim) = (0..to, to..self.end());
-        let verb = &sentence.words[to + 1];
-        let holds = self.is_main(main.clone())
-            && verb.lower
-            && (opens_task(&verb.small) || verb.small == "check")
-            && !sentence.has_scope(aim.clone())
-            && !self.broken(aim.clone())
-            && sentence.pronouns(main.clone()).is_empty()
-            && sentence.pronouns(aim.clone()).is_empty();
-        if !holds {
-            return Vec::new();
-        }
-        let mut found = vec![self.fronted(to)];
-        if main.len() >= 3 {
-            found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
-        }
-        if let Some(phrase) = self.phrase_of_aim(to + 1) {
-            let shifted = |parts: &mut Vec<Part>, first: First| {
-                parts.push(self.span(to..to + 2, first));
-                parts.push(Part::Glue(", "));
-                parts.push(self.span(phrase..self.end(), First::Kept));
-                parts.push(Part::Glue(", "));
-                parts.push(self.span(to + 2..phrase, First::Kept));
-            };
-            let mut inside = vec![self.span(main.clone(), First::Kept), Part::Glue(" ")];
-            shifted(&mut inside, First::Kept);
-            found.push(self.order(inside));
-            let mut both = Vec::new();
-            shifted(&mut both, First::Large);
-            both.extend([Part::Glue(", "), self.span(main.clone(), self.inner())]);
-            found.push(Order { moves: 2, ..self.order(both) });
-            if self.word(phrase) == "using" {
-                let rest = self.span(0..phrase, self.inner());
-                found.push(self.order(vec![self.span(phrase..self.end(), First::Large), Part::Glue(", "), rest]));
-            }
-        }
-        found
-    }
-
-    /// The last phrase of an infinitive that can stand before its object.
-    fn phrase_of_aim(&self, verb: usize) -> Option<usize> {
-        let last = self.sentence.last();
-        let at = (verb + 3..last).rev().find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within" | "into" | "by"))?;
-        let object = verb + 1..at;
-        let next = &self.sentence.words[at + 1];
-        let sorts = SORTING.contains(&self.word(verb));
-        let own = match self.word(at) {
-            "by" => sorts,
-            "into" => lexicon::is_becoming(self.word(verb)),
-            _ => !sorts,
-        };
-        let noun = matches!(self.word(at), "using" | "by" | "into") || DETERMINERS.contains(&next.small.as_str()) || next.small == "given" || next.is_number();
-        let clause = self.sentence.joins_clauses(object.clone()) || self.sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"]);
-        let tail = self.sentence.joins_clauses(at..last + 1) || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to"]) && self.word(at) != "using";
-        let form = self.sentence.any(at..last + 1, &["order", "place", "terms", "form", "ascending", "descending", "case", "pairs", "reverse", "sequence", "row", "way"]);
-        let joined = self.joined(object.clone()) || self.joined(at..last + 1);
-        let convert = matches!(self.word(verb), "convert" | "check" | "change" | "move" | "verify" | "join" | "combine") && self.word(at) != "into";
-        (noun && own && !clause && !tail && !form && !joined && !convert && last - at <= 6 && object.len() >= 2).then_some(at)
-    }
-
-    /// `a function that returns it if …`: the condition stands in commas after `that`.
-    fn relative(&self) -> Vec<Order> {
-        let sentence = self.sentence;
-        let Some(that) = (2..self.end().saturating_sub(4)).find(|&at| self.word(at) == "that") else { return Vec::new() };
-        let mut marker = (that + 3..self.end()).filter(|&at| matches!(self.word(at), "if" | "when" | "using"));
-        let (Some(at), None) = (marker.next(), marker.next()) else { return Vec::new() };
-        let verb = &sentence.words[that + 1];
-        let (inside, moved) = (that + 1..at, at..self.end());
-        let holds = self.kind == Kind::Imperative
-            && verb.lower
-            && verb.small.ends_with('s')
-            && self.end() - at >= 2
-            && !self.broken(0..self.end())
-            && !sentence.has_scope(that..self.end())
-            && !sentence.joins_clauses(inside.clone())
-            && !sentence.any(0..self.end(), &["otherwise", "else"])
-            && !self.joined(that..self.end())
-            && !sentence.any(that + 1..at, &["to", "whether", "if"])
-            && sentence.keeps_references(inside.clone(), moved.clone());
-        if !holds {
-            return Vec::new();
-        }
-        vec![self.order(vec![
-            self.span(0..that + 1, First::Kept),
-            Part::Glue(", "),
-            self.span(moved, First::Kept),
-            Part::Glue(", "),
-            self.span(inside, First::Kept),
-        ])]
-    }
-
-    /// `Please` at the other end of its sentence.
-    fn politeness(&self) -> Option<Order> {
-        let polite = matches!(self.word(0), "please" | "kindly");
-        let first = &self.sentence.words[1];
-        (polite
-            && self.sentence.words[0].tail.is_empty()
-            && first.lower
-            && opens_task(&first.small)
-            && !self.sentence.has_scope(0..self.end()))
-        .then(|| {
-            let rest = self.span(1..self.end(), First::Large);
-            self.order(vec![rest, Part::Glue(", "), self.span(0..1, First::Small)])
-        })
     }
 }

@@ -108,7 +108,9 @@ fn sorted(mut words: Vec<String>) -> Vec<String> {
 /// Numbers in digits, each with the word that follows it with nothing but white space between.
 fn numbers_and_words(text: &str) -> Vec<String> {
     static PAIRS: LazyLock<Regex> = LazyLock::new(|| regex(r"(\$?\d[\d.,]*)\s+([A-Za-z]+)"));
-    sorted(PAIRS.captures_iter(text).map(|found| format!("{} {}", &found[1], found[2].to_lowercase())).collect())
+    sorted(
+        PAIRS.captures_iter(text).map(|found| format!("{} {}", &found[1], found[2].to_lowercase())).collect(),
+    )
 }
 
 pub(super) fn lexical_shuffle(base: &str, variant: &str, max_swaps: usize) -> Verdict {
@@ -166,7 +168,9 @@ static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(|| {
                 let pairs = parts.next().expect(line);
                 let context: BTreeMap<String, Vec<String>> = parts
                     .map(|part| part.split_once(": ").expect(line))
-                    .map(|(key, words)| (key.to_owned(), words.split_whitespace().map(str::to_owned).collect()))
+                    .map(|(key, words)| {
+                        (key.to_owned(), words.split_whitespace().map(str::to_owned).collect())
+                    })
                     .collect();
                 let (heads, alternatives) = pairs.split_once(" = ").expect(line);
                 let heads: Vec<&str> = heads.split(' ').skip(1).collect();
@@ -196,7 +200,10 @@ fn is_neighbour(token: Option<&str>, wanted: &str) -> bool {
                            seven seventeen seventy six sixteen sixty ten thirteen thirty thousand three twelve twenty two";
     const OPENERS: &str = "a an the my your his her its our their this that these those";
     match wanted {
-        "#" => bare.starts_with(|c: char| c.is_ascii_digit() || c == '$') || NUMBERS.split_whitespace().any(|word| word == small),
+        "#" => {
+            bare.starts_with(|c: char| c.is_ascii_digit() || c == '$')
+                || NUMBERS.split_whitespace().any(|word| word == small)
+        }
         "@" => bare.starts_with(char::is_uppercase),
         "%" => OPENERS.split(' ').any(|word| word == small) || small.ends_with("'s") || small.ends_with("’s"),
         _ => small == wanted,
@@ -205,12 +212,21 @@ fn is_neighbour(token: Option<&str>, wanted: &str) -> bool {
 
 /// Whether the neighbours of a token are those that the sense asks for.
 fn in_sense(sense: &Sense, tokens: &[&str], at: usize) -> bool {
-    let closes = |token: &str| token.ends_with(|c: char| c.is_ascii_punctuation() && c != '"' && c != '\'' && c != '`');
+    let closes = |token: &str| {
+        token.ends_with(|c: char| c.is_ascii_punctuation() && c != '"' && c != '\'' && c != '`')
+    };
     let own = tokens[at];
-    let before = at.checked_sub(1).map(|before| tokens[before]).filter(|before| !closes(before) && own.starts_with(char::is_alphabetic));
-    let after = tokens.get(at + 1).copied().filter(|after| !closes(own) && after.starts_with(|c: char| c.is_alphanumeric() || c == '$'));
+    let before = at
+        .checked_sub(1)
+        .map(|before| tokens[before])
+        .filter(|before| !closes(before) && own.starts_with(char::is_alphabetic));
+    let after = tokens
+        .get(at + 1)
+        .copied()
+        .filter(|after| !closes(own) && after.starts_with(|c: char| c.is_alphanumeric() || c == '$'));
     let list = |key: &str| sense.context.get(key);
-    let any = |words: &Vec<String>, token: Option<&str>| words.iter().any(|wanted| is_neighbour(token, wanted));
+    let any =
+        |words: &Vec<String>, token: Option<&str>| words.iter().any(|wanted| is_neighbour(token, wanted));
     let opens = own.trim_start_matches(|c: char| !c.is_alphabetic()).starts_with(char::is_uppercase);
     list("left").is_none_or(|words| any(words, before) || (opens && words.iter().any(|word| word == "^")))
         && list("right").is_none_or(|words| any(words, after))
@@ -256,13 +272,14 @@ pub(super) fn synonym_substitution(base: &str, variant: &str, max: usize, whitel
         let pair = (from.to_lowercase(), to.to_lowercase());
         let senses = SYNONYMS.senses.get(&pair).ok_or_else(|| format!("{from} → {to} is not in the map"))?;
         ensure(
-            !SYNONYMS.protected.contains(&pair.0) || senses.iter().any(|sense| whitelist.contains(&sense.head)),
+            !SYNONYMS.protected.contains(&pair.0)
+                || senses.iter().any(|sense| whitelist.contains(&sense.head)),
             || format!("{from} is protected"),
         )?;
         let article = if at > 0 { old[at - 1].to_lowercase() } else { String::new() };
         let gap = old_rest[at].chars().all(char::is_whitespace);
-        let takes_an =
-            pair.1.starts_with(['a', 'e', 'i', 'o', 'u']) && !["usual", "useful", "use", "uses", "using", "used"].contains(&pair.1.as_str());
+        let takes_an = pair.1.starts_with(['a', 'e', 'i', 'o', 'u'])
+            && !["usual", "useful", "use", "uses", "using", "used"].contains(&pair.1.as_str());
         let wrong = gap && ((article == "a" && takes_an) || (article == "an" && !takes_an));
         ensure(!wrong, || format!("{article} {to}"))?;
     }
@@ -393,7 +410,10 @@ fn checkers_refuse_faults() {
     ] {
         assert!(lexical_shuffle("do not sort and copy", fault, 9).is_err(), "{fault:?}");
     }
-    assert!(lexical_shuffle("take 3 apples in May", "in 3 May take apples", 9).is_err(), "a number lost its word");
+    assert!(
+        lexical_shuffle("take 3 apples in May", "in 3 May take apples", 9).is_err(),
+        "a number lost its word"
+    );
     assert!(lexical_shuffle("a b c d", "d, a, b, c", 1).is_err(), "two moves");
     for fault in [
         "A basic list",
@@ -409,7 +429,10 @@ fn checkers_refuse_faults() {
     }
     assert!(synonym_substitution("simple outcomes", "basic results", 1, &[]).is_err(), "two words");
     assert!(synonym_substitution("the outcomes", "the result", 2, &[]).is_err(), "another form");
-    assert!(synonym_substitution("the simple interest", "the basic interest", 2, &[]).is_err(), "another sense");
+    assert!(
+        synonym_substitution("the simple interest", "the basic interest", 2, &[]).is_err(),
+        "another sense"
+    );
     for fault in [
         "Sort.",
         "Sort, if you like.",

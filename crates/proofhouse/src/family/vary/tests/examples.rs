@@ -109,10 +109,7 @@ fn a_shortfall_is_exact() {
     );
     let two = all("whitespace_noise: {intensity_min: 0.34, intensity_max: 0.67}", "a b c");
     assert_eq!(two.len(), 9 * 3 + 3usize.pow(3) * 4, "two characters in two gaps, and three");
-    assert_eq!(
-        all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"),
-        ["do it."]
-    );
+    assert_eq!(all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"), ["do it."]);
     assert_eq!(lack("whitespace_noise: {}", "word"), Some(Lack::NoGap));
     assert_eq!(lack("whitespace_noise: {}", ""), Some(Lack::NoGap));
     assert_eq!(
@@ -215,7 +212,6 @@ fn synonyms_fit_where_they_stand() {
         "Convert rows and load them into memory.",
         "Press the create button, provided that it is there.",
         "Tom Large lives here.",
-
     ] {
         assert_eq!(synonyms(base), Vec::<String>::new(), "{base}");
     }
@@ -229,7 +225,10 @@ fn synonyms_fit_where_they_stand() {
             "A straightforward `simple` \"simple\" simple_x thing",
         ]
     );
-    assert_eq!(synonyms("An unusual ENTIRE"), ["An uncommon ENTIRE", "An unusual COMPLETE", "An unusual WHOLE"]);
+    assert_eq!(
+        synonyms("An unusual ENTIRE"),
+        ["An uncommon ENTIRE", "An unusual COMPLETE", "An unusual WHOLE"]
+    );
     let whitelisted =
         all("synonym_substitution: {max_replacements: 1, whitelist: [dictionary]}", "many dictionaries");
     assert_eq!(whitelisted, ["many mappings", "many maps"]);

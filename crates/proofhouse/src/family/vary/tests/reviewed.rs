@@ -46,7 +46,7 @@ fn prompts() -> Vec<Prompt> {
 
 fn made(generator: &str, prompt: &Prompt) -> Vec<Variant> {
     let config = config(&format!("{generator}: {{}}"));
-    variants(&config, &Ask { base: &prompt.text, count: COUNT, seed: 1, case_id: "vary" }).list
+    variants(&config, &Ask { base: &prompt.text, count: COUNT, seed: 7, case_id: "vary" }).list
 }
 
 const RULED: [&str; 6] = [
@@ -63,7 +63,8 @@ const RULED: [&str; 6] = [
 fn yields_on_prompts_of_many_kinds() {
     let prompts = prompts();
     assert!(prompts.len() >= 70);
-    let produced = |generator: &str| -> usize { prompts.iter().map(|prompt| made(generator, prompt).len()).sum() };
+    let produced =
+        |generator: &str| -> usize { prompts.iter().map(|prompt| made(generator, prompt).len()).sum() };
     let asked = prompts.len() * COUNT as usize;
     for (generator, least) in [("lexical_shuffle", 0.35), ("synonym_substitution", 0.5)] {
         let share = produced(generator) as f64 / asked as f64;
@@ -71,7 +72,7 @@ fn yields_on_prompts_of_many_kinds() {
     }
 }
 
-/// `proofhouse vary GENERATOR --seed 1` shows the same variants.
+/// `proofhouse vary GENERATOR --seed 7` shows the same variants.
 #[test]
 fn the_reviewed_sample_is_what_the_generators_make() {
     let prompts: BTreeMap<&str, Prompt> = prompts().into_iter().map(|prompt| (prompt.id, prompt)).collect();
@@ -82,7 +83,11 @@ fn the_reviewed_sample_is_what_the_generators_make() {
         let prompt = &prompts[id];
         let index: usize = index.parse().expect("a number");
         let variant = made(generator, prompt).into_iter().nth(index);
-        assert_eq!(variant.map(|variant| escaped(&variant.text)).as_deref(), Some(text), "{generator} {id} {index}");
+        assert_eq!(
+            variant.map(|variant| escaped(&variant.text)).as_deref(),
+            Some(text),
+            "{generator} {id} {index}"
+        );
         assert!(matches!(label, "same" | "changed"), "{label}");
         assert!(seen.insert((generator, id, index)), "{generator} {id} {index} twice");
         *labels.entry((generator, label)).or_default() += 1;
@@ -116,13 +121,17 @@ fn code_of(text: &str) -> Vec<String> {
                 }
             }
             None => {
-                let opening = [("\"\"\"", "\"\"\""), ("'''", "'''"), ("/*", "*/")].into_iter().find(|(open, _)| trimmed.starts_with(open));
+                let opening = [("\"\"\"", "\"\"\""), ("'''", "'''"), ("/*", "*/")]
+                    .into_iter()
+                    .find(|(open, _)| trimmed.starts_with(open));
                 match opening {
                     Some((open, close)) if !trimmed[open.len()..].contains(close) => {
                         kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned());
                         quotes = Some(close);
                     }
-                    Some((open, _)) => kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned()),
+                    Some((open, _)) => {
+                        kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned())
+                    }
                     None if trimmed.is_empty() => {}
                     None => kept.push(line.to_owned()),
                 }
@@ -137,7 +146,8 @@ fn code_of(text: &str) -> Vec<String> {
 fn code_around_prose_is_never_touched() {
     let mut checked = 0;
     for prompt in prompts().iter().filter(|prompt| prompt.kind == "docstring") {
-        let additions = ["add_scope_detail", "add_ambiguity"].map(|name| format!("{name}: {{additions: [as a whole, Keep it small.]}}"));
+        let additions = ["add_scope_detail", "add_ambiguity"]
+            .map(|name| format!("{name}: {{additions: [as a whole, Keep it small.]}}"));
         let configs = RULED.iter().map(|name| format!("{name}: {{}}")).chain(additions);
         for yaml in configs {
             let ask = Ask { base: &prompt.text, count: 20, seed: 3, case_id: prompt.id };
@@ -152,12 +162,22 @@ fn code_around_prose_is_never_touched() {
 
 #[test]
 fn what_is_all_code_has_no_variants() {
-    for base in ["let a = 1;\nlet b = (2);", "not ( True ) and ( False ) is", "```\nSort the rows, and print them.\n```"] {
+    for base in [
+        "let a = 1;\nlet b = (2);",
+        "not ( True ) and ( False ) is",
+        "```\nSort the rows, and print them.\n```",
+    ] {
         for name in RULED {
-            let given = variants(&config(&format!("{name}: {{}}")), &Ask { base, count: 3, seed: 1, case_id: "code" });
+            let given = variants(
+                &config(&format!("{name}: {{}}")),
+                &Ask { base, count: 3, seed: 1, case_id: "code" },
+            );
             assert!(given.list.is_empty() && given.shortfall.is_some(), "{name}: {base}: {:?}", given.list);
         }
-        let added = variants(&config("add_ambiguity: {additions: [as needed]}"), &Ask { base, count: 1, seed: 1, case_id: "code" });
+        let added = variants(
+            &config("add_ambiguity: {additions: [as needed]}"),
+            &Ask { base, count: 1, seed: 1, case_id: "code" },
+        );
         assert_eq!(added.shortfall.map(|shortfall| shortfall.reason), Some(Lack::NoFittingPhrase), "{base}");
     }
 }

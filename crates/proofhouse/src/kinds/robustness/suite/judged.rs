@@ -2,8 +2,8 @@
 
 use proofhouse_ledger::Json;
 
-use super::file::{CaseFile, RobustnessFile};
 use super::SUCCESS;
+use super::file::{CaseFile, RobustnessFile};
 use crate::family::judge::JudgeConfig;
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::problem::{Code, did_you_mean, quoted};
@@ -16,13 +16,22 @@ pub(super) fn judges(checker: &mut Checker<'_>, file: &RobustnessFile) -> Vec<(S
         let steps = [Step::Key("judges"), Step::Key(name), Step::Key(config.name())];
         match config.compile() {
             Ok(judge) if judge.help().is_some() => {
-                let what = format!("a judge of kind `{}` asks somebody, and robustness suites ask their tools alone", config.name());
-                checker.complain(Code::BadValue, &steps, what).hint =
-                    Some("use a judge that reads the output itself; `proofhouse list judges` shows them".to_owned());
+                let what = format!(
+                    "a judge of kind `{}` asks somebody, and robustness suites ask their tools alone",
+                    config.name()
+                );
+                checker.complain(Code::BadValue, &steps, what).hint = Some(
+                    "use a judge that reads the output itself; `proofhouse list judges` shows them"
+                        .to_owned(),
+                );
             }
             Ok(_) if name == SUCCESS => {
                 checker
-                    .complain_of_key(Code::BadValue, &steps[..2], "`success` is the name of the whole verdict")
+                    .complain_of_key(
+                        Code::BadValue,
+                        &steps[..2],
+                        "`success` is the name of the whole verdict",
+                    )
                     .hint = Some("choose another name".to_owned());
             }
             Ok(_) => {}
@@ -69,4 +78,3 @@ pub(super) fn places(
     }
     of_case
 }
-
