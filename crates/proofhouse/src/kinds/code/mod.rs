@@ -19,6 +19,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod measures;
 mod metrics;
 mod output;
 mod plan;
@@ -78,6 +79,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

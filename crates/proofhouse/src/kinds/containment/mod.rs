@@ -22,6 +22,7 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
@@ -74,6 +75,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

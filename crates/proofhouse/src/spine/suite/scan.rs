@@ -22,6 +22,8 @@ const MAX_WARNINGS: usize = 20;
 /// What there is to be scanned.
 pub(crate) struct Scan<'a> {
     pub(crate) tree: &'a Tree,
+    /// The keys that lead to what is scanned; none for the suite itself.
+    pub(crate) under: &'a [&'a str],
     pub(crate) rules: &'a CaseRules,
     pub(crate) inline: &'a [Object],
     pub(crate) datasets: &'a [(Arc<Dataset>, Fields)],
@@ -46,7 +48,10 @@ impl Scan<'_> {
             match self.rules.case(row.clone(), &Fields::default(), None) {
                 Ok(case) => fingerprints.push(fingerprint(&case.id)),
                 Err(fault) => {
-                    let prefix = format!("cases[{index}]");
+                    let prefix = format!(
+                        "{}cases[{index}]",
+                        self.under.iter().map(|key| format!("{key}.")).collect::<String>()
+                    );
                     let mut problem = fault.into_problem(|steps| self.inline_place(index, steps));
                     problem.path =
                         if problem.path.is_empty() { prefix } else { format!("{prefix}.{}", problem.path) };
@@ -73,7 +78,8 @@ impl Scan<'_> {
     }
 
     fn inline_place(&self, index: usize, steps: &[Step<'_>]) -> Place {
-        let steps = [&[Step::Key("cases"), Step::Index(index)], steps].concat();
+        let under: Vec<Step<'_>> = self.under.iter().map(|key| Step::Key(key)).collect();
+        let steps = [&under[..], &[Step::Key("cases"), Step::Index(index)], steps].concat();
         self.tree.place(self.tree.root, &steps)
     }
 

@@ -34,6 +34,8 @@ pub struct Comparison {
     pub family: u64,
     /// About how many cases would tell a difference of this size from none.
     pub needed: Option<u64>,
+    /// Whether more of what is compared is worse.
+    pub is_harm: bool,
 }
 
 /// Compares two columns that nobody chose among others.
@@ -86,6 +88,7 @@ fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
         adjusted_p: None,
         family: 1,
         needed: differences.cases_until(Confidence::P95, outside),
+        is_harm: false,
     }
 }
 
@@ -126,9 +129,10 @@ impl Comparison {
         let test = format!("permutation test over {count}, {test}");
         let range = |low: f64, high: f64| format!("95 % interval {} to {}", points(low), points(high));
         if p < LEVEL {
+            let (less, more) = if self.is_harm { ("lower", "higher") } else { ("worse", "better") };
             let (word, by, low, high) = match difference < 0.0 {
-                true => ("worse", -difference, -interval.high, -interval.low),
-                false => ("better", difference, interval.low, interval.high),
+                true => (less, -difference, -interval.high, -interval.low),
+                false => (more, difference, interval.low, interval.high),
             };
             let by = points(by);
             let by = by.trim_start_matches('+');
