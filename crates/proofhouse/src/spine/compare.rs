@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Spans, TAGS};
-use proofhouse_ledger::{Json, RunPaths};
+use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::record::Damage;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tally::stats::decisions::{self, Candidate, Differences, all_pairs, chosen_pairs, compare_family};
-use super::tally::stats::pass_at_k;
+use self::columns::{Columns, Group, Run, groups, read};
+use super::tally::stats::decisions::{self, all_pairs};
+
+mod columns;
+
+pub use columns::{Measure, Measures};
 
 /// The version of the report's JSON.
 const SCHEMA_VERSION: &str = "1.0";
@@ -54,41 +57,6 @@ pub enum CompareError {
     /// No cases in common.
     #[error("the runs have no case in common")]
     NoCase,
-}
-
-/// What a kind compares in place of the share of passed trials.
-#[derive(Debug, Clone)]
-pub struct Measure {
-    /// Its name in sentences: `attack success`.
-    pub name: String,
-    /// What a trial counts for: nothing where it is none of its trials, `Some(None)` where it could not be assessed.
-    pub of: fn(&Line<'_>) -> Result<Option<Option<bool>>, Damage>,
-    /// The chance that one of so many trials succeeds: 1 for the share.
-    pub k: u64,
-    /// Whether more of it is worse.
-    pub is_harm: bool,
-}
-
-/// Opens what a kind compares in runs with this resolved configuration; nothing where the share of passed trials says it.
-pub type Measures = fn(Kind, &Json) -> Vec<Measure>;
-
-/// One run's verdicts.
-struct Run {
-    name: String,
-    measures: Option<Vec<Measure>>,
-    /// Target → case → its counts, of each measure.
-    targets: BTreeMap<String, BTreeMap<String, Vec<Counts>>>,
-    /// Case → the digest of what was asked first.
-    inputs: BTreeMap<String, String>,
-    /// Tag → its cases.
-    tags: BTreeMap<String, BTreeSet<String>>,
-}
-
-#[derive(Default, Clone, Copy)]
-struct Counts {
-    passed: u64,
-    assessed: u64,
-    trials: u64,
 }
 
 /// What can be said.
@@ -278,8 +246,11 @@ pub fn compare(
     }
     let groups = groups(&runs)?;
     for run in &runs {
-        let counts = run.targets.values().flat_map(BTreeMap::values).filter_map(|counts| counts.first());
-        let open: u64 = counts.map(|counts| counts.trials - counts.assessed).sum();
+        // A case's trials are of one measure, or of all.
+        let cases = run.targets.values().flat_map(BTreeMap::values);
+        let open: u64 = cases
+            .map(|counts| counts.iter().map(|counts| counts.trials - counts.assessed).max().unwrap_or(0))
+            .sum();
         if open > 0 {
             remarks.push(format!("{}: {open} trials were not assessed and are in no comparison", run.name));
         }
@@ -300,7 +271,7 @@ pub fn compare(
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     let each = |group: &Group<'_>, tag: Option<&str>, cases: &[&String], family: u64| -> Vec<TargetReport> {
         let columns = measures.iter().map(|measure| Columns { group, names: &names, measure });
-        columns.map(|columns| columns.told(tag, cases, family)).collect()
+        columns.filter_map(|columns| columns.told(tag, cases, family)).collect()
     };
     let targets = groups.iter().flat_map(|group| each(group, None, &cases, family)).collect();
     let by_tag: Vec<(&String, Vec<&String>)> = runs[0]
@@ -325,122 +296,6 @@ pub fn compare(
     })
 }
 
-/// A target and its column in each run.
-type Group<'r> = (Option<String>, Vec<Column<'r>>);
-
-/// A target's counts in one run, by case and measure, and where that run has which measure.
-#[derive(Clone, Copy)]
-struct Column<'r> {
-    cases: &'r BTreeMap<String, Vec<Counts>>,
-    run: &'r Run,
-}
-
-impl Column<'_> {
-    fn counts(&self, case: &str, measure: &Measure) -> Option<Counts> {
-        let at = match self.run.measures.as_deref() {
-            None | Some([]) => 0,
-            Some(own) => own.iter().position(|each| each.name == measure.name)?,
-        };
-        self.cases.get(case)?.get(at).copied()
-    }
-}
-
-/// What is held against each other: the only target of each run, or each target that all runs have.
-fn groups(runs: &[Run]) -> Result<Vec<Group<'_>>, CompareError> {
-    if runs.iter().all(|run| run.targets.len() == 1) {
-        let only = |run| Run::columns(run).next();
-        return Ok(vec![(None, runs.iter().filter_map(only).collect())]);
-    }
-    let shared = runs[0].targets.keys().filter_map(|target| {
-        let columns: Option<Vec<_>> =
-            runs.iter().map(|run| Some(Column { cases: run.cases(target)?, run })).collect();
-        Some((Some(target.clone()), columns?))
-    });
-    let shared: Vec<Group<'_>> = shared.collect();
-    if shared.is_empty() { Err(CompareError::NoTarget) } else { Ok(shared) }
-}
-
-/// Columns of one measure.
-struct Columns<'c> {
-    group: &'c Group<'c>,
-    names: &'c [&'c str],
-    measure: &'c Measure,
-}
-
-impl Columns<'_> {
-    fn counts(&self, at: usize, case: &str) -> Option<Counts> {
-        self.group.1[at].counts(case, self.measure)
-    }
-
-    fn mean(&self, at: usize, cases: &[&String]) -> f64 {
-        let counts = cases.iter().filter_map(|case| self.counts(at, case));
-        let (sum, count) = counts
-            .filter_map(|counts| self.measure.share(counts))
-            .fold((0.0, 0u64), |(sum, count), share| (sum + share, count + 1));
-        match count {
-            0 => f64::NEG_INFINITY,
-            _ if self.measure.is_harm => -sum / count as f64,
-            _ => sum / count as f64,
-        }
-    }
-
-    fn between(&self, a: usize, b: usize, cases: &[&String]) -> Differences {
-        let mut differences = Differences::default();
-        for case in cases {
-            let (Some(a), Some(b)) = (self.counts(a, case), self.counts(b, case)) else { continue };
-            match (self.measure.k, self.measure.share(a), self.measure.share(b)) {
-                (1, ..) => differences.push((a.passed, a.assessed), (b.passed, b.assessed)),
-                (_, Some(a), Some(b)) => differences.push_shares(a, b),
-                _ => {}
-            }
-        }
-        differences
-    }
-
-    fn told(&self, tag: Option<&str>, cases: &[&String], family: u64) -> TargetReport {
-        let Columns { group: (target, columns), names, measure } = self;
-        let means: Vec<f64> = (0..columns.len()).map(|at| self.mean(at, cases)).collect();
-        let top = (0..means.len()).fold(0, |top, at| if means[at] > means[top] { at } else { top });
-        let pairs: Vec<_> = chosen_pairs(columns.len(), top)
-            .into_iter()
-            .map(|(a, b)| (names[a].to_owned(), names[b].to_owned(), self.between(a, b, cases)))
-            .collect();
-        let mut comparisons = compare_family(&pairs, family);
-        comparisons.iter_mut().for_each(|each| each.is_harm = measure.is_harm);
-        // The best of harms would be the least: that is said by the pairs.
-        let others: Vec<Candidate> = (0..columns.len())
-            .filter(|at| *at != top && columns.len() > 2 && tag.is_none() && !measure.is_harm)
-            .map(|at| Candidate { name: names[at].to_owned(), against_best: self.between(top, at, cases) })
-            .collect();
-        let best = decisions::best(names[top], &others).map(|best| BestOf {
-            sentence: best.sentence(),
-            run: best.name,
-            within: best.within,
-            rivals: best.rivals,
-        });
-        TargetReport {
-            target: target.clone(),
-            measure: (!measure.name.is_empty()).then(|| measure.name.clone()),
-            tag: tag.map(str::to_owned),
-            comparisons: comparisons.iter().map(Compared::of).collect(),
-            best,
-        }
-    }
-}
-
-impl Measure {
-    /// The share of passed trials.
-    fn passed() -> Self {
-        let of = |line: &Line<'_>| line.get(HEAD.passed).map(Some);
-        Self { name: String::new(), of, k: 1, is_harm: false }
-    }
-
-    /// Of one case; none where it cannot be told.
-    fn share(&self, counts: Counts) -> Option<f64> {
-        pass_at_k(counts.assessed, counts.passed, self.k)
-    }
-}
-
 impl Compared {
     fn of(decided: &decisions::Comparison) -> Self {
         Self {
@@ -455,76 +310,5 @@ impl Compared {
             more_than_noise: decided.more_than_noise(),
             sentence: decided.sentence(),
         }
-    }
-}
-
-/// Reads a run's verdicts.
-fn read(name: &str, paths: &RunPaths, measures: Measures) -> Result<Run, CompareError> {
-    let config = files::read(&paths.config()).ok();
-    let config: Option<Json> =
-        config.and_then(|bytes| serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).ok());
-    let mut run = Run {
-        name: name.to_owned(),
-        measures: None,
-        targets: BTreeMap::new(),
-        inputs: BTreeMap::new(),
-        tags: BTreeMap::new(),
-    };
-    let path = paths.records();
-    if !path.exists() {
-        return Err(CompareError::NotARun(paths.dir.clone()));
-    }
-    let mut reader = LineReader::open(&path)?;
-    let mut spans = Spans::default();
-    let mut number = 0;
-    loop {
-        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-        if block.is_empty() {
-            return Ok(run);
-        }
-        for line in lines(block) {
-            number += 1;
-            let taken = Line::split(line, &mut spans).and_then(|line| {
-                if run.measures.is_none() {
-                    run.measures = Some(measures(line.kind()?, config.as_ref().unwrap_or(&Json::Null)));
-                }
-                run.take(&line)
-            });
-            taken.map_err(|damage| CompareError::Damaged { path: path.clone(), line: number, damage })?;
-        }
-    }
-}
-
-impl Run {
-    fn columns(&self) -> impl Iterator<Item = Column<'_>> {
-        self.targets.values().map(|cases| Column { cases, run: self })
-    }
-
-    fn cases(&self, target: &str) -> Option<&BTreeMap<String, Vec<Counts>>> {
-        self.targets.get(target)
-    }
-
-    fn take(&mut self, line: &Line<'_>) -> Result<(), Damage> {
-        if line.is_aside() {
-            return Ok(());
-        }
-        let (case, slot) = (line.get(HEAD.case_id)?.into_owned(), line.get(HEAD.slot)?.into_owned());
-        let passed = [Measure::passed()];
-        let measures = self.measures.as_deref().filter(|own| !own.is_empty()).unwrap_or(&passed);
-        let all = self.targets.entry(slot).or_default().entry(case.clone()).or_default();
-        all.resize(measures.len(), Counts::default());
-        for (counts, measure) in all.iter_mut().zip(measures) {
-            let Some(counted) = (measure.of)(line)? else { continue };
-            counts.trials += 1;
-            counts.assessed += u64::from(counted.is_some());
-            counts.passed += u64::from(counted == Some(true));
-        }
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.inputs.entry(case.clone()) {
-            entry.insert(line.get(HEAD.input_fingerprint)?.to_string());
-            for tag in line.get(TAGS).unwrap_or_default() {
-                self.tags.entry(tag).or_default().insert(case.clone());
-            }
-        }
-        Ok(())
     }
 }

@@ -79,6 +79,7 @@ pub(super) fn read(
         rules: &rules,
         inline: &inline,
         datasets: &sources,
+        tags: Vec::new(),
     };
     let mut found = scan.run();
     let facts = dataset_facts(checker, (&UNDER, &written.datasets), &datasets, &found.datasets);

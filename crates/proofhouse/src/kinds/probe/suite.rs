@@ -158,8 +158,17 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
         datasets.iter().map(|(_, dataset, fields)| (Arc::clone(dataset), fields.clone())).collect();
-    let scan = Scan { tree: loading.tree, under: &[], rules: &rules, inline: &inline, datasets: &sources };
+    let tags = file.gate.iter().flat_map(|gate| gate.per_tag.keys()).map(String::as_str).collect();
+    let scan =
+        Scan { tree: loading.tree, under: &[], rules: &rules, inline: &inline, datasets: &sources, tags };
     let mut found = scan.run();
+    let missing = scan.tags.iter().filter(|tag| !found.tags.contains(**tag));
+    let missing: Vec<String> = missing.map(|tag| quoted(tag)).collect();
+    if !missing.is_empty() {
+        let what =
+            format!("no case has the tag {} of the gate, so that it cannot be judged", missing.join(" or "));
+        found.warnings.push(what);
+    }
     let mut facts = dataset_facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);
     let calibration = match &file.calibration {
         Some(written) => Some(calibration::read(&mut checker, (written, labels), labelled, &mut found)),
