@@ -169,7 +169,7 @@ impl Map {
 
 /// Whether the word takes `an`; right for every word of the map, which a test checks letter by letter.
 pub(super) fn sounds_like_vowel(word: &str) -> bool {
-    let spoken_as_you = ["use", "usual", "uni", "uti"].iter().any(|start| word.starts_with(start))
+    let spoken_as_you = ["use", "usi", "usual", "uni", "uti"].iter().any(|start| word.starts_with(start))
         && !word.starts_with("unint");
     word.starts_with(['a', 'e', 'i', 'o', 'u']) && !spoken_as_you
 }
