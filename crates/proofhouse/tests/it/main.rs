@@ -7,6 +7,7 @@
 
 mod asking;
 mod browser;
+mod calibration;
 mod closed;
 mod code;
 mod code_attacks;

@@ -20,6 +20,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod measures;
 mod metrics;
 mod output;
 mod plan;
@@ -79,6 +80,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

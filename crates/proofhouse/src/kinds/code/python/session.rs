@@ -47,7 +47,7 @@ pub(super) struct TestSession {
     warm_runs: u64,
 }
 
-/// After so many candidates its boxes are made anew, so that nothing piles up in them.
+/// After this many candidates its boxes are replaced, so that nothing piles up in them.
 const MOST: u32 = 2000;
 
 impl TestSession {
@@ -92,6 +92,8 @@ impl TestSession {
             (None, true) => Profile::Ask,
             (None, false) => Profile::None,
         };
+        // Most answers pass or fail on plain values alone. Only one that offers the tests objects of its own is held to the places
+        // where the task's solution does the same, and only then is that solution run (`profile`).
         let (mut said, mut status) = self.run(problem, completion, &first);
         if said.word == "profile" {
             let solution = self.learn(problem, known).clone();
@@ -333,6 +335,8 @@ impl TestSession {
         let limits = Limits { memory_bytes: self.limits.memory_bytes, ..self.lasting() };
         let spec = self.spec(programs::ZYGOTE, limits).as_zygote();
         let mut running = Running::start("python", &self.sandbox, spec).ok()?;
+        // A fork of the zygote shuts itself in by Landlock. Where the kernel has none, one answer could reach what another left, so
+        // each gets a box of its own.
         let hello: Option<Value> = running.read(GRACE * 6);
         let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
         if has_landlock { Some(running) } else { None }
