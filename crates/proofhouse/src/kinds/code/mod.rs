@@ -10,6 +10,7 @@ use crate::kinds::{FlagSet, Row, erased};
 mod account;
 mod bench;
 mod body;
+mod boxes;
 mod cache;
 mod detect;
 mod export;
@@ -80,6 +81,7 @@ pub(super) const ROW: Row = Row {
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
     measures: measures::measures,
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

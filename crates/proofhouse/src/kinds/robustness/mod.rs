@@ -59,6 +59,7 @@ pub(super) const ROW: Row = Row {
     verdict: |_| None,
     changes: moved::changes,
     measures: |_| Vec::new(),
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),
