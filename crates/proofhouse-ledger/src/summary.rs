@@ -93,6 +93,8 @@ impl Summary {
             code: None,
             robustness: None,
             containment: None,
+            calibration: None,
+            agreement: Vec::new(),
         }
     }
 }
