@@ -75,12 +75,12 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
     formats: &[OwnFormat {
         name: "containment-case",
         about: "A case of a containment suite",
         schema: || schemars::schema_for!(Case),
     }],
-    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

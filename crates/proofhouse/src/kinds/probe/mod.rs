@@ -27,8 +27,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
-    formats: &[],
     measures: |_| Vec::new(),
+    formats: &[],
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),
