@@ -142,6 +142,7 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         stdout_bytes: Some(3),
         stderr: Some(""),
         stderr_bytes: Some(0),
+        judge: None,
         sandbox_does_not_hold: gaps,
     };
     let mut out = Vec::new();

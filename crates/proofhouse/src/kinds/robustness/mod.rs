@@ -15,6 +15,8 @@ mod exact;
 mod export;
 mod findings;
 mod flags;
+mod judged;
+mod keep;
 mod metrics;
 mod moved;
 mod plan;

@@ -8,6 +8,7 @@ mod checkers;
 mod examples;
 mod golden;
 mod instructions;
+mod reviewed;
 
 use self::checkers::Verdict;
 use self::instructions::{Dice, instruction};
@@ -133,6 +134,7 @@ fn lexical_shuffle_stands() {
         },
         |config, base, variant| {
             let GeneratorConfig::LexicalShuffle(shuffle) = config else { unreachable!() };
+            assert!(variant.edits.len() <= 2 * shuffle.max_swaps as usize, "{:?}", variant.edits);
             checkers::lexical_shuffle(base, &variant.text, shuffle.max_swaps as usize)
         },
     );
