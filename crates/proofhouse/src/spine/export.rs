@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write as _};
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
@@ -57,8 +58,8 @@ pub enum ExportError {
         damage: Damage,
     },
     /// The manifest cannot be read.
-    #[error("`manifest.json` cannot be understood")]
-    Manifest(#[source] serde_json::Error),
+    #[error(transparent)]
+    Manifest(#[from] ReadError),
     /// Something else is there.
     #[error("`{0}` is there already and has other content")]
     Taken(Utf8PathBuf),
@@ -87,8 +88,7 @@ impl Format {
 
 /// Writes a run in a format below `out`.
 pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
-    let manifest: Manifest =
-        serde_json::from_slice(&files::read(&paths.manifest())?).map_err(ExportError::Manifest)?;
+    let manifest = format::read_manifest(paths)?;
     if !format.kinds.contains(&manifest.kind) {
         let found = manifest.kind.as_str();
         let wanted = format.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join("`, `");
@@ -162,6 +162,8 @@ impl Sink {
             files::remove_if_there(&self.partial)?;
             return Err(ExportError::Taken(self.path));
         }
+        // Whole and on the disk before it gets its name.
+        self.file.get_ref().sync_data().map_err(FileError::new("sync", &self.partial))?;
         std::fs::rename(&self.partial, &self.path).map_err(FileError::new("write", &self.path))?;
         Ok(self.path)
     }

@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+mod attest;
 mod browser;
 mod closed;
 mod code;
@@ -16,6 +17,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod crash_all;
 mod decisions;
 mod declared;
 mod determinism;
@@ -36,9 +38,11 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod secrets;
 mod servers;
 mod targets;
 mod tidy;
 mod verbose;
 mod verify;
+mod verify_trust;
 mod webdriver;

@@ -8,6 +8,7 @@ mod body;
 mod file;
 mod metrics;
 mod plan;
+mod rejudge;
 mod sections;
 mod suite;
 mod tally;
@@ -23,6 +24,7 @@ pub(super) const ROW: Row = Row {
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
     tally: |_| Box::new(tally::ProbeTally),
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),

@@ -19,6 +19,7 @@ mod metrics;
 mod moved;
 mod plan;
 mod policy;
+mod rejudge;
 mod rewrite;
 mod sections;
 mod stopping;
@@ -55,6 +56,7 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
