@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::format;
+use proofhouse_ledger::write::LockError;
 
 use super::exit::Exit;
 use crate::spine::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
@@ -91,7 +92,7 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let exit = match &error {
             OpenError::Suite(_) => Exit::InvalidSuite,
-            OpenError::File(_) | OpenError::Thread(_) => Exit::Internal,
+            OpenError::File(_) | OpenError::Thread(_) | OpenError::Lock(LockError::File(_)) => Exit::Internal,
             OpenError::Version { .. } => Exit::VerificationFailed,
             _ => Exit::Refused,
         };

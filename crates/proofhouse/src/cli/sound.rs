@@ -1,5 +1,6 @@
 //! Whether a run is sound: what `verify` says, and what `score`, `export` and `attest` ask before they go on from a run.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::config::{self, Repeated};
@@ -102,7 +103,7 @@ impl Judging {
             }
         }
         if let Some(what) = wrong.filter(|_| self.found.len() < verify::MAX_FINDINGS) {
-            let text = |field| line.get(field).map(|text| text.into_owned()).unwrap_or_default();
+            let text = |field| line.get(field).map(|text: Cow<'_, str>| text.into_owned()).unwrap_or_default();
             let index = line.index().unwrap_or_default();
             let repetition = line.get(HEAD.repetition).unwrap_or_default();
             let name = format!("(index {index}, {} / {} #{repetition})", text(HEAD.slot), text(HEAD.case_id));

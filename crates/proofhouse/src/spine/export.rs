@@ -138,6 +138,13 @@ impl Source<'_> {
     }
 }
 
+/// Writes a small file beside its name first: nobody sees a part of it.
+pub(crate) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
+    let partial = Utf8PathBuf::from(format!("{path}.partial"));
+    std::fs::write(&partial, bytes).map_err(FileError::new("write", &partial))?;
+    std::fs::rename(&partial, path).map_err(FileError::new("write", path))
+}
+
 /// A file that is being written, under another name until it is whole: what another run left there is not overwritten.
 pub(crate) struct Sink {
     pub(crate) path: Utf8PathBuf,

@@ -39,7 +39,7 @@ pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};
 pub use suite::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
-pub use tree::{File, Timing, Tree, timings};
+pub use tree::{About, File, Timing, Tree, timings};
 
 pub(super) const ROW: Row = Row {
     kind: Kind::Robustness,
