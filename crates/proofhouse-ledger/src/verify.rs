@@ -268,7 +268,7 @@ fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileErro
             _ if draft && regular => findings.left_over(&name, "was being written when its writer ended"),
             true if !regular => findings.file(&name, "is not a regular file"),
             true => {}
-            false => findings.file(&name, "does not belong into a run directory"),
+            false => findings.file(&name, "does not belong in a run directory"),
         }
     }
     Ok(())

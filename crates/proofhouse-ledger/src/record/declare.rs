@@ -225,6 +225,11 @@ macro_rules! declare {
             &SORTED
         };
 
+        /// The JSON Schema of a line.
+        pub(super) fn schema() -> schemars::Schema {
+            schemars::schema_for!($Reader)
+        }
+
         fn annotate(schema: &mut schemars::Schema) {
             $crate::record::declare::annotate(
                 schema,

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use super::disk::Simulated;
 use crate::disk::Disk;
 use crate::record::samples;
-use crate::write::sequence::{Batch, Sequence};
+use crate::write::sequence::{Batch, Entry, Sequence};
 use crate::write::state::scan_on;
 use crate::write::steps::{begin_on, end_on, settle_on};
 use crate::write::swap::{finish_swap_on, is_run_dir_on};
@@ -197,8 +197,10 @@ fn batch(indexes: &[u64]) -> Batch {
     for index in indexes {
         let from = batch.bytes.len();
         batch.bytes.extend_from_slice(&lines()[*index as usize]);
-        batch.entries.push((*index, from..batch.bytes.len()));
+        let told = batch.telemetry.len();
         batch.telemetry.extend_from_slice(b"{\"event\":\"trial\"}\n");
+        let (line, telemetry) = (from..batch.bytes.len(), told..batch.telemetry.len());
+        batch.entries.push(Entry { index: *index, line, telemetry });
     }
     batch
 }

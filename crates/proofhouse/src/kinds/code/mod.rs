@@ -11,6 +11,7 @@ use crate::spine::rejudge::Impossible;
 mod account;
 mod bench;
 mod body;
+mod boxes;
 mod cache;
 mod detect;
 mod export;
@@ -80,6 +81,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),
