@@ -190,8 +190,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// DSSE's pre-authentication encoding: what is signed.
 fn signed_bytes(payload_type: &str, payload: &[u8]) -> Vec<u8> {
-    let mut bytes =
-        format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
+    let mut bytes = format!("DSSEv1 {} {payload_type} {} ", payload_type.len(), payload.len()).into_bytes();
     bytes.extend_from_slice(payload);
     bytes
 }
@@ -355,9 +354,8 @@ impl Proof {
             Err(unproven) => wrong.push(format!("the attestation {unproven}")),
             Ok(statement) => {
                 let digest = Digest::of(self.manifest.as_bytes());
-                let signed = |subject: &Subject| {
-                    subject.name == "manifest.json" && subject.digest.sha256 == digest
-                };
+                let signed =
+                    |subject: &Subject| subject.name == "manifest.json" && subject.digest.sha256 == digest;
                 if !statement.subject.iter().any(signed) {
                     wrong.push("the manifest is not the one that was signed".to_owned());
                 }

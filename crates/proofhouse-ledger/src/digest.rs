@@ -272,16 +272,8 @@ mod tests {
     /// The leaves of the reference implementation of certificate transparency. A leaf's digest there is SHA-256 of the byte 0
     /// and its content; the tree above the leaves is the same as ours.
     fn rfc_6962() -> Vec<Digest> {
-        let inputs: [&[u8]; 8] = [
-            b"",
-            b"\x00",
-            b"\x10",
-            b" !",
-            b"01",
-            b"@ABC",
-            b"PQRSTUVW",
-            b"`abcdefghijklmno",
-        ];
+        let inputs: [&[u8]; 8] =
+            [b"", b"\x00", b"\x10", b" !", b"01", b"@ABC", b"PQRSTUVW", b"`abcdefghijklmno"];
         inputs.iter().map(|input| Digest::of_parts(&[&[0], input])).collect()
     }
 

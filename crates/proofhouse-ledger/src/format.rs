@@ -77,7 +77,9 @@ pub fn parse<T: Format>(bytes: &[u8]) -> Result<T, FormatError> {
 }
 
 fn version_of(bytes: &[u8], known: &'static str) -> Result<(), FormatError> {
-    let Ok(Versioned { schema_version: Some(version) }) = serde_json::from_slice(bytes) else { return Ok(()) };
+    let Ok(Versioned { schema_version: Some(version) }) = serde_json::from_slice(bytes) else {
+        return Ok(());
+    };
     is_known(version.as_str().map_or_else(|| version.to_string(), str::to_owned), known)
 }
 
@@ -131,7 +133,9 @@ pub fn check_versions(paths: &RunPaths) -> Result<(), ReadError> {
         is_known(found, config::SCHEMA_VERSION).map_err(|source| of_file(&paths.config(), source))?;
     }
     match first_record_version(&paths.records()) {
-        Some(found) => is_known(found, record::SCHEMA_VERSION).map_err(|source| of_file(&paths.records(), source)),
+        Some(found) => {
+            is_known(found, record::SCHEMA_VERSION).map_err(|source| of_file(&paths.records(), source))
+        }
         None => Ok(()),
     }
 }

@@ -227,12 +227,18 @@ fn ask(program: &OsStr, args: &[&str]) -> io::Result<String> {
 fn ask_within(program: &OsStr, args: &[&str], patience: Duration) -> io::Result<String> {
     let named = || format!("`{} {}`", program.display(), args.join(" "));
     #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
-    let mut child =
-        Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
     // What it says is read as it comes, so that it never waits for us.
     let (send, heard) = mpsc::channel();
-    let pipes: [(bool, Option<Box<dyn Read + Send>>); 2] =
-        [(true, child.stdout.take().map(|pipe| Box::new(pipe) as _)), (false, child.stderr.take().map(|pipe| Box::new(pipe) as _))];
+    let pipes: [(bool, Option<Box<dyn Read + Send>>); 2] = [
+        (true, child.stdout.take().map(|pipe| Box::new(pipe) as _)),
+        (false, child.stderr.take().map(|pipe| Box::new(pipe) as _)),
+    ];
     for (is_answer, pipe) in pipes {
         let send = send.clone();
         std::thread::Builder::new().spawn(move || {

@@ -313,7 +313,9 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
         wrong.push("`actual_outcome` does not follow from `calls`");
     }
     let answers = line.get(CONTAINMENT.llm_response_hash)?;
-    if answers.is_some_and(|answers| line.get(HEAD.output_sha256).is_ok_and(|of| of.is_some_and(|of| of != answers))) {
+    if answers.is_some_and(|answers| {
+        line.get(HEAD.output_sha256).is_ok_and(|of| of.is_some_and(|of| of != answers))
+    }) {
         wrong.push("`llm_response_hash` is not `output_sha256`");
     }
     Ok(wrong)

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Damage, HEAD, Line, Status};
 use super::declare::record;
+use super::{Damage, HEAD, Line, Status};
 use crate::Json;
 
 record! {

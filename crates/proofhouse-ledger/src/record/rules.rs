@@ -92,8 +92,7 @@ pub(super) fn score_is_the_verdict(
 /// the digest is of.
 pub(super) fn is_digest_of(text: Option<&str>, true_length: Option<u64>, digest: Option<Digest>) -> bool {
     let Some((text, digest)) = text.zip(digest) else { return true };
-    let untouched = true_length == Some(text.len() as u64)
-        && !text.contains('\u{fffd}')
-        && !text.contains("[redacted");
+    let untouched =
+        true_length == Some(text.len() as u64) && !text.contains('\u{fffd}') && !text.contains("[redacted");
     !untouched || Digest::of(text.as_bytes()) == digest
 }

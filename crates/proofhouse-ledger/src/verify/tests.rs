@@ -559,7 +559,11 @@ fn a_score_that_contradicts_the_verdict_is_named() {
     let record = || samples::probe(0, &Json::Null, |_| {});
     let table = [
         ("passed", "false", "`passed` contradicts the score of `primary_metric`"),
-        ("scores", r#"{"exact":null}"#, "one of `passed` and the score of `primary_metric` is null and the other is not"),
+        (
+            "scores",
+            r#"{"exact":null}"#,
+            "one of `passed` and the score of `primary_metric` is null and the other is not",
+        ),
         ("scores", r#"{"exact":2}"#, "a score is not between 0 and 1"),
     ];
     for (key, value, expected) in table {
@@ -590,9 +594,27 @@ fn contradictions_of_each_kind_are_named() {
         (Kind::Robustness, robust(), "success", "true", "`success` contradicts `passed`"),
         (Kind::Robustness, robust(), "termination", "\"timeout\"", "there is an `exit_code`"),
         (Kind::Robustness, robust(), "instruction_length", "3", "`instruction_length` is not the length"),
-        (Kind::Containment, samples::containment(0, None), "actual_outcome", "\"leaked\"", "`pass` or `passed`"),
-        (Kind::Containment, samples::containment(0, None), "system_variant", "\"x\"", "`system_variant` is not"),
-        (Kind::Containment, samples::containment(0, None), "ts_utc", "\"x\"", "`ts_utc` is not `completed_at`"),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "actual_outcome",
+            "\"leaked\"",
+            "`pass` or `passed`",
+        ),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "system_variant",
+            "\"x\"",
+            "`system_variant` is not",
+        ),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "ts_utc",
+            "\"x\"",
+            "`ts_utc` is not `completed_at`",
+        ),
         (
             Kind::Containment,
             samples::containment(0, None),
@@ -642,9 +664,27 @@ fn digests_of_stored_texts_of_every_kind_are_computed_anew() {
     let (observed, stop) = samples::seen();
     let robust = samples::robustness(0, Some((&observed, &stop)));
     let table = [
-        (Kind::Code, samples::code(0), "completion", "\"fn g() {}\"", "`output_sha256` is not the digest of `completion`"),
-        (Kind::Code, samples::code(0), "output_sha256", other.as_str(), "`output_sha256` is not the digest of `completion`"),
-        (Kind::Robustness, robust.clone(), "stdout", "\"oot\"", "`output_sha256` is not the digest of `stdout`"),
+        (
+            Kind::Code,
+            samples::code(0),
+            "completion",
+            "\"fn g() {}\"",
+            "`output_sha256` is not the digest of `completion`",
+        ),
+        (
+            Kind::Code,
+            samples::code(0),
+            "output_sha256",
+            other.as_str(),
+            "`output_sha256` is not the digest of `completion`",
+        ),
+        (
+            Kind::Robustness,
+            robust.clone(),
+            "stdout",
+            "\"oot\"",
+            "`output_sha256` is not the digest of `stdout`",
+        ),
         (Kind::Robustness, robust, "output_sha256", &other, "`output_sha256` is not the digest of `stdout`"),
     ];
     for (kind, line, key, value, expected) in table {
@@ -729,7 +769,12 @@ fn what_a_cut_off_command_left_is_no_damage() {
     lab.verify();
     std::fs::remove_file(lab.paths().manifest()).unwrap();
     let verified = verify(&lab.paths(), |_| {}).unwrap();
-    assert_eq!((verified.findings.total, verified.findings.left_over.len()), (0, 1), "{:?}", verified.findings);
+    assert_eq!(
+        (verified.findings.total, verified.findings.left_over.len()),
+        (0, 1),
+        "{:?}",
+        verified.findings
+    );
 
     // The power went too: the end of the records is anything.
     for tail in [&b"{\"torn"[..], &[0; 700], b"\xff\xfe\n{\"a\":1}\n"] {

@@ -82,8 +82,7 @@ fn adopt_sidecars(disk: &dyn Disk, paths: &RunPaths) -> Result<(), SwapError> {
     if disk.exists(&next.telemetry()) {
         disk.rename_synced(&next.telemetry(), &paths.telemetry())?;
     }
-    let stale =
-        [next.journal(), next.envelope(), paths.journal(), paths.envelope_tmp(), paths.attestation()];
+    let stale = [next.journal(), next.envelope(), paths.journal(), paths.envelope_tmp(), paths.attestation()];
     for stale in stale {
         disk.remove_if_there(&stale)?;
     }

@@ -33,8 +33,7 @@ impl Attest {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         if let Some(record) = &self.prove {
-            let proof =
-                attest::prove(&paths, record).map_err(|error| Failure::new(Exit::Refused, &error))?;
+            let proof = attest::prove(&paths, record).map_err(|error| Failure::new(Exit::Refused, &error))?;
             let bytes = canonical::to_file(&proof).expect("a proof is plain data");
             terminal.data(&String::from_utf8_lossy(&bytes))?;
             return Ok(Exit::Ok);
@@ -54,7 +53,8 @@ impl Attest {
         let bytes = canonical::to_file(&signed).expect("an envelope is plain data");
         files::write_atomic(&paths.attestation(), &bytes)?;
         terminal.data(&format!("{}\n", paths.attestation()))?;
-        terminal.say(&format!("signed by key {id}; `proofhouse verify {} --key PUBLIC` checks it", paths.dir));
+        terminal
+            .say(&format!("signed by key {id}; `proofhouse verify {} --key PUBLIC` checks it", paths.dir));
         Ok(Exit::Ok)
     }
 }

@@ -134,7 +134,8 @@ impl From<RecoverError> for Failure {
 pub fn refuse_unknown_versions(paths: &RunPaths) -> Result<(), Failure> {
     format::check_versions(paths).map_err(|error| {
         let what = format!("`{}` is of a version that this program does not read: {error}", paths.dir);
-        Failure::say(Exit::VerificationFailed, what).hint("a newer version of proofhouse wrote it, and reads it")
+        Failure::say(Exit::VerificationFailed, what)
+            .hint("a newer version of proofhouse wrote it, and reads it")
     })
 }
 

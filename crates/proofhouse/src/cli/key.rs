@@ -14,7 +14,8 @@ use super::failure::Failure;
 const PUBLIC_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 const MAKE_PRIVATE: &str = "`openssl genpkey -algorithm ed25519 -out key.pem` makes one";
-const MAKE_PUBLIC: &str = "`openssl pkey -in key.pem -pubout -out key.pub.pem` gives the public half of a key";
+const MAKE_PUBLIC: &str =
+    "`openssl pkey -in key.pem -pubout -out key.pub.pem` gives the public half of a key";
 
 /// A key that signs.
 pub(super) struct PrivateKey(Ed25519KeyPair);
@@ -106,7 +107,8 @@ mod tests {
         let pkcs8 = bytes("302e020100300506032b657004220420");
         std::fs::write(place("key"), pem("PRIVATE KEY", &pkcs8, &seed)).unwrap();
         std::fs::write(place("pub"), pem("PUBLIC KEY", &PUBLIC_PREFIX, &public)).unwrap();
-        let (private, known) = (PrivateKey::read(&place("key")).unwrap(), PublicKey::read(&place("pub")).unwrap());
+        let (private, known) =
+            (PrivateKey::read(&place("key")).unwrap(), PublicKey::read(&place("pub")).unwrap());
         assert_eq!(private.sign(b"r"), signature);
         assert_eq!(private.public().id(), known.id());
         assert!(known.fits(b"r", &signature) && !known.fits(b"s", &signature));

@@ -103,13 +103,19 @@ impl Judging {
             }
         }
         if let Some(what) = wrong.filter(|_| self.found.len() < verify::MAX_FINDINGS) {
-            let text = |field| line.get(field).map(|text: Cow<'_, str>| text.into_owned()).unwrap_or_default();
+            let text =
+                |field| line.get(field).map(|text: Cow<'_, str>| text.into_owned()).unwrap_or_default();
             let index = line.index().unwrap_or_default();
             let repetition = line.get(HEAD.repetition).unwrap_or_default();
             let name = format!("(index {index}, {} / {} #{repetition})", text(HEAD.slot), text(HEAD.case_id));
             let id = line.record_id().map(|id| format!("{id} ")).unwrap_or_default();
             let record = Some(format!("{id}{name}"));
-            self.found.push(Finding { file: "records.jsonl".to_owned(), line: Some(index + 1), record, what });
+            self.found.push(Finding {
+                file: "records.jsonl".to_owned(),
+                line: Some(index + 1),
+                record,
+                what,
+            });
         }
     }
 }
@@ -146,7 +152,9 @@ fn check_derivable(paths: &RunPaths, manifest: &Manifest, verified: &mut Verifie
     let mut derived = run::derived_envelope(paths, manifest, &verified.totals);
     derived.run_instance_id = run::instance_of(&as_written, manifest.run_id);
     derived.receipt_path = run::receipt_path(&as_written);
-    let (Ok(stored), Ok(derived)) = (json::to_json(envelope), json::to_json(&derived)) else { return renamed };
+    let (Ok(stored), Ok(derived)) = (json::to_json(envelope), json::to_json(&derived)) else {
+        return renamed;
+    };
     let name = paths.envelope().file_name().unwrap_or_default().to_owned();
     for (field, value) in derived.as_object().into_iter().flat_map(json::Object::iter) {
         let unknown =

@@ -208,7 +208,12 @@ fn check_suite(paths: &RunPaths, suite: &Utf8Path, inspected: &mut Inspected) ->
     }
 }
 
-fn of_plan(findings: &mut Findings, suite: &Utf8Path, line: u64, case: Option<String>) -> Result<(), Failure> {
+fn of_plan(
+    findings: &mut Findings,
+    suite: &Utf8Path,
+    line: u64,
+    case: Option<String>,
+) -> Result<(), Failure> {
     let what = match case {
         Some(case) => format!("line {line} is not what `{suite}` plans there: case `{case}`"),
         None => format!("line {line} is more than `{suite}` plans"),

@@ -176,10 +176,15 @@ fn one_record_is_proven_without_the_rest() {
 /// The independent implementation; nothing where it is not installed and nobody insists.
 fn independent(lab: &Lab, args: &[&str]) -> Option<(bool, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let place = variable("PROOFHOUSE_SECURESYSTEMSLIB")
-        .unwrap_or(format!("{}/securesystemslib", variable("CARGO_TARGET_DIR").unwrap_or(format!("{root}/target"))));
+    let place = variable("PROOFHOUSE_SECURESYSTEMSLIB").unwrap_or(format!(
+        "{}/securesystemslib",
+        variable("CARGO_TARGET_DIR").unwrap_or(format!("{root}/target"))
+    ));
     if !std::path::Path::new(&place).join("ready").exists() {
-        assert!(variable("PROOFHOUSE_REQUIRE_SECURESYSTEMSLIB").is_none(), "tools/securesystemslib is not installed");
+        assert!(
+            variable("PROOFHOUSE_REQUIRE_SECURESYSTEMSLIB").is_none(),
+            "tools/securesystemslib is not installed"
+        );
         eprintln!("skipped: `tools/securesystemslib install` has not been run");
         return None;
     }
@@ -195,7 +200,9 @@ fn independent(lab: &Lab, args: &[&str]) -> Option<(bool, String)> {
 #[test]
 fn securesystemslib_accepts_what_attest_writes_and_refuses_what_was_changed() {
     let lab = signed();
-    let Some((accepted, said)) = independent(&lab, &["verify", "run.intoto.jsonl", "mine.pub.pem"]) else { return };
+    let Some((accepted, said)) = independent(&lab, &["verify", "run.intoto.jsonl", "mine.pub.pem"]) else {
+        return;
+    };
     assert!(accepted);
     assert_eq!(serde_json::from_str::<Value>(&said).unwrap(), payload(&lab));
     let (accepted, _) = independent(&lab, &["verify", "run.intoto.jsonl", "other.pub.pem"]).unwrap();
@@ -211,7 +218,9 @@ fn securesystemslib_accepts_what_attest_writes_and_refuses_what_was_changed() {
 #[test]
 fn verify_accepts_what_securesystemslib_signs() {
     let lab = signed();
-    let Some((done, envelope)) = independent(&lab, &["sign", "run.intoto.jsonl", "other.pem"]) else { return };
+    let Some((done, envelope)) = independent(&lab, &["sign", "run.intoto.jsonl", "other.pem"]) else {
+        return;
+    };
     assert!(done);
     lab.write("run.intoto.jsonl", envelope);
     lab.run("verify run --key other.pub.pem").exits(0).says("signed by");

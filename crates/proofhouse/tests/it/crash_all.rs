@@ -34,7 +34,8 @@ impl Victim {
     }
 
     fn next(&mut self, bound: u64) -> u64 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 33) % bound.max(1)
     }
 
@@ -54,14 +55,19 @@ impl Victim {
         if self.lab.path("victim").is_dir() {
             let verified = self.lab.run("verify victim");
             let sound = matches!(verified.code, Some(0 | 8));
-            assert!(sound, "after a killed `{args}`: {:?}\n{}{}", verified.code, verified.stdout, verified.stderr);
+            assert!(
+                sound,
+                "after a killed `{args}`: {:?}\n{}{}",
+                verified.code, verified.stdout, verified.stderr
+            );
         }
         killed
     }
 
     fn complete(&mut self) {
         let there = self.lab.path("victim").exists() || self.lab.path("victim.run.json.tmp").exists();
-        let replacing = self.lab.path(".victim.proofhouse-next").exists() || self.lab.path(".victim.proofhouse-prev").exists();
+        let replacing = self.lab.path(".victim.proofhouse-next").exists()
+            || self.lab.path(".victim.proofhouse-prev").exists();
         let flags = match (there, replacing) {
             (_, true) => "--resume --overwrite",
             (true, false) => "--resume",
@@ -74,7 +80,8 @@ impl Victim {
 
     fn remove(&self) {
         let _ = std::fs::remove_dir_all(self.lab.path("victim"));
-        for name in ["run.json", "run.json.tmp", "telemetry.jsonl", "journal.jsonl", "intoto.jsonl", "jsonl"] {
+        for name in ["run.json", "run.json.tmp", "telemetry.jsonl", "journal.jsonl", "intoto.jsonl", "jsonl"]
+        {
             let _ = std::fs::remove_file(self.lab.path(&format!("victim.{name}")));
         }
     }

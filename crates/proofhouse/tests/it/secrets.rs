@@ -18,7 +18,9 @@ fn suite(target: &str) -> String {
 #[track_caller]
 fn holds_nothing_of(lab: &Lab, said: &str, forms: &[String]) {
     let files = lab.snapshot();
-    let written = files.iter().filter(|(path, _)| path.extension().is_none_or(|ending| ending != "yaml" || path.starts_with("run")));
+    let written = files.iter().filter(|(path, _)| {
+        path.extension().is_none_or(|ending| ending != "yaml" || path.starts_with("run"))
+    });
     for (path, bytes) in written {
         let text = String::from_utf8_lossy(bytes);
         for form in forms {
@@ -32,8 +34,11 @@ fn holds_nothing_of(lab: &Lab, said: &str, forms: &[String]) {
 
 #[test]
 fn literal_keys_in_addresses_and_bodies_are_refused_by_every_command() {
-    let request = |request: &str| format!("{{http: {{url: 'http://127.0.0.1:9/x', request: {request}, answer: /a}}}}");
-    let address = |query: &str| format!("{{http: {{url: 'http://127.0.0.1:9/x?{query}', request: {{q: '{{input}}'}}, answer: /a}}}}");
+    let request =
+        |request: &str| format!("{{http: {{url: 'http://127.0.0.1:9/x', request: {request}, answer: /a}}}}");
+    let address = |query: &str| {
+        format!("{{http: {{url: 'http://127.0.0.1:9/x?{query}', request: {{q: '{{input}}'}}, answer: /a}}}}")
+    };
     let openai = |more: &str| format!("{{openai: {{model: m, base_url: 'http://127.0.0.1:9/v1', {more}}}}}");
     let targets = [
         address(&format!("api_key={CANARY}")),
@@ -103,7 +108,10 @@ fn echoes_in_any_disguise_are_taken_out_of_everything() {
         _ => Act::Json(400, serde_json::json!({"error": {"message": answer}})),
     });
     let lab = Lab::new();
-    let target = format!("{{openai: {{model: m, base_url: '{}', api_key_env: CANARY_KEY, transport: {{max_attempts: 1}}}}}}", server.base());
+    let target = format!(
+        "{{openai: {{model: m, base_url: '{}', api_key_env: CANARY_KEY, transport: {{max_attempts: 1}}}}}}",
+        server.base()
+    );
     lab.write("suite.yaml", suite(&target).replace("judges:", "repetitions: 2\njudges:"));
     let mut said = String::new();
     for command in [
@@ -122,7 +130,12 @@ fn echoes_in_any_disguise_are_taken_out_of_everything() {
     ] {
         let args: Vec<&str> = command.split_whitespace().collect();
         let outcome = lab.finish(lab.command(&args).env("CANARY_KEY", CANARY));
-        assert!(matches!(outcome.code, Some(0 | 4 | 5 | 9)), "{command}: {:?} {}", outcome.code, outcome.stderr);
+        assert!(
+            matches!(outcome.code, Some(0 | 4 | 5 | 9)),
+            "{command}: {:?} {}",
+            outcome.code,
+            outcome.stderr
+        );
         said += &outcome.stdout;
         said += &outcome.stderr;
     }

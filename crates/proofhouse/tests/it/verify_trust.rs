@@ -107,7 +107,9 @@ fn only_regular_files_are_read() {
         #[expect(clippy::disallowed_methods, reason = "the standard library makes no pipes with names")]
         let made = std::process::Command::new("mkfifo").arg(lab.path(&format!("run/{name}"))).status();
         assert!(made.unwrap().success());
-        for command in ["verify run", "export run --format junit", "score run small.yaml", "diff run run", "report run"] {
+        for command in
+            ["verify run", "export run --format junit", "score run small.yaml", "diff run run", "report run"]
+        {
             let outcome = lab.run(command);
             assert_ne!(outcome.code, Some(0), "{command} with a pipe as {name}: {}", outcome.stdout);
         }
@@ -213,7 +215,9 @@ fn a_run_survives_a_rename_with_its_envelope() {
         std::fs::rename(below.join(format!("{name}{suffix}")), lab.path(&format!("kept{suffix}"))).unwrap();
     }
     lab.run("verify kept").exits(0).says(&format!("was written as `{name}`"));
-    for (from, to) in [("/records.jsonl", "/other.jsonl"), (name.as_str(), "../elsewhere"), (name.as_str(), "a/b")] {
+    for (from, to) in
+        [("/records.jsonl", "/other.jsonl"), (name.as_str(), "../elsewhere"), (name.as_str(), "a/b")]
+    {
         let text = lab.read("kept.run.json");
         let receipt = format!("\"receipt_path\":\"{name}/records.jsonl\"");
         assert!(text.contains(&receipt));
@@ -266,7 +270,10 @@ fn an_export_is_written_beside_and_renamed() {
     let lab = run();
     lab.run("export run --format junit --out out").exits(0);
     let names: Vec<_> = lab.run_files("out").into_keys().collect();
-    assert!(!names.is_empty() && names.iter().all(|name| !name.to_string_lossy().ends_with(".partial")), "{names:?}");
+    assert!(
+        !names.is_empty() && names.iter().all(|name| !name.to_string_lossy().ends_with(".partial")),
+        "{names:?}"
+    );
     for name in &names {
         let partial = lab.path("out").join(format!("{}.partial", name.display()));
         std::fs::write(&partial, "half").unwrap();

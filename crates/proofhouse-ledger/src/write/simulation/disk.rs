@@ -442,7 +442,9 @@ impl DiskFile for Open {
         let mistake = state.mistake;
         match state.whole_step(false) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
-            Err(_) if mistake == Mistake::SyncErrorsIgnored && state.operations <= state.ends_at => return Ok(()),
+            Err(_) if mistake == Mistake::SyncErrorsIgnored && state.operations <= state.ends_at => {
+                return Ok(());
+            }
             outcome => outcome?,
         }
         if matches!(mistake, Mistake::NoSync(ending) if self.path.ends_with(ending)) {
@@ -556,7 +558,9 @@ impl Disk for Simulated {
         let mistake = state.mistake;
         match state.whole_step(false) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
-            Err(_) if mistake == Mistake::SyncErrorsIgnored && state.operations <= state.ends_at => return Ok(()),
+            Err(_) if mistake == Mistake::SyncErrorsIgnored && state.operations <= state.ends_at => {
+                return Ok(());
+            }
             outcome => outcome?,
         }
         let is_root = path.as_str().trim_matches(['.', '/']).is_empty();

@@ -40,8 +40,7 @@ impl Script {
     /// The disk before the run begins.
     pub(super) fn before(&self, disk: Simulated) -> Simulated {
         if self.replaces {
-            let older =
-                Script { groups: vec![(0..TRIALS).collect()], stops_after: None, replaces: false };
+            let older = Script { groups: vec![(0..TRIALS).collect()], stops_after: None, replaces: false };
             older.live(&disk, &mut BTreeSet::new()).expect("the older run");
             disk.copy(usize::MAX, None)
         } else {

@@ -94,7 +94,9 @@ pub(super) fn power_loss_twice(effort: &Effort, mistake: Mistake) -> Result<u64,
                 }
                 for seed in 0..effort.resolutions {
                     let place = || {
-                        format!("script {number}, power lost at {moment} and again at {again}, outcome {seed}")
+                        format!(
+                            "script {number}, power lost at {moment} and again at {again}, outcome {seed}"
+                        )
                     };
                     let after = second.after_power_loss(&mut Luck::new(seed * 104_729 + again as u64));
                     at(script.check(&after, &acknowledged), place)?;

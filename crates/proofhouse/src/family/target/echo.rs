@@ -142,7 +142,8 @@ mod tests {
 
     #[test]
     fn names_tell_what_they_carry() {
-        for name in ["api_key", "API-Key", "x-api-key", "token", "access_token", "Authorization", "password"] {
+        for name in ["api_key", "API-Key", "x-api-key", "token", "access_token", "Authorization", "password"]
+        {
             assert!(is_telling(name), "{name}");
         }
         for name in ["max_tokens", "tokenizer", "key", "author", "input", "x"] {

@@ -250,9 +250,7 @@ fn next(text: &[u8], from: usize, key: &[u8]) -> Option<Range<usize>> {
     }
     let starts = [first, b'\\', b'%', b'&'];
     let begins = rest.iter().enumerate().filter(|(_, byte)| starts.contains(byte));
-    begins
-        .map(|(at, _)| from + at)
-        .find_map(|at| Some(at..at + spelled(&text[at..], key)?))
+    begins.map(|(at, _)| from + at).find_map(|at| Some(at..at + spelled(&text[at..], key)?))
 }
 
 /// How many bytes at the beginning of a text spell the key.

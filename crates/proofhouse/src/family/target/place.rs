@@ -162,7 +162,7 @@ pub(super) fn check_url(text: &str) -> Result<Uri, Complaint> {
     if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
         return Err(Complaint::new("the address needs `http://` or `https://` and a host").hint(example));
     }
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) 
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
         || uri.query().is_some_and(has_telling_parameter)
         || looks_like_key(text)
     {

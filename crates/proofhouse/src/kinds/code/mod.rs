@@ -77,7 +77,9 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
-    rejudge: |_| Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again")),
+    rejudge: |_| {
+        Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again"))
+    },
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),

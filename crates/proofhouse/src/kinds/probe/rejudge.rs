@@ -90,7 +90,8 @@ impl Judges {
         }
         let (scores, passed) = (line.get(HEAD.scores)?, line.get(HEAD.passed)?);
         let place = |name: &String| self.names.iter().position(|known| known == name);
-        let Some(mut only) = scores.iter().map(|(name, _)| place(name)).collect::<Option<Vec<usize>>>() else {
+        let Some(mut only) = scores.iter().map(|(name, _)| place(name)).collect::<Option<Vec<usize>>>()
+        else {
             return Ok(Again::Other("a score is of a judge that the run does not have".to_owned()));
         };
         only.sort_unstable();

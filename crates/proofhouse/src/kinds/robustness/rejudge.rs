@@ -21,7 +21,8 @@ pub(super) fn open(config: &Json) -> Box<dyn Rejudge> {
     };
     let rules = targets.iter().filter_map(|target| {
         let slot = target.get("slot")?.as_str()?.to_owned();
-        let reader = from_json::<Command>(target.get("command")?).ok().and_then(|tool| Reader::new(&tool).ok());
+        let reader =
+            from_json::<Command>(target.get("command")?).ok().and_then(|tool| Reader::new(&tool).ok());
         Some((slot, reader.filter(|reader| reader.files().is_empty() && !reader.wants_artefacts())))
     });
     Box::new(Rules(rules.collect()))
@@ -41,7 +42,10 @@ impl Rules {
         let (stdout, stderr) = (stdout.unwrap_or_default(), stderr.unwrap_or_default());
         let lengths = (line.get(ROBUSTNESS.stdout_bytes)?, line.get(ROBUSTNESS.stderr_bytes)?);
         let whole = |text: &str| !text.contains('\u{fffd}') && !text.contains("[redacted");
-        if lengths != (Some(stdout.len() as u64), Some(stderr.len() as u64)) || !whole(&stdout) || !whole(&stderr) {
+        if lengths != (Some(stdout.len() as u64), Some(stderr.len() as u64))
+            || !whole(&stdout)
+            || !whole(&stderr)
+        {
             return Ok(Again::Impossible("its output is not stored whole"));
         }
         let evidence = Evidence {

@@ -104,9 +104,13 @@ impl OpenError {
             OpenError::Mismatch { .. } => {
                 "run into a new directory, and compare with `proofhouse diff`".to_owned()
             }
-            OpenError::Version { .. } => "a newer version of proofhouse wrote it, and completes it".to_owned(),
+            OpenError::Version { .. } => {
+                "a newer version of proofhouse wrote it, and completes it".to_owned()
+            }
             OpenError::Thread(_) => "raise the limit on processes (`ulimit -u`)".to_owned(),
-            OpenError::Lock(LockError::File(error)) if error.source.kind() == std::io::ErrorKind::Unsupported => {
+            OpenError::Lock(LockError::File(error))
+                if error.source.kind() == std::io::ErrorKind::Unsupported =>
+            {
                 "this file system has no locks; choose a `--run-dir` on a local disk".to_owned()
             }
             OpenError::File(error) | OpenError::Lock(LockError::File(error)) => return unwritable(error),
@@ -123,9 +127,9 @@ fn unwritable(error: &FileError) -> Option<String> {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             Some("this place cannot be written; choose another with `--run-dir` or `--root`".to_owned())
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Some("the disk is full; make room, or choose another place with `--run-dir` or `--root`".to_owned())
-        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(
+            "the disk is full; make room, or choose another place with `--run-dir` or `--root`".to_owned(),
+        ),
         _ => None,
     }
 }
