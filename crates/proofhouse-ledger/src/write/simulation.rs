@@ -3,5 +3,6 @@
 
 mod disk;
 mod life;
+mod memory;
 mod mutants;
 mod search;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::disk::{Fault, Luck, Mistake, Simulated};
+use super::disk::{Fault, Mistake, Simulated};
 use super::life::{Script, TRIALS, Wrong};
+use super::memory::Luck;
 
 /// How thorough a search is.
 pub(super) struct Effort {
