@@ -101,7 +101,16 @@ impl Scan<'_> {
 
     fn records(&self, found: &mut Found, each: Each<'_>) -> Result<(), StateError> {
         let path = self.paths.records();
-        let Ok(Node::File(length)) = self.disk.look(&path) else { return Ok(()) };
+        let length = match self.disk.look(&path) {
+            Ok(Node::File(length)) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(FileError::new("read", &path)(error).into()),
+            // A link would be followed when it is cut.
+            Ok(Node::Dir | Node::Other) => {
+                let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file");
+                return Err(FileError::new("read", &path)(error).into());
+            }
+        };
         let mut reader = self.open(&path)?;
         let mut spans = Spans::default();
         loop {
