@@ -217,5 +217,11 @@ pub struct Head<'a> {
 
 declare::with_head!(head_fields {});
 
+/// What the ids of canaries begin with: questions that try whether a model can be tested at all.
+pub const CANARY: &str = "proofhouse-canary-";
+
+/// What the ids of answers begin with that judges are tried on.
+pub const CALIBRATION: &str = "proofhouse-calibration-";
+
 /// The tags of a case: every kind that has them says them under this name.
 pub const TAGS: Field<Vec<String>> = PROBE.tags;

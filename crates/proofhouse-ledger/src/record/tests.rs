@@ -287,7 +287,7 @@ proptest! {
         head.scores = &scores;
         let (judge, mut bytes) = (Json::Object(Default::default()), Vec::new());
         let body = Probe {
-            input: &out, output: &output, expected: &output, judge: &judge, response: Some(&output), tags: &[],
+            input: &out, output: &output, expected: &output, judge: &judge, advice: None, calibration: None, response: Some(&output), tags: &[],
         };
         body.push(&mut bytes, &head);
         let record: ProbeRecord = serde_json::from_slice(&bytes).unwrap();

@@ -82,7 +82,7 @@ impl Diff {
         }
         let mut report =
             diff::compare(&a, &b, &options).map_err(|error| Failure::new(Exit::Usage, &error))?;
-        report.tell_own(kinds::own_changes(("A", &a), ("B", &b)));
+        report.tell_own(kinds::closing_changes(("A", &a), ("B", &b)));
         let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
         terminal.data(&match self.format {
             Format::Text => diff::render_text(&report, style),

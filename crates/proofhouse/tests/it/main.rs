@@ -8,6 +8,7 @@
 mod asking;
 mod attest;
 mod browser;
+mod calibration;
 mod closed;
 mod code;
 mod code_attacks;

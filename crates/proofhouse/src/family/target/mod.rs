@@ -94,7 +94,7 @@ macro_rules! family {
             }
 
             /// Whether its endpoint counts cached tokens beside the input.
-            fn counts_cached_apart(&self) -> bool {
+            pub(crate) fn counts_cached_apart(&self) -> bool {
                 match self { $(TargetConfig::$variant(_) => <$settings as Member>::COUNTS_CACHED_APART,)+ }
             }
 

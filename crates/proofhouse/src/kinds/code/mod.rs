@@ -21,6 +21,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod measures;
 mod metrics;
 mod output;
 mod plan;
@@ -84,6 +85,7 @@ pub(super) const ROW: Row = Row {
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
     formats: &[],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

@@ -23,6 +23,7 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
@@ -81,6 +82,7 @@ pub(super) const ROW: Row = Row {
         about: "A case of a containment suite",
         schema: || schemars::schema_for!(Case),
     }],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),
