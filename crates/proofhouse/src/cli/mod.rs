@@ -10,6 +10,7 @@ pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
 
+mod attest;
 mod check;
 mod closing;
 mod code;
@@ -23,6 +24,7 @@ mod export;
 mod failure;
 mod init;
 mod inputs;
+mod key;
 mod lanes;
 mod list;
 mod man;
@@ -34,6 +36,7 @@ mod report;
 mod run;
 mod schema;
 mod score;
+mod sound;
 mod vary;
 mod verbose;
 mod verify;
@@ -75,6 +78,7 @@ enum Command {
     Diff(diff::Diff),
     Compare(compare::Compare),
     Verify(verify::Verify),
+    Attest(attest::Attest),
     Recover(recover::Recover),
     List(list::List),
     Vary(vary::Vary),
@@ -155,6 +159,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
+        Command::Attest(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),
         Command::List(command) => command.run(terminal),
         Command::Vary(command) => command.run(terminal),

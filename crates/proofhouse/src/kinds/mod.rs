@@ -19,6 +19,7 @@ use schemars::{Schema, SchemaGenerator};
 use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
 use crate::spine::present::OwnPresentation;
+use crate::spine::rejudge::Rejudge;
 use crate::spine::run::Job;
 use crate::spine::run::job::{AnyBody, SuiteBody};
 use crate::spine::suite::kind::{Kinds, Loading, Read};
@@ -56,6 +57,8 @@ pub(crate) struct Row {
     pub(crate) flags: FlagSet,
     /// Opens what it adds to the tally of a run with this resolved configuration.
     pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
+    /// Opens what judges its records again, of a run with this resolved configuration.
+    pub(crate) rejudge: fn(&Json) -> Box<dyn Rejudge>,
     /// What it adds to what people are told.
     pub(crate) present: OwnPresentation,
     /// What it alone can say about how a whole run ended.

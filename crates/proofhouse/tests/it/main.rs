@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+mod attest;
 mod browser;
 mod calibration;
 mod closed;
@@ -18,6 +19,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod crash_all;
 mod decisions;
 mod declared;
 mod determinism;
@@ -39,10 +41,12 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod secrets;
 mod servers;
 mod targets;
 mod tidy;
 mod tools;
 mod verbose;
 mod verify;
+mod verify_trust;
 mod webdriver;

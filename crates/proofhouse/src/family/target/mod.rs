@@ -26,6 +26,7 @@ mod replay;
 mod scripted;
 
 mod chat;
+mod echo;
 mod endpoint;
 mod keys;
 mod pipe;

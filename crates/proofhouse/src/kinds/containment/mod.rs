@@ -8,6 +8,7 @@
 use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, OwnFormat, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod agent;
 mod answer;
@@ -72,6 +73,7 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
