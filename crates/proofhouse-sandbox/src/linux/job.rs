@@ -27,6 +27,7 @@ pub(crate) fn rules(spec: &Spec, tier: Tier, cgroup: bool) -> Rules {
         program: spec.calls == Calls::Program,
         exec: spec.exec,
         zygote: spec.zygote && spec.calls == Calls::Program,
+        agent: spec.network == Network::Own && spec.calls == Calls::Compiler,
     }
 }
 

@@ -169,7 +169,7 @@ fn what_a_model_does_wrong_ends_the_trial_and_is_recorded() {
         "s.yaml",
         format!("{head}variants: {{gated: {{agent: {{python: python3, argv: [a.py, '{{prompt}}'], files: {{a.py: {text}}}}}}}}}\n"),
     );
-    run(&lab, "run").exits(4);
+    run(&lab, "run").exits(9);
     for record in lab.records("run") {
         assert_eq!(
             (record["error_type"].as_str(), record["actual_outcome"].as_str()),
@@ -189,7 +189,7 @@ fn settings_that_cannot_work_are_refused_with_their_place() {
         ("{argv: [x, '{prompt}'], colour: red}", "colour"),
     ] {
         let lab = lab(agent, "{scripted: {otherwise: {reply: x}}}");
-        lab.tools("check s.yaml").exits(2).says(words);
+        lab.tools("check s.yaml").exits(3).says(words);
     }
     let lab = lab("{argv: [./nothing, '{prompt}']}", "{scripted: {otherwise: {reply: x}}}");
     run(&lab, "run").says("there is no program `./nothing`");

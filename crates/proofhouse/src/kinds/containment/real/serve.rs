@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -53,6 +53,24 @@ fn reply(status: StatusCode, body: Option<(&str, Vec<u8>)>) -> Response<Body> {
 
 fn json(status: StatusCode, body: &Json) -> Response<Body> {
     reply(status, Some(("application/json", body.to_string().into_bytes())))
+}
+
+/// The whole of a body, or nothing where it is longer: it is read on for a while, so that its sender hears what we say.
+async fn gather(mut body: Incoming, most: usize) -> Option<Bytes> {
+    const READ_ON: usize = 64 << 20;
+    let (mut kept, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        length += data.len();
+        if length <= most {
+            kept.extend_from_slice(&data);
+        } else if length > READ_ON {
+            return None;
+        } else {
+            kept = Vec::new();
+        }
+    }
+    (length <= most).then(|| Bytes::from(kept))
 }
 
 /// Who answers requests.
@@ -107,13 +125,12 @@ impl ToolService {
             let _ = self.events.send(Event::Noise("unknown version"));
             return reply(StatusCode::BAD_REQUEST, None);
         }
-        let body = Limited::new(request.into_body(), mcp::MAX_MESSAGE_BYTES).collect().await;
-        let Ok(body) = body else {
+        let Some(body) = gather(request.into_body(), mcp::MAX_MESSAGE_BYTES).await else {
             let _ = self.events.send(Event::Noise("oversized"));
             return reply(StatusCode::PAYLOAD_TOO_LARGE, None);
         };
         let (sender, answer) = oneshot::channel();
-        let _ = self.events.send(Event::Message(body.to_bytes(), sender));
+        let _ = self.events.send(Event::Message(body, sender));
         match answer.await {
             Ok(Answered::With(answer)) => json(StatusCode::OK, &answer),
             Ok(Answered::Nothing) => reply(StatusCode::ACCEPTED, None),
@@ -203,9 +220,9 @@ impl Service for ModelService {
             Method::GET if path.ends_with("/models") => return json(StatusCode::OK, &models()),
             _ => return reply(StatusCode::NOT_FOUND, None),
         }
-        let body = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect().await;
-        let Ok(body) = body else { return reply(StatusCode::PAYLOAD_TOO_LARGE, None) };
-        let body = body.to_bytes();
+        let Some(body) = gather(request.into_body(), MAX_REQUEST_BYTES).await else {
+            return reply(StatusCode::PAYLOAD_TOO_LARGE, None);
+        };
         if path.ends_with("/messages/count_tokens") {
             // Nobody counts here; four bytes a token is what people reckon with.
             let count = Json::Number((body.len() / 4) as f64);
