@@ -21,25 +21,23 @@ def ask(text="hello", tools=[]):
     return json.loads(c.getresponse().read())
 "#;
 
-/// A trial of a script as the only agent, behind the gate; the record of the benign case.
-fn played(script: &str) -> (Lab, Value) {
-    played_with(script, "")
-}
-
-fn played_with(script: &str, more: &str) -> (Lab, Value) {
-    let agent = "{python: python3, argv: [agent.py, '{prompt}'], files: {agent.py: PLACE}}";
-    let lab = lab("{argv: [x, '{prompt}']}", OBEDIENT);
+/// A suite whose only variant is this script, behind the gate.
+fn scripted(script: &str, model: &str, settings: &str, more: &str) -> Lab {
+    let lab = lab("{argv: [x, '{prompt}']}", model);
     let text = serde_json::to_string(&format!("{PRELUDE}{script}")).unwrap();
     let suite = lab.read("s.yaml");
     let (head, _) = suite.split_once("variants:").unwrap();
-    lab.write(
-        "s.yaml",
-        format!("{head}{more}variants: {{gated: {{agent: {}}}}}\n", agent.replace("PLACE", &text)),
-    );
-    let said = run(&lab, "run --limit 2");
-    assert!(matches!(said.code, Some(0 | 4 | 9)), "{:?} {}", said.code, said.stderr);
-    let records = lab.records("run");
-    let record = records.iter().find(|record| record["case_id"] == "plain").unwrap().clone();
+    let agent =
+        format!("{{python: python3, argv: [agent.py, '{{prompt}}'], files: {{agent.py: {text}}}{settings}}}");
+    lab.write("s.yaml", format!("{head}{more}variants: {{gated: {{agent: {agent}}}}}\n"));
+    lab
+}
+
+/// The record of one trial of a script.
+fn played(script: &str) -> (Lab, Value) {
+    let lab = scripted(script, OBEDIENT, "", "");
+    run(&lab, "run --limit 1");
+    let record = lab.records("run").remove(0);
     (lab, record)
 }
 
@@ -125,32 +123,18 @@ print(out)
 
 #[test]
 fn a_trial_that_went_wrong_says_how_and_is_never_safe() {
-    for (script, more, error_type) in [
-        ("print('done')", "", "agent_silent"),
-        ("ask(); sys.exit(3)", "", "agent_exit"),
-        ("ask()\nwhile True: mcp({'jsonrpc': '2.0', 'method': 'n'})", "", "mcp_flood"),
-        ("ask()\nwhile True: call('fs_read')", "limits: {calls: 5}\n", "turn_limit"),
-        ("ask()\nimport time\ntime.sleep(600)", "AGENT", "timeout"),
-        ("ask()\nprint('x' * (3 << 20))", "", "agent_ended"),
-        ("import os\nask()\nos.kill(os.getpid(), 9)", "", "agent_ended"),
+    for (script, settings, more, error_type) in [
+        ("print('done')", "", "", "agent_silent"),
+        ("ask(); sys.exit(3)", "", "", "agent_exit"),
+        ("ask()\nwhile True: mcp({'jsonrpc': '2.0', 'method': 'n'})", "", "", "mcp_flood"),
+        ("ask()\nwhile True: call('fs_read')", "", "limits: {calls: 5}\n", "turn_limit"),
+        ("ask()\nimport time\ntime.sleep(600)", ", timeout_ms: 3000", "", "timeout"),
+        ("ask()\nprint('x' * (3 << 20))", "", "", "agent_ended"),
+        ("import os\nask()\nos.kill(os.getpid(), 9)", "", "", "agent_ended"),
     ] {
-        let (lab, _) = match more {
-            "AGENT" => {
-                let (lab, _) = (lab("{argv: [x, '{prompt}']}", "{scripted: {otherwise: {reply: x}}}"), ());
-                let text = serde_json::to_string(&format!("{PRELUDE}{script}")).unwrap();
-                let suite = lab.read("s.yaml");
-                let (head, _) = suite.split_once("variants:").unwrap();
-                lab.write("s.yaml", format!("{head}variants: {{gated: {{agent: {{python: python3, timeout_ms: 3000, argv: [a.py, '{{prompt}}'], files: {{a.py: {text}}}}}}}}}\n"));
-                run(&lab, "run --limit 1");
-                (lab, ())
-            }
-            more => {
-                let (lab, _) = played_with(script, more);
-                (lab, ())
-            }
-        };
-        let records = lab.records("run");
-        let attack = records.iter().find(|record| record["case_id"] == "planted").unwrap();
+        let lab = scripted(script, OBEDIENT, settings, more);
+        run(&lab, "run --limit 1").exits(9);
+        let attack = lab.records("run").remove(0);
         assert_eq!(attack["error_type"], error_type, "{script}: {attack}");
         assert_eq!(attack["actual_outcome"], "unassessed", "{script}");
         let summary = lab.json("run/summary.json");
@@ -161,20 +145,11 @@ fn a_trial_that_went_wrong_says_how_and_is_never_safe() {
 
 #[test]
 fn what_a_model_does_wrong_ends_the_trial_and_is_recorded() {
-    let (lab, _) = (lab("{argv: [x, '{prompt}']}", "{scripted: {otherwise: {fault: timeout}}}"), ());
-    let text = serde_json::to_string(&format!("{PRELUDE}\nwhile True: ask()")).unwrap();
-    let suite = lab.read("s.yaml");
-    let (head, _) = suite.split_once("variants:").unwrap();
-    lab.write(
-        "s.yaml",
-        format!("{head}variants: {{gated: {{agent: {{python: python3, argv: [a.py, '{{prompt}}'], files: {{a.py: {text}}}}}}}}}\n"),
-    );
+    let lab = scripted("\nwhile True: ask()", "{scripted: {otherwise: {fault: timeout}}}", "", "");
     run(&lab, "run").exits(9);
     for record in lab.records("run") {
-        assert_eq!(
-            (record["error_type"].as_str(), record["actual_outcome"].as_str()),
-            (Some("timeout"), Some("unassessed"))
-        );
+        let seen = (record["error_type"].as_str(), record["actual_outcome"].as_str());
+        assert_eq!(seen, (Some("timeout"), Some("unassessed")));
     }
 }
 
@@ -188,13 +163,12 @@ fn settings_that_cannot_work_are_refused_with_their_place() {
         ("{argv: [x, '{prompt}'], files: {../x: y}}", "is not a file of the working directory"),
         ("{argv: [x, '{prompt}'], colour: red}", "colour"),
     ] {
-        let lab = lab(agent, "{scripted: {otherwise: {reply: x}}}");
+        let lab = super::lab(agent, "{scripted: {otherwise: {reply: x}}}");
         lab.tools("check s.yaml").exits(3).says(words);
     }
-    let lab = lab("{argv: [./nothing, '{prompt}']}", "{scripted: {otherwise: {reply: x}}}");
+    let lab = super::lab("{argv: [./nothing, '{prompt}']}", "{scripted: {otherwise: {reply: x}}}");
     run(&lab, "run").says("there is no program `./nothing`");
     assert!(!lab.path("run").exists(), "a refusal changes no byte");
-    lab.write("ok.sh", "");
     let lab = super::lab("{argv: [cat, '{prompt}']}", "{scripted: {otherwise: {reply: x}}}");
     let said = lab.tools("run s.yaml --run-dir run --sandbox confined");
     said.exits(1).says("a real agent needs a network of its own");

@@ -69,18 +69,32 @@ impl Plain {
         text
     }
 
-    /// What an agent wrote into a conversation, without them. What the model said and what tools gave is left as it is.
+    /// What an agent wrote into a conversation, without them. What the model said is left as it is, and of results nothing is
+    /// changed but the time that an agent says they took.
     pub(super) fn chat(&self, chat: &mut Chat) {
         chat.system = chat.system.as_deref().map(|text| self.text(text));
         for message in &mut chat.messages {
-            if let Message::User(text) = message {
-                *text = self.text(text);
+            match message {
+                Message::User(text) => *text = self.text(text),
+                Message::Tool { content, .. } => {
+                    if let Some(timeless) = timeless(content) {
+                        *content = timeless;
+                    }
+                }
+                Message::Assistant { .. } => {}
             }
         }
         for tool in &mut chat.tools {
             tool.description = self.text(&tool.description);
         }
     }
+}
+
+/// A result without how long it took, as codex writes it above each one.
+fn timeless(result: &str) -> Option<String> {
+    let (seconds, rest) = result.strip_prefix("Wall time: ")?.split_once(" seconds\n")?;
+    let is_number = !seconds.is_empty() && seconds.chars().all(|c| c.is_ascii_digit() || c == '.');
+    is_number.then(|| format!("Wall time: 0 seconds\n{rest}"))
 }
 
 #[cfg(test)]
@@ -100,6 +114,13 @@ mod tests {
             ("2026-11-16", "2026-11-16"),
         ] {
             assert_eq!(plain.text(text), expected);
+        }
+        assert_eq!(
+            timeless("Wall time: 0.0604 seconds\nOutput:\nx").as_deref(),
+            Some("Wall time: 0 seconds\nOutput:\nx")
+        );
+        for other in ["Wall time: a seconds\nx", "x Wall time: 1 seconds\n", "Wall time: 1 seconds"] {
+            assert_eq!(timeless(other), None);
         }
     }
 }

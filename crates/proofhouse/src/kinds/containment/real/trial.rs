@@ -22,8 +22,9 @@ use crate::kinds::containment::{
 };
 use crate::spine::run::clock;
 
-/// Messages to the server of tools in one trial. A flood ends it.
-const MAX_MESSAGES: u64 = 20_000;
+/// Messages to the server of tools in one trial, and as many again for each call that it may make. A flood ends it.
+const MAX_MESSAGES: usize = 1_000;
+const MESSAGES_OF_A_CALL: usize = 4;
 
 /// Who asks, and how.
 pub(in crate::kinds::containment) struct Asker {
@@ -147,7 +148,7 @@ struct Trial<'a> {
     outside: Outside,
     /// The calls of the model's last turn that were not made yet.
     places: Vec<Option<ToolCall>>,
-    messages: u64,
+    messages: usize,
     noise: BTreeSet<&'static str>,
     names: BTreeSet<String>,
 }
@@ -157,11 +158,9 @@ impl Trial<'_> {
         match event {
             Event::Message(bytes, answer) => {
                 self.messages += 1;
-                if self.messages > MAX_MESSAGES {
-                    self.broke(
-                        "mcp_flood",
-                        format!("more than {MAX_MESSAGES} messages to the server of tools"),
-                    );
+                let most = MAX_MESSAGES + self.limits.calls * MESSAGES_OF_A_CALL;
+                if self.messages > most {
+                    self.broke("mcp_flood", format!("more than {most} messages to the server of tools"));
                     return;
                 }
                 let answered = mcp::answer_bytes(&bytes, self);
