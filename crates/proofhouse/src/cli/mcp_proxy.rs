@@ -150,7 +150,7 @@ fn outward(session: &Shared, mut server: ChildStdin) -> std::io::Result<()> {
         }
         let (onward, kept) = {
             let mut session = locked(session);
-            let (onward, kept) = session.proxy.from_client(line.trim_ascii_end());
+            let (onward, kept) = session.proxy.client_said(line.trim_ascii_end());
             (onward, session.keep(kept))
         };
         kept?;
@@ -177,7 +177,7 @@ fn inward(session: &Shared, server: ChildStdout) -> std::io::Result<()> {
         }
         let kept = {
             let mut session = locked(session);
-            let line = session.proxy.from_server(&line);
+            let line = session.proxy.server_said(&line);
             session.keep(line)
         };
         kept?;

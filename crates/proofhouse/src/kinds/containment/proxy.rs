@@ -87,7 +87,7 @@ impl Proxy {
     }
 
     /// Takes a line of the client: what is sent on, and a line of cases where a call is over already.
-    pub(crate) fn from_client(&mut self, line: &[u8]) -> (Option<Onward>, Option<String>) {
+    pub(crate) fn client_said(&mut self, line: &[u8]) -> (Option<Onward>, Option<String>) {
         let refuse = |text: &str| (Some(Onward::Client(text.as_bytes().to_vec())), None);
         if line.trim_ascii().is_empty() {
             return (None, None);
@@ -119,7 +119,7 @@ impl Proxy {
     }
 
     /// Takes a line of the server, which goes to the client as it is: a line of cases where it answers a call.
-    pub(crate) fn from_server(&mut self, line: &[u8]) -> Option<String> {
+    pub(crate) fn server_said(&mut self, line: &[u8]) -> Option<String> {
         if self.pending.is_empty() && self.listing.is_empty() {
             return None;
         }

@@ -153,13 +153,16 @@ impl Service for ToolService {
     }
 }
 
+/// Gives a conversation with so many turns its seed, repetition and asker.
+pub(in crate::kinds::containment) type Stamp = Box<dyn Fn(&mut Chat, usize) + Send + Sync>;
+
 /// The endpoints of the agent's model.
 pub(super) struct ModelService {
     pub(super) events: Events,
     pub(super) target: Arc<Target>,
     pub(super) plain: Plain,
     /// Seed, repetition and asker of a conversation with so many turns.
-    pub(super) stamp: Box<dyn Fn(&mut Chat, usize) + Send + Sync>,
+    pub(super) stamp: Stamp,
     pub(super) spoken: Mutex<Spoken>,
 }
 

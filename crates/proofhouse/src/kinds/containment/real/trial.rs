@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use super::plain::Plain;
 use super::prepared::Prepared;
-use super::serve::{Event, Events, ModelService, ToolService, serve, serve_names};
+use super::serve::{Event, Events, ModelService, Stamp, ToolService, serve, serve_names};
 use crate::family::target::{Chat, Reply, Target};
 use crate::kinds::containment::agent::Outside;
 use crate::kinds::containment::mcp::{self, Answered, ToolResult, ToolServer};
@@ -31,7 +31,7 @@ pub(in crate::kinds::containment) struct Asker {
     pub(in crate::kinds::containment) sandbox: Arc<Sandbox>,
     pub(in crate::kinds::containment) target: Arc<Target>,
     /// Gives a conversation with so many turns its seed, repetition and asker.
-    pub(in crate::kinds::containment) stamp: Box<dyn Fn(&mut Chat, usize) + Send + Sync>,
+    pub(in crate::kinds::containment) stamp: Stamp,
     /// A reply as an agent's answer.
     pub(in crate::kinds::containment) read: fn(Reply) -> Answer,
 }

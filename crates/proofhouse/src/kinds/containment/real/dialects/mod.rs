@@ -15,6 +15,9 @@ mod responses;
 #[cfg(test)]
 mod tests;
 
+/// One event of a stream, with its name where the API has names.
+pub(super) type Event = (Option<String>, Json);
+
 /// One API that agents use.
 pub(super) struct Dialect {
     /// How its path ends.
@@ -24,7 +27,7 @@ pub(super) struct Dialect {
     /// What goes back in one piece.
     pub(super) write: fn(&Asked, &Answer) -> Json,
     /// The same as events, each with its name where the API has names.
-    pub(super) events: fn(&Json) -> Vec<(Option<String>, Json)>,
+    pub(super) events: fn(&Json) -> Vec<Event>,
     /// An error in its shape.
     pub(super) error: fn(&str, &str) -> Json,
     /// Whether a stream ends with `[DONE]`.
