@@ -22,11 +22,8 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
-<<<<<<< HEAD
 mod mcp;
-=======
 mod measures;
->>>>>>> main
 mod metrics;
 mod outcome;
 mod plan;
