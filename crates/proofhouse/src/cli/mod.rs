@@ -28,6 +28,8 @@ mod key;
 mod lanes;
 mod list;
 mod man;
+mod mcp_proxy;
+mod mcp_shim;
 mod plan;
 mod progress;
 mod recover;
@@ -86,6 +88,9 @@ enum Command {
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::ManPages),
+    McpProxy(mcp_proxy::McpProxy),
+    #[command(hide = true)]
+    McpShim(mcp_shim::McpShim),
 }
 
 /// Where a command's words go.
@@ -167,6 +172,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Doctor(command) => command.run(terminal),
         Command::Completions(command) => command.run(terminal),
         Command::Man(command) => command.run(terminal),
+        Command::McpProxy(command) => command.run(terminal),
+        Command::McpShim(command) => command.run(),
     };
     match outcome {
         // `proofhouse list | head` has got what it wanted.
