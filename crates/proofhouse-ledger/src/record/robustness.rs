@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::declare::record;
 use super::field::words;
-use super::{HEAD, Value};
+use super::rules::{is_digest_of, score_is_the_verdict};
+use super::{Damage, HEAD, Line, Value};
 use crate::{Digest, Json};
 
 /// Which of the three questions of a robustness suite a trial belongs to.
@@ -250,6 +251,34 @@ impl RobustnessRecord {
             reason: self.stop_reason.clone().unwrap_or_default(),
         })
     }
+}
+
+/// Fields of a `robustness` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    score_is_the_verdict(line, "success", &mut wrong)?;
+    let (passed, success) = (line.get(HEAD.passed)?, line.get(ROBUSTNESS.success)?);
+    if passed != success {
+        wrong.push("`success` contradicts `passed`");
+    }
+    let termination = line.get(ROBUSTNESS.termination)?;
+    if success == Some(true)
+        && (termination != Some(Termination::Exited) || line.get(ROBUSTNESS.failure_stage)?.is_some())
+    {
+        wrong.push("`success` is true, and the tool did not end by itself or failed at a stage");
+    }
+    if line.get(ROBUSTNESS.exit_code)?.is_some() && termination != Some(Termination::Exited) {
+        wrong.push("there is an `exit_code`, and the tool did not end by itself");
+    }
+    let instruction = line.get(ROBUSTNESS.instruction)?;
+    if line.get(ROBUSTNESS.instruction_length)? != instruction.chars().count() as u64 {
+        wrong.push("`instruction_length` is not the length of `instruction`");
+    }
+    let (stdout, length) = (line.get(ROBUSTNESS.stdout)?, line.get(ROBUSTNESS.stdout_bytes)?);
+    if !is_digest_of(stdout.as_deref(), length, line.get(HEAD.output_sha256)?) {
+        wrong.push("`output_sha256` is not the digest of `stdout`");
+    }
+    Ok(wrong)
 }
 
 #[cfg(test)]

