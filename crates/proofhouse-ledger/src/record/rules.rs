@@ -73,7 +73,7 @@ fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
     Ok(wrong)
 }
 
-/// Of kinds whose only score is the verdict as a number.
+/// Of kinds whose deciding score is the verdict as a number; judges may have given others beside it where the record has their reasons.
 pub(super) fn score_is_the_verdict(
     line: &Line<'_>,
     metric: &str,
@@ -81,8 +81,9 @@ pub(super) fn score_is_the_verdict(
 ) -> Result<(), Damage> {
     let passed = line.get(HEAD.passed)?.map(f64::from);
     let scores = line.get(HEAD.scores)?;
-    let only = matches!(&scores[..], [(name, score)] if name == metric && *score == passed);
-    if !only || line.get(HEAD.primary_metric)?.as_deref() != Some(metric) {
+    let own = scores.iter().any(|(name, score)| name == metric && *score == passed);
+    let alone = scores.len() == 1 || line.raw("judge").is_some();
+    if !own || !alone || line.get(HEAD.primary_metric)?.as_deref() != Some(metric) {
         wrong.push("`scores` is not the verdict as a number");
     }
     Ok(())
