@@ -14,7 +14,7 @@ use crate::{Json, RunId, canonical};
 const IDENTITY_VERSION: u32 = 1;
 
 /// Settings that cannot change a record.
-const NO_CONTENT: [&str; 5] = ["title", "description", "gate", "case_count", "k"];
+const NO_CONTENT: [&str; 6] = ["title", "description", "gate", "case_count", "k", "prices"];
 
 /// What makes a run what it is: all settings but titles, gates and places, with datasets by their digests.
 ///
@@ -63,6 +63,50 @@ pub struct Common {
     pub timeout_ms: u64,
     /// What every target must reach.
     pub gate: Option<Gate>,
+}
+
+/// The price list of a run.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Priced {
+    /// What holds for each slot; none without a list.
+    pub prices: Option<PriceList>,
+}
+
+/// A price list, as far as a run needs it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct PriceList {
+    /// Slot → what its tokens cost.
+    pub slots: BTreeMap<String, SlotPrice>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct SlotPrice {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; without it they cost as much as others.
+    pub cached: Option<f64>,
+    /// Whether those are counted beside the tokens that it reads.
+    pub cached_apart: bool,
+}
+
+impl SlotPrice {
+    /// What so many tokens cost, by the names that usage has for them.
+    pub fn cost(&self, count: impl Fn(&str) -> f64) -> f64 {
+        let cached = count("cached_tokens");
+        let read = count("input_tokens");
+        let fresh = if self.cached_apart { read } else { (read - cached).max(0.0) };
+        let fresh = fresh + count("cache_creation_tokens");
+        (fresh * self.input
+            + cached * self.cached.unwrap_or(self.input)
+            + count("output_tokens") * self.output)
+            / 1e6
+    }
 }
 
 /// What every target must reach.

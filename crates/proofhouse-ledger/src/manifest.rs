@@ -52,6 +52,10 @@ pub struct Manifest {
     pub summary_sha256: Digest,
     /// The version of proofhouse that wrote this.
     pub proofhouse_version: String,
+    /// The price list that costs follow from: its digest, and for each slot the row that holds for it; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub prices: Option<Json>,
     /// Compilers and linters that took part in verdicts: name → version text.
     pub toolchains: BTreeMap<String, String>,
     /// Sandbox policy and limits, null where nothing was executed.
@@ -75,7 +79,7 @@ pub struct Manifest {
 pub struct Dataset {
     /// As the suite writes it.
     pub path: String,
-    /// `jsonl`, `csv`, `json` or `yaml`.
+    /// `jsonl`, `csv`, `json`, `yaml` or `toml`.
     pub format: String,
     /// `sha256:` and the digest of the file's bytes.
     pub dataset_hash: String,

@@ -86,6 +86,12 @@ pub struct Slot {
     pub tags: BTreeMap<String, Rate>,
     /// Cases whose repetitions did not agree, over cases with at least two assessed ones.
     pub flaky_cases: Rate,
+    /// Tokens that its answers used, as it counts them: `input_tokens`, `output_tokens` and others; absent where it says nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<String, u64>,
+    /// What those tokens cost in US dollars by the price list of the run; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// What one generator's wordings did to a target.

@@ -8,7 +8,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
-use proofhouse_ledger::{RunPaths, files};
+use proofhouse_ledger::{Digest, RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::doctor::SandboxArgs;
@@ -17,12 +17,12 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::{Terminal, closing, env, lanes};
-use crate::family::target::{Budget, Prices};
+use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
 use crate::spine::export;
 use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
-use crate::spine::suite::{Loaded, Overrides};
+use crate::spine::suite::{Loaded, Overrides, PriceFile};
 use crate::spine::{present, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -88,17 +88,19 @@ pub(super) struct Run {
     #[command(flatten)]
     sandbox: SandboxArgs,
 
-    /// Where verdicts on completions are kept by content [default: proofhouse/verdicts in the user's cache folder].
+    /// Where answers (probe) and verdicts on completions (code) are kept by content and found again; for probe suites it is on
+    /// with `cache: true`, too [default: proofhouse/answers and proofhouse/verdicts in the user's cache folder].
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<Utf8PathBuf>,
 
-    /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
+    /// Ask for every answer and judge every completion, also those that are kept; with --lane auto, run lane 1 even if it
+    /// passed before.
     #[arg(long)]
     pub(super) no_cache: bool,
 
-    /// The run whose answers are judged in place of asking; `score` sets it.
+    /// The run whose answers are judged in place of asking, and whether only the judges of the suite count; `score` sets it.
     #[arg(skip)]
-    records_of: Option<Utf8PathBuf>,
+    records_of: Option<(Utf8PathBuf, bool)>,
 
     /// The suite's text where it is in no file; `code` sets it.
     #[arg(skip)]
@@ -124,8 +126,8 @@ enum DurabilityArg {
 
 impl Run {
     /// The same, with the answers of an earlier run.
-    pub(super) fn with_records_of(self, run: Utf8PathBuf) -> Self {
-        Run { records_of: Some(run), ..self }
+    pub(super) fn with_records_of(self, run: Utf8PathBuf, only_judges: bool) -> Self {
+        Run { records_of: Some((run, only_judges)), ..self }
     }
 
     /// The same, with a suite that is in no file.
@@ -154,10 +156,14 @@ impl Run {
         lane: run::Lane,
         destination: Destination,
     ) -> Result<Done, Failure> {
-        let stored = self.records_of.as_ref().map(|run| Stored::open(run)).transpose();
+        let open = |(run, only_judges): &(Utf8PathBuf, bool)| {
+            Stored::open(run).map(|stored| Stored { only_judges: *only_judges, ..stored })
+        };
+        let stored = self.records_of.as_ref().map(open).transpose();
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
         let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
-        let overrides = Overrides { derived_from, ..overrides.clone() };
+        let prices = self.prices()?.map(Arc::new);
+        let overrides = Overrides { derived_from, prices: prices.clone(), ..overrides.clone() };
         let job = self.load(terminal, &overrides)?;
         let loaded = &job.loaded;
         self.inputs.fit(loaded.suite.kind)?;
@@ -173,7 +179,8 @@ impl Run {
         }
         let options =
             Options { lane, run_dir: destination.dir, overwrite: destination.overwrite, ..self.options()? };
-        let means = Means { stored, ..self.means(&job)? };
+        let means = Means { stored, ..self.means(&job, prices.as_deref())? };
+        let answers = means.opening.answers.clone();
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
         if open.torn_bytes > 0 {
@@ -203,6 +210,9 @@ impl Run {
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
                 closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
+                if let Some(answers) = &answers {
+                    terminal.say(&closing::cache(answers));
+                }
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let written = export::beside(&paths, kinds::row(summary.kind).exports)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
@@ -254,15 +264,21 @@ impl Run {
             None => format!("proofhouse run {}", self.suite),
         };
         let mut again = format!("{run} --run-dir {} --resume", paths.dir);
-        for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", self.retry_errors)] {
+        // Those that were refused have a record each; what was wrong with the key is no answer.
+        let retry = self.retry_errors || matches!(executed.ending, Ending::Halted(_));
+        for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", retry)] {
             if given {
                 again.push(' ');
                 again.push_str(flag);
             }
         }
         // Without them the rest would ask somebody else, or cost more than was meant.
-        let files =
-            [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
+        let files = [
+            ("--record", &self.tapes.record),
+            ("--replay", &self.tapes.replay),
+            ("--prices", &self.prices),
+            ("--cache", &self.cache),
+        ];
         for (flag, path) in files {
             if let (Some(path), None) = (path, &self.typed) {
                 again.push_str(&format!(" {flag} {path}"));
@@ -297,10 +313,11 @@ impl Run {
     }
 
     /// What the kind of suite needs beside its targets.
-    fn means(&self, job: &Job) -> Result<Means, Failure> {
+    fn means(&self, job: &Job, prices: Option<&PriceFile>) -> Result<Means, Failure> {
         let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
-        opening.budget = self.budget()?.map(Arc::new);
+        opening.budget = prices.map(|prices| Arc::new(Budget::new(prices.prices.clone(), self.budget)));
+        opening.answers = self.answers(job)?;
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
@@ -319,15 +336,36 @@ impl Run {
         })
     }
 
-    fn budget(&self) -> Result<Option<Budget>, Failure> {
+    /// Where answers are kept: the place that was named, or the usual one where the suite asks for it. A tape is hermetic.
+    fn answers(&self, job: &Job) -> Result<Option<Arc<Answers>>, Failure> {
+        let asks = job.body.judges_stored_answers() && self.records_of.is_none();
+        if self.no_cache || !asks || self.tapes.record.is_some() || self.tapes.replay.is_some() {
+            return Ok(None);
+        }
+        let usual = || Some(env::cache_folder()?.join("answers"));
+        let dir = match &self.cache {
+            Some(dir) => Some(dir.clone()),
+            None => {
+                if job.body.keeps_answers() {
+                    usual()
+                } else {
+                    None
+                }
+            }
+        };
+        let opened = dir.map(|dir| Answers::open(&dir, self.cache.is_some()).map(Arc::new)).transpose();
+        opened.map_err(|complaint| Failure::of(Exit::Usage, complaint))
+    }
+
+    fn prices(&self) -> Result<Option<PriceFile>, Failure> {
         let Some(path) = &self.prices else { return Ok(None) };
         if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
             return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
         }
-        let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
-        let prices = Prices::read(&text)
+        let bytes = files::read(path)?;
+        let prices = Prices::read(&String::from_utf8_lossy(&bytes))
             .map_err(|complaint| Failure::of(Exit::Usage, complaint.about(format!("`{path}`:"))))?;
-        Ok(Some(Budget::new(prices, self.budget)))
+        Ok(Some(PriceFile { sha256: Digest::of(&bytes), prices }))
     }
 
     fn options(&self) -> Result<Options, Failure> {

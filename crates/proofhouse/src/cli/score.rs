@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use proofhouse_ledger::{RunPaths, verify};
 
 use super::Terminal;
 use super::exit::Exit;
@@ -10,11 +11,16 @@ use super::run::Run;
 
 /// Judge the answers of a run again, with the judges of a suite, into a new run. No target is asked.
 ///
-/// The new run names the run that it comes from, by run id and digest of its records, in `config.resolved.yaml`.
+/// The run is verified first. What was asked and answered stays as it is: a case whose input is another one in the suite is
+/// refused. The new run names the run that it comes from, by run id, digest of its records and targets, in `config.resolved.yaml`.
 #[derive(Debug, Args)]
 pub(super) struct Score {
     /// The run whose answers are judged.
     run: Utf8PathBuf,
+
+    /// Take only the judges of the suite: cases are judged with the input that was asked then, whatever the suite asks now.
+    #[arg(long)]
+    only_judges: bool,
 
     #[command(flatten)]
     into: Run,
@@ -22,6 +28,14 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        self.into.with_records_of(self.run).run(terminal)
+        let paths = RunPaths::new(self.run.as_str().trim_end_matches('/'));
+        let verified =
+            verify::verify(&paths, |_| {}).map_err(|error| Failure::new(Exit::VerificationFailed, &error))?;
+        if let Some(finding) = verified.findings.list.first() {
+            let what = format!("`{}` is not what was recorded: {finding}", paths.dir);
+            return Err(Failure::say(Exit::VerificationFailed, what)
+                .hint(format!("`proofhouse verify {}` names everything that is wrong with it", paths.dir)));
+        }
+        self.into.with_records_of(paths.dir.clone(), self.only_judges).run(terminal)
     }
 }

@@ -126,15 +126,44 @@ fn not_a_variable(at: &[&str], text: &str) -> Complaint {
     }
 }
 
-/// Complains about keys among free settings.
-pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
+/// Names under which people send keys.
+const SECRET_NAMES: [&str; 16] = [
+    "access_token",
+    "api-key",
+    "api_key",
+    "apikey",
+    "auth",
+    "auth_token",
+    "authorization",
+    "client_secret",
+    "key",
+    "passwd",
+    "password",
+    "secret",
+    "sig",
+    "subscription-key",
+    "token",
+    "x-api-key",
+];
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.contains(&name.as_str())
+}
+
+/// Complains about keys among free settings, and about those that would replace what a target writes itself.
+pub(super) fn check_extra(extra: &Json, own: &[&str]) -> Vec<Complaint> {
+    // A hole is filled later, from what is no secret.
+    fn is_secret(name: &str, value: &Json) -> bool {
+        is_secret_name(name) && value.as_str().is_some_and(|text| !text.is_empty() && !text.contains('{'))
+    }
     fn holds_key(value: &Json) -> bool {
         match value {
             Json::String(text) => looks_like_key(text),
             Json::Array(list) => list.iter().any(holds_key),
-            Json::Object(object) => object.iter().any(|(key, value)| {
-                matches!(key, "api_key" | "apikey" | "api-key" | "authorization") || holds_key(value)
-            }),
+            Json::Object(object) => {
+                object.iter().any(|(key, value)| is_secret(key, value) || holds_key(value))
+            }
             _ => false,
         }
     }
@@ -144,8 +173,17 @@ pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
         let hint = "name a variable with `api_key_env` or `headers_env`";
         complaints.push(complaint(&["extra"], what, hint).secret());
     }
-    if !matches!(extra, Json::Null | Json::Object(_)) {
-        complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
+    match extra {
+        Json::Null => {}
+        Json::Object(object) => {
+            let taken = object.iter().map(|(key, _)| key).find(|key| own.contains(key));
+            if let Some(key) = taken {
+                let what = format!("`{key}` is what the target writes itself, and `extra` would replace it");
+                let hint = "leave it out; what is asked stands in `prompts`, and everything else has a setting of its own";
+                complaints.push(complaint(&["extra", key], what, hint));
+            }
+        }
+        _ => complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`")),
     }
     complaints
 }
@@ -161,6 +199,14 @@ pub(super) fn check_url(text: &str) -> Result<Uri, Complaint> {
         let complaint = Complaint::new("the address holds a key, and a suite is no place for one");
         return Err(complaint.hint("name a variable with `api_key_env` or `headers_env`").secret());
     }
+    let named =
+        uri.query().into_iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.split_once('='));
+    if let Some((name, _)) = named.into_iter().find(|(name, value)| is_secret_name(name) && !value.is_empty())
+    {
+        let what = format!("`{name}` in the address holds a key, and a suite is no place for one");
+        let hint = "name a variable with `headers_env`: `headers_env: {api-key: MY_KEY}`";
+        return Err(Complaint::new(what).hint(hint).secret());
+    }
     Ok(uri)
 }
 
@@ -175,6 +221,8 @@ mod tests {
         assert!(wrong("127.0.0.1:80").contains("address"));
         assert!(wrong("ftp://x/").contains("needs `http://`"));
         assert!(wrong("https://user:pass@x/v1").contains("holds a key"));
+        assert!(check_url("https://x/openai?api-version=2024-10-21").is_ok());
+        assert!(wrong("https://x/v1?a=1&api_key=hush").contains("`api_key` in the address"));
         assert!(wrong("https://x/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuv").contains("holds a key"));
     }
 }

@@ -12,6 +12,7 @@ use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
 use crate::stats::decisions::Unit;
+use crate::text::template::Form;
 
 impl SuiteBody for Probe {
     type Item = Item;
@@ -22,17 +23,38 @@ impl SuiteBody for Probe {
 
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
+        if let Some(stored) = &means.stored {
+            stored.check(
+                &writer.loaded,
+                self.plan(&writer.loaded.suite).map(|planned| planned.map(|(trial, _)| trial)),
+            )?;
+        }
         Ok(Arc::new(ProbeWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
         let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
         let wordings = self.wordings.factor();
-        format!("{cases} cases{wordings} x {targets} targets x {} repetitions", self.repetitions)
+        let slots = match (loaded.suite.slots.len(), self.prompt_count()) {
+            (slots, prompts) if prompts > 1 && slots == targets * prompts => {
+                format!("{targets} targets x {prompts} prompts")
+            }
+            (slots, prompts) if prompts > 1 => {
+                format!("{slots} cells of {targets} targets and {prompts} prompts")
+            }
+            _ => format!("{targets} targets"),
+        };
+        format!("{cases} cases{wordings} x {slots} x {} repetitions", self.repetitions)
     }
 
     fn described(&self) -> String {
-        self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name())).collect()
+        let judges =
+            self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name()));
+        let prompts = self.prompts().filter_map(|(name, form)| {
+            let form = if form == Form::Jinja { "jinja" } else { "simple" };
+            name.map(|name| format!("prompt:      {name} (template: {form})\n"))
+        });
+        prompts.chain(judges).collect()
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
@@ -49,5 +71,9 @@ impl SuiteBody for Probe {
 
     fn judges_stored_answers(&self) -> bool {
         true
+    }
+
+    fn keeps_answers(&self) -> bool {
+        self.cache
     }
 }

@@ -21,7 +21,7 @@ use super::open::Open;
 use super::reuse::Reuse;
 use super::work::{Finished, GroupTrial, Provenance, RecordSender, TrialLines, TrialResult, Work};
 use super::{Options, Progress};
-use crate::family::target::Budget;
+use crate::family::target::{Budget, Halt};
 use crate::spine::plan::{Planned, Trial};
 use crate::spine::suite::Problems;
 use crate::text::complaint::Complaint;
@@ -35,6 +35,8 @@ pub enum Ending {
     Signal(i32),
     /// The budget is used up; so many US dollars are spent.
     Budget(f64),
+    /// A target says no to everything, or does not say what it costs: why nothing more is asked.
+    Halted(String),
     /// The run's deadline passed.
     Deadline,
     /// More trials timed out than the user wants to wait for.
@@ -105,6 +107,8 @@ pub(crate) struct Assignment<'a, I> {
     pub(crate) trial_count: u64,
     /// What may be spent.
     pub(crate) budget: Option<Arc<Budget>>,
+    /// Who says that nothing more should be asked.
+    pub(crate) halt: Arc<Halt>,
 }
 
 /// Runs every trial of the plan that has no record yet.
@@ -121,7 +125,7 @@ pub(crate) fn execute<I: Send + 'static>(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let Assignment { work, planned, trial_count, budget } = assignment;
+    let Assignment { work, planned, trial_count, budget, halt } = assignment;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -136,6 +140,7 @@ pub(crate) fn execute<I: Send + 'static>(
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
         budget,
+        halt,
         work,
         sender,
         inbox,
@@ -187,6 +192,9 @@ pub enum ExecuteError {
     /// What the kind needs is not there.
     #[error("{}", .0.what)]
     Means(Complaint),
+    /// Stored answers are not answers to what the suite asks.
+    #[error("{}", .0.what)]
+    Stored(Complaint),
 }
 
 impl ExecuteError {
@@ -196,6 +204,7 @@ impl ExecuteError {
             ExecuteError::Target(_, complaint)
             | ExecuteError::Judge(complaint)
             | ExecuteError::Crates(complaint)
+            | ExecuteError::Stored(complaint)
             | ExecuteError::Means(complaint) => complaint.hint.clone(),
             ExecuteError::NoTargets => Some(
                 "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`"
@@ -211,6 +220,7 @@ struct Dispatcher<'a, I> {
     stop: &'a Stop,
     jobs: usize,
     budget: Option<Arc<Budget>>,
+    halt: Arc<Halt>,
     work: Arc<dyn Work<I>>,
     sender: RecordSender,
     inbox: UnboundedReceiver<Finished>,
@@ -395,6 +405,10 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         }
         if self.options.deadline.is_some_and(|deadline| self.watch.elapsed() >= deadline) {
             return Some(Ending::Deadline);
+        }
+        // What is finished needs nobody to say yes.
+        if let Some(reason) = self.halt.reason().filter(|_| self.state.done < self.state.total) {
+            return Some(Ending::Halted(reason));
         }
         let timeouts = self.state.by_status(Status::Timeout);
         self.options.max_timeouts.is_some_and(|most| timeouts > most).then_some(Ending::TooManyTimeouts)

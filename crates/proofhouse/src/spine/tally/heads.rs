@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use proofhouse_ledger::config::{self, PriceList, Priced};
+use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
 use proofhouse_ledger::summary::{self, Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
@@ -163,6 +165,8 @@ struct SlotTally {
     wordings: Wordings,
     /// The variant that is passing by, as raw bytes, and which one of the case it is.
     variant: (Vec<u8>, u64),
+    /// Tokens by name.
+    usage: BTreeMap<String, u64>,
     /// The last tags seen, raw and parsed: neighbours share them.
     last_tags: (Vec<u8>, Vec<String>),
 }
@@ -291,7 +295,9 @@ impl Tally {
         self.close_case();
         self.close_scattered();
         let own = self.own.take()?;
-        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares())).collect();
+        let prices = config::part::<Priced>(&self.config).prices;
+        let slots = self.slots.iter().map(|slot| slot.summarise(own.spares(), prices.as_ref()));
+        let slots: Vec<Slot> = slots.collect();
         let columns: Vec<(&str, &Column)> =
             self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
         let (comparisons, best) = pairs::compare(&columns);
@@ -344,6 +350,15 @@ impl SlotTally {
                 self.scores.entry(name).or_default().push(score);
             }
         }
+        if !matches!(line.raw(HEAD.usage), None | Some(b"{}" | b"null")) {
+            for (name, count) in line.get(HEAD.usage)?.as_object().into_iter().flat_map(Object::iter) {
+                let count = count.as_f64().filter(|count| (0.0..1e15).contains(count)).unwrap_or(0.0) as u64;
+                match self.usage.get_mut(name) {
+                    Some(sum) => *sum += count,
+                    None => drop(self.usage.insert(name.to_owned(), count)),
+                }
+            }
+        }
         let Some(passed) = passed else { return Ok(()) };
         self.assessed += 1;
         self.passed += u64::from(passed);
@@ -389,7 +404,7 @@ impl SlotTally {
     }
 
     /// `spared`: trials that were not run are trials that nobody needed.
-    fn summarise(&self, spared: bool) -> Slot {
+    fn summarise(&self, spared: bool, prices: Option<&PriceList>) -> Slot {
         let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
@@ -417,6 +432,11 @@ impl SlotTally {
                 self.repeated,
                 of_slot("case_id with both verdicts of case_id repeated"),
             ),
+            cost_usd: prices
+                .and_then(|prices| prices.slots.get(slot))
+                .filter(|_| !self.usage.is_empty())
+                .map(|price| round(price.cost(|name| self.usage.get(name).copied().unwrap_or(0) as f64))),
+            usage: self.usage.clone(),
         }
     }
 }
