@@ -126,6 +126,12 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
+            // Words that people bring from other tools.
+            if error.kind() == clap::error::ErrorKind::InvalidSubcommand
+                && std::env::args().nth(1).as_deref() == Some("eval")
+            {
+                let _ = writeln!(io::stderr().lock(), "\nhint: that is `proofhouse run SUITE` here");
+            }
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             return ExitCode::from(exit as u8);
         }

@@ -674,13 +674,6 @@ fn ids_missing_empty_and_odd() {
 "#,
     );
     insta::assert_snapshot!(refused(&suite), @r#"
-    suite.yaml:9:5: the case has no `id`
-      |
-    9 |   - {input: a}
-      |     ^ cases[0]
-
-    hint: add `id: …`, unique in the suite
-
     suite.yaml:10:10: the id is empty
        |
     10 |   - {id: "", input: a}

@@ -1,7 +1,6 @@
 //! The newer form: minijinja, strict, without other templates, files or an environment.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
@@ -37,7 +36,7 @@ fn environment() -> Environment<'static> {
 }
 
 /// Text as it is, structures as JSON. Null is no text: whoever means it says `default`.
-fn write(out: &mut Output, _: &State, value: &Value) -> Result<(), minijinja::Error> {
+fn write(out: &mut Output, _: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     match value.kind() {
         ValueKind::Undefined => Err(minijinja::Error::from(ErrorKind::UndefinedError)),
         ValueKind::None => Err(minijinja::Error::new(ErrorKind::BadSerialization, NULL)),
@@ -83,7 +82,8 @@ impl Compiled {
         let known: BTreeMap<&str, Value> =
             self.fields().filter_map(|name| Some((name, value(name)?))).collect();
         let template = self.environment.get_template(NAME).expect("it was added when this was made");
-        let rendered = template.render(Value::from(known.clone()));
+        let rendered =
+            template.render(Value::from_pairs(known.iter().map(|(name, value)| (*name, value.clone()))));
         match rendered {
             Ok(text) => {
                 out.push_str(&text);
@@ -147,8 +147,7 @@ pub(super) fn value_of(json: &Json) -> Value {
 }
 
 fn fields_of(object: &Object) -> Value {
-    let fields = object.iter().map(|(key, value)| (key.to_owned(), value_of(value)));
-    Value::from(fields.collect::<BTreeMap<String, Value>>())
+    Value::from_pairs(object.iter().map(|(key, value)| (key, value_of(value))))
 }
 
 /// A condition over the fields of a row: an expression of the same language.

@@ -156,7 +156,8 @@ async fn take(response: Response<Incoming>, bounds: &Bounds, until: Instant) -> 
         }
     }
     // An empty body is not packed, whatever the headers say.
-    for header in parts.headers.get_all(CONTENT_ENCODING).iter().rev().filter(|_| !bytes.is_empty()) {
+    let is_packed = !bytes.is_empty();
+    for header in parts.headers.get_all(CONTENT_ENCODING).iter().rev().filter(|_| is_packed) {
         let header = header.to_str().unwrap_or("an unreadable encoding");
         bytes =
             unpacked(std::mem::take(&mut bytes), header, bounds.body_bytes).map_err(|error| match error {

@@ -169,78 +169,94 @@ struct FormatMap {
     schema: Json,
 }
 
-/// A value that is written in one of two ways.
-macro_rules! either {
-    ($name:ident, $expecting:literal, $($visit:item)*, |$generator:ident| $schema:expr) => {
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Either;
-                impl<'de> Visitor<'de> for Either {
-                    type Value = $name;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($expecting)
-                    }
-                    $($visit)*
-                }
-                deserializer.deserialize_any(Either)
+impl<'de> Deserialize<'de> for PromptFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = PromptFile;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text, or a map with `file`, `text` or `messages`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PromptFile, E> {
+                Ok(PromptFile::Text(text.to_owned()))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<PromptFile, A::Error> {
+                let map = PromptMap::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(PromptFile::Whole(Box::new(map)))
             }
         }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
-                $schema
-            }
-        }
-    };
+        deserializer.deserialize_any(Either)
+    }
 }
 
-either!(
-    PromptFile,
-    "text, or a map with `file`, `text` or `messages`",
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<PromptFile, E> {
-        Ok(PromptFile::Text(text.to_owned()))
-    },
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<PromptFile, A::Error> {
-        PromptMap::deserialize(MapAccessDeserializer::new(map)).map(|map| PromptFile::Whole(Box::new(map)))
-    },
-    |generator| {
+impl JsonSchema for PromptFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PromptFile".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let map = generator.subschema_for::<PromptMap>();
         json_schema!({ "anyOf": [{ "type": "string" }, map] })
     }
-);
+}
 
-either!(
-    ContentFile,
-    "text, or a list of parts",
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<ContentFile, E> {
-        Ok(ContentFile::Text(text.to_owned()))
-    },
-    fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ContentFile, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(list)).map(ContentFile::Parts)
-    },
-    |generator| {
+impl<'de> Deserialize<'de> for ContentFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = ContentFile;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("text, or a list of parts")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ContentFile, E> {
+                Ok(ContentFile::Text(text.to_owned()))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<ContentFile, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(ContentFile::Parts)
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for ContentFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ContentFile".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let part = generator.subschema_for::<PartFile>();
         json_schema!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": part }] })
     }
-);
+}
 
-either!(
-    FormatFile,
-    "`json`, or a map with `schema`",
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<FormatFile, E> {
-        match text {
-            "json" => Ok(FormatFile::Json),
-            other => Err(E::invalid_value(de::Unexpected::Str(other), &self)),
+impl<'de> Deserialize<'de> for FormatFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = FormatFile;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`json`, or a map with `schema`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<FormatFile, E> {
+                match text {
+                    "json" => Ok(FormatFile::Json),
+                    other => Err(E::invalid_value(de::Unexpected::Str(other), &self)),
+                }
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FormatFile, A::Error> {
+                let map = FormatMap::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(FormatFile::Schema(map.schema))
+            }
         }
-    },
-    fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FormatFile, A::Error> {
-        FormatMap::deserialize(MapAccessDeserializer::new(map)).map(|map| FormatFile::Schema(map.schema))
-    },
-    |generator| {
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for FormatFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "FormatFile".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let map = generator.subschema_for::<FormatMap>();
         json_schema!({ "anyOf": [{ "const": "json" }, map] })
     }
-);
+}
