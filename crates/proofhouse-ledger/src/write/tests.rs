@@ -45,8 +45,17 @@ fn line(index: u64) -> Vec<u8> {
     };
     let mut out = Vec::new();
     let empty = Json::Object(crate::json::Object::new());
-    Probe { input: "in", output: &output, expected: &Json::Null, judge: &empty, response: None, tags: &[] }
-        .push(&mut out, &head);
+    Probe {
+        input: &Json::from("in"),
+        output: &output,
+        expected: &Json::Null,
+        judge: &empty,
+        reasoning: None,
+        response: None,
+        tags: &[],
+        turns: None,
+    }
+    .push(&mut out, &head);
     out
 }
 

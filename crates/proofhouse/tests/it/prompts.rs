@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::lab::Lab;
+use super::lab::{Lab, variable};
 use super::servers::{Act, Server, completion};
 
 /// A suite on a scripted target that says what it was asked.
@@ -403,4 +403,47 @@ fn cases_come_from_bare_paths_globs_filters_and_samples() {
     assert_eq!(hub.iter().map(|(_, input)| input.as_str()).collect::<Vec<_>>(), ["h"]);
     echo(&lab, "datasets: [{path: hub/snapshots/abc123, format: hf, split: test}]\n");
     lab.run("check suite.yaml").exits(3).says("nothing pins `hub/snapshots/abc123`");
+}
+
+/// The published verdicts on 660 questions × 4 models of GSM8K's authors, row by row.
+#[test]
+fn conformance_math_and_numeric_agree_with_the_published_verdicts() {
+    let Some(data) = variable("PROOFHOUSE_CONFORMANCE_DATA") else { return };
+    let path = std::path::Path::new(&data).join("probe/gsm8k_solutions_dev.jsonl");
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    let (mut cases, mut answers, mut right) = (String::new(), String::new(), Vec::new());
+    for (row, line) in text.lines().enumerate() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let truth = line["ground_truth"].as_str().unwrap().rsplit_once("A:").unwrap().1.trim().to_owned();
+        for model in ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"] {
+            let input = format!("{row} {model}");
+            cases.push_str(&format!("{}\n", json!({"id": input, "input": input, "expected": truth})));
+            answers.push_str(&format!("{}\n", json!({"input": input, "output": line[model]["solution"]})));
+            right.push(f64::from(u8::from(line[model]["is_correct"].as_bool().unwrap())));
+        }
+    }
+    assert!(right.len() > 1_000, "{}", right.len());
+    let lab = Lab::new();
+    let digest = proofhouse_ledger::Digest::of(answers.as_bytes()).prefixed();
+    lab.write("cases.jsonl", cases).write("answers.jsonl", answers);
+    lab.write(
+        "s.yaml",
+        format!(
+            "kind: probe\nsuite_id: s\ndatasets: [cases.jsonl]\njudges:\n  math: {{math: {{after: 'A:'}}}}\n  numeric: {{numeric: {{after: 'A:'}}}}\n\
+             targets: {{stored: {{replay: {{path: answers.jsonl, sha256: '{digest}'}}}}}}\n"
+        ),
+    );
+    lab.run("run s.yaml --run-dir run --skip-report").exits(0);
+    let mut differ = Vec::new();
+    for (record, right) in lab.records("run").iter().zip(&right) {
+        for judge in ["math", "numeric"] {
+            if record["scores"][judge].as_f64() != Some(*right) {
+                differ.push(format!(
+                    "{judge} {} {}: {}",
+                    record["case_id"], record["expected"], record["judge"]
+                ));
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{} of {}: {:#?}", differ.len(), right.len(), &differ[..differ.len().min(20)]);
 }

@@ -6,7 +6,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use super::{GOOD, Lab, WITH_DATA};
 use crate::kinds::probe::{Primary, Probe};
-use crate::spine::suite::{Code, Format, Overrides};
+use crate::spine::suite::{Case, Code, Format, Overrides};
 
 fn gz(content: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -82,7 +82,8 @@ fn cases_come_before_datasets_and_fields_can_be_renamed() {
     let cases = Lab::new(&suite)
         .file("d.csv", "task_id,question,answer,topics,level\n1,why?,because,a;b,hard\n")
         .cases();
-    let shown: Vec<_> = cases.iter().map(|case| (case.id.as_str(), &*case.input())).collect();
+    let inputs: Vec<_> = cases.iter().map(Case::input).collect();
+    let shown: Vec<_> = cases.iter().zip(&inputs).map(|(case, input)| (case.id.as_str(), &**input)).collect();
     assert_eq!(shown, [("add-1", "Q: 2 + 2 (3) {}"), ("1", "Q: why? (hard) {}")]);
     assert_eq!((&cases[1].expected, cases[1].tags.join("+")), (&Json::from("because"), "a+b".to_owned()));
 }
