@@ -67,6 +67,20 @@ macro_rules! kinds {
                     $(Kind::$kind => $module::DIGESTS,)*
                 }
             }
+
+            /// The name of its records' format: of their schema, and of its file.
+            pub fn record_format(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => concat!($word, "-record"),)*
+                }
+            }
+
+            /// The JSON Schema of a record of this kind.
+            pub fn record_schema(self) -> schemars::Schema {
+                match self {
+                    $(Kind::$kind => $module::schema(),)*
+                }
+            }
         }
     };
 }

@@ -64,6 +64,30 @@ pub struct Summary {
     pub containment: Option<ContainmentSummary>,
 }
 
+impl Summary {
+    /// A summary before anything is added up: whoever adds up fills in what it knows, and names no kind's part but its own.
+    pub fn empty(kind: Kind, run_id: RunId, suite_id: &str) -> Self {
+        Summary {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            kind,
+            run_id,
+            suite_id: suite_id.to_owned(),
+            trials: 0,
+            assessed: 0,
+            counts: BTreeMap::new(),
+            error_types: BTreeMap::new(),
+            slots: Vec::new(),
+            comparisons: Vec::new(),
+            best: None,
+            gate: None,
+            wordings: Vec::new(),
+            code: None,
+            robustness: None,
+            containment: None,
+        }
+    }
+}
+
 /// One target's tally.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -17,7 +17,7 @@ pub(super) struct Compare {
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<Utf8PathBuf>,
 
-    /// On which cases: all, which have to be the same in all runs, or those that all runs have.
+    /// Which cases to compare: all, which then have to be the same in all runs, or those that the runs have in common.
     #[arg(long, value_enum, default_value_t = On::All)]
     on: On,
 

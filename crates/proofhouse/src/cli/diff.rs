@@ -37,7 +37,7 @@ pub(super) struct Diff {
     #[arg(long, value_name = "X", default_value_t = 0.03, requires = "fail_on_worse")]
     margin: f64,
 
-    /// Differences in this field are none: a JSON pointer into the record, such as /usage. May be repeated.
+    /// Ignore differences in this field, a JSON pointer into the record, such as /usage. May be repeated.
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
 

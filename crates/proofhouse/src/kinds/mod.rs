@@ -62,10 +62,23 @@ pub(crate) struct Row {
     pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
     /// What it compares of two runs in place of rates of passed trials; nothing where those say it.
     pub(crate) changes: fn(NamedSummary<'_>, NamedSummary<'_>) -> Vec<OwnChange>,
+    /// What its users write beside suites.
+    pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// A format that the users of one kind write, with its schema.
+#[derive(Debug)]
+pub(crate) struct OwnFormat {
+    /// Its word on the command line and in file names.
+    pub(crate) name: &'static str,
+    /// What it is.
+    pub(crate) about: &'static str,
+    /// Its schema.
+    pub(crate) schema: fn() -> Schema,
 }
 
 /// A run's name in sentences, and what it adds up to.

@@ -10,6 +10,7 @@ mod browser;
 mod closed;
 mod code;
 mod code_attacks;
+mod code_batches;
 mod code_suite;
 mod code_ways;
 mod code_wordings;

@@ -182,7 +182,7 @@ impl TargetConfig {
         let system = settings.get(self.kind_name())?.get("system")?.as_str()?;
         looks_like_key(system).then(|| {
             Complaint::new("this looks like a key, and a suite is no place for one")
-                .hint("keys belong into the environment: `api_key_env` names the variable")
+                .hint("keys belong in the environment: `api_key_env` names the variable")
                 .key("system")
                 .secret()
         })

@@ -7,7 +7,7 @@
 
 use proofhouse_ledger::record::Kind;
 
-use crate::kinds::{FlagSet, Row, erased};
+use crate::kinds::{FlagSet, OwnFormat, Row, erased};
 
 mod agent;
 mod answer;
@@ -74,6 +74,11 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[OwnFormat {
+        name: "containment-case",
+        about: "A case of a containment suite",
+        schema: || schemars::schema_for!(Case),
+    }],
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

@@ -28,6 +28,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
+    formats: &[],
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

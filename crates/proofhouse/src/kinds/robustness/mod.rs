@@ -58,6 +58,7 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::config::{self, PriceList, Priced};
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
-use proofhouse_ledger::summary::{self, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
@@ -32,7 +32,7 @@ pub struct Tally {
     slots: Vec<SlotTally>,
     /// How many cases are closed.
     closed: usize,
-    /// The case whose trials are passing by, as raw bytes.
+    /// The case whose trials are passing by, as raw bytes: lines are canonical, so equal ids are equal bytes and need no parsing.
     case: Vec<u8>,
     /// For runs whose cases are not neighbours: raw case → its verdicts.
     scattered: BTreeMap<Vec<u8>, Vec<Scattered>>,
@@ -269,6 +269,7 @@ impl Tally {
 
     fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
         let raw = line.require(HEAD.slot)?;
+        // A suite has few slots, and comparing their bytes one by one is faster than any map.
         if let Some(at) = self.slots.iter().position(|slot| slot.raw == raw) {
             return Ok(at);
         }
@@ -302,10 +303,6 @@ impl Tally {
             self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
         let (comparisons, best) = pairs::compare(&columns);
         let mut summary = Summary {
-            schema_version: summary::SCHEMA_VERSION.to_owned(),
-            kind: self.kind?,
-            run_id: self.run_id?,
-            suite_id: self.suite_id.clone(),
             trials: self.trials,
             assessed: self.assessed,
             counts: by_status(&self.counts),
@@ -317,10 +314,7 @@ impl Tally {
                 false => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
             },
             slots,
-            gate: None,
-            code: None,
-            robustness: None,
-            containment: None,
+            ..Summary::empty(self.kind?, self.run_id?, &self.suite_id)
         };
         let terms = own.finish(&mut summary);
         let who = terms.asked.unwrap_or("target");

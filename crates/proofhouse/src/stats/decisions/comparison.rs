@@ -52,7 +52,7 @@ pub fn compare_family(pairs: &[(String, String, Differences)], family: u64) -> V
     all
 }
 
-/// Up to so many columns, every pair is compared.
+/// Up to this many columns, every pair is compared.
 const ALL_PAIRS: usize = 10;
 
 /// How many pairs there are of so many columns.
@@ -91,6 +91,7 @@ fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
 
 fn adjust(all: &mut [Comparison], family: u64) {
     let family = family.max(all.len() as u64);
+    // A pair without cases has no p-value. It still counts in the family: whether it has cases was seen in the data.
     let p_values: Vec<f64> = all.iter().map(|each| each.p.unwrap_or(1.0)).collect();
     for (each, adjusted) in all.iter_mut().zip(holm_within(&p_values, family)) {
         each.adjusted_p = each.p.map(|_| adjusted);
