@@ -157,7 +157,7 @@ impl Run {
         destination: Destination,
     ) -> Result<Done, Failure> {
         let open = |(run, only_judges): &(Utf8PathBuf, bool)| {
-            Stored::open(run).map(|stored| Stored { only_judges: *only_judges, ..stored })
+            Stored::open(run).map(|stored| if *only_judges { stored.only_judges() } else { stored })
         };
         let stored = self.records_of.as_ref().map(open).transpose();
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;

@@ -26,7 +26,7 @@ pub struct Stored {
     /// What stood in each slot when it was asked.
     slots: BTreeMap<String, Json>,
     /// Whether the suite's judges are wanted and nothing else of it.
-    pub only_judges: bool,
+    only_judges: bool,
     /// Where the replies come from: the run's id and the digest of its records.
     pub origin: Json,
 }
@@ -107,6 +107,12 @@ impl Stored {
         let file = File::open(&path).map_err(FileError::new("open", &path))?;
         let slots = slots(&config);
         Ok(Stored { file: Mutex::new(file), places, slots, only_judges: false, origin: Json::Object(origin) })
+    }
+
+    /// The same for the judges of a suite alone, whatever it asks.
+    #[must_use]
+    pub fn only_judges(self) -> Self {
+        Stored { only_judges: true, ..self }
     }
 
     /// What was asked in this trial then, and what the target said; none where the run has no such record.
