@@ -287,6 +287,8 @@ impl Tallies {
         );
         let mean = mean_over_cases(&cases);
         Slot {
+            usage: Default::default(),
+            cost_usd: None,
             slot: slot.to_owned(),
             trials: tally.trials,
             counts: by_status,

@@ -19,15 +19,6 @@ pub(crate) enum Item {
     Missing(Arc<Case>, Arc<str>),
 }
 
-impl Item {
-    /// The case.
-    pub(super) fn case(&self) -> &Case {
-        match self {
-            Item::Asked(case, _) | Item::Missing(case, _) => case,
-        }
-    }
-}
-
 /// A wording that is planned: its id, and for each prompt what is asked and the digest of that.
 type Planned = (Option<Arc<str>>, Vec<(Item, Digest)>);
 

@@ -185,11 +185,6 @@ impl Condition {
         let names: BTreeSet<String> = self.ready().0.undeclared_variables(false).into_iter().collect();
         names.into_iter().collect()
     }
-
-    /// As it was written.
-    pub(crate) fn source(&self) -> &str {
-        &self.source
-    }
 }
 
 /// A condition that rows can be held against.
