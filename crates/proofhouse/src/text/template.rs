@@ -107,7 +107,12 @@ impl Template {
             }
             return older.map(|parts| Template { source: text.into(), body: Body::Simple(parts) });
         }
-        let single = older.as_ref().ok().and_then(|parts| parts.fields().find(|name| is_identifier(name)));
+        // `${NAME}` is what a shell would fill in.
+        let is_hole = |name: &str| {
+            let hole = format!("{{{name}}}");
+            is_identifier(name) && text.matches(&hole).count() > text.matches(&format!("${hole}")).count()
+        };
+        let single = older.as_ref().ok().and_then(|parts| parts.fields().find(|name| is_hole(name)));
         match single {
             None => Template::jinja(text),
             Some(name) => Err(TemplateError {
@@ -257,6 +262,7 @@ mod tests {
             ("{# nothing #}x", "jinja: x"),
             ("{{ who }} and {n}", "refused: this has both `{n}` and `{{ … }}`: which of them is meant?"),
             ("{{ who", "simple: { who"),
+            ("{{ who }} ${HOME}", "jinja: Ada ${HOME}"),
         ] {
             assert_eq!(fill(text), expected, "{text}");
         }

@@ -104,7 +104,7 @@ fn tokens_cost_and_latency_are_said_and_canonical_files_stay_canonical() {
     matrix(&lab, &server, "Think about");
     lab.write("prices.yaml", "s: {input: 0.15, output: 0.6}\nl: {input: 3, output: 15}\n");
     let shown = lab.run("run m.yaml --run-dir run --no-cache --prices prices.yaml").exits(0);
-    for part in ["Tokens and cost", "Latency", "p50", "p95", "small/terse", "large/chat"] {
+    for part in ["Input tokens", "Cost of 1,000 trials", "p50", "p95", "small/terse", "large/chat"] {
         assert!(shown.said().contains(part), "{part}: {}", shown.said());
     }
     let summary = lab.json("run/summary.json");
@@ -118,7 +118,7 @@ fn tokens_cost_and_latency_are_said_and_canonical_files_stay_canonical() {
     assert_eq!(manifest["prices"]["slots"]["small/chat"], json!({"input": 0.15, "output": 0.6}));
     assert!(manifest["prices"]["sha256"].as_str().unwrap().starts_with("sha256:"));
     for (format, name) in
-        [("markdown", "Latency"), ("json", "Latency"), ("text", "Latency"), ("markdown", "Tokens and cost")]
+        [("markdown", "Latency"), ("json", "Latency"), ("text", "p95"), ("markdown", "Tokens and cost")]
     {
         lab.run(&format!("report run --format {format}")).exits(0).says(name);
     }

@@ -56,7 +56,7 @@ fn every_prompt_meets_every_target_and_cells_can_be_chosen() {
     assert_eq!(records[1]["input"], "The capital of France");
     assert_eq!(records[2]["input"], "You know capitals.\nWhich is that of FRANCE?");
     let config = lab.read("all/config.resolved.yaml");
-    assert!(config.contains("template: simple") && config.contains("template: jinja"), "{config}");
+    assert!(config.contains("template: \"simple\"") && config.contains("template: \"jinja\""), "{config}");
 
     lab.write("m.yaml", suite("only: [a, b/terse]\nexcept: [a/old]\n"));
     lab.run("run m.yaml --run-dir some").exits(0);

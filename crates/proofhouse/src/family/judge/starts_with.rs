@@ -16,7 +16,7 @@ use crate::text::complaint::Complaint;
 /// Guarantee: a score of 1 means that the expected text is the first thing that the answer says.
 ///
 /// ```yaml
-/// starts-with: {value: [Yes, No], ignore_case: true}
+/// starts-with: {value: ["Yes", "No"], ignore_case: true}
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -78,7 +78,7 @@ mod tests {
         check("starts-with: {}", "Paris", "  Paris, of course", 1.0);
         check("starts-with: {}", "Paris", "It is Paris", 0.0);
         check("starts-with: {ignore_case: true}", "PARIS", "paris", 1.0);
-        check("starts-with: {value: [Yes, No]}", "null", "No.", 1.0);
+        check("starts-with: {value: ['Yes', 'No']}", "null", "No.", 1.0);
         refused("starts-with: {value: ''}", "every answer begins with it");
         unjudged("starts-with: {}", "null", "x", "no `expected`");
     }

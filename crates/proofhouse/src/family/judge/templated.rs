@@ -1,7 +1,7 @@
 //! Judges whose own values are filled from the case: `contains: {value: "{{ keyword }}"}`.
 
 use proofhouse_ledger::Json;
-use proofhouse_ledger::json::{Object, from_json, to_json};
+use proofhouse_ledger::json::{Object, to_json};
 
 use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, Verdict};
 use crate::text::complaint::Complaint;
@@ -45,7 +45,7 @@ impl Templated {
     fn of(&self, subject: &Subject<'_>) -> Result<Box<dyn Judge>, Complaint> {
         let empty = Object::new();
         let filled = fill(&self.settings, subject.fields.unwrap_or(&empty))?;
-        let config: JudgeConfig = from_json(&filled).map_err(Complaint::of)?;
+        let config: JudgeConfig = serde_json::from_str(&filled.to_string()).map_err(Complaint::of)?;
         config.compile()
     }
 }

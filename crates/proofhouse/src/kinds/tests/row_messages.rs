@@ -68,7 +68,7 @@ fn unclear_format() {
     9 |   - path: data/x.txt
       |           ^^^^^^^^^^ datasets[0].path
 
-    hint: add `format: jsonl`, `csv`, `json` or `yaml`
+    hint: add `format: jsonl`, `csv`, `json`, `yaml` or `toml`
     ");
 }
 
@@ -346,7 +346,7 @@ fn rows_with_wrong_fields() {
 
     hint: an id is text or a whole number, unique in the suite
 
-    6 problems
+    5 problems
     "#);
 }
 

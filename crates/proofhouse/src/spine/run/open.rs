@@ -178,7 +178,9 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
         &canonical::to_file(&envelope).expect("an envelope is plain data"),
     )?;
     std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
-    if !going_on || !work.config().exists() {
+    // Prices change no record: a run may go on with others, and its costs are then by those.
+    let is_there = files::read(&work.config()).is_ok_and(|bytes| bytes == config);
+    if !going_on || !is_there {
         files::write_atomic(&work.config(), &config)?;
     }
     if let Some(reuse) = &reuse {
@@ -276,6 +278,17 @@ fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
     earlier.resumed_from.into_iter().chain(earlier.run_start_ts_utc).collect()
 }
 
+/// Whether two configurations are the same but for what tokens cost.
+fn differ_by_prices(a: &[u8], b: &[u8]) -> bool {
+    let without = |bytes: &[u8]| {
+        let config: Option<Json> = serde_saphyr::from_str(&String::from_utf8_lossy(bytes)).ok();
+        let mut config = config?.as_object()?.clone();
+        config.remove("prices");
+        Some(Json::Object(config))
+    };
+    a == b || without(a).is_some_and(|a| Some(a) == without(b))
+}
+
 /// Reads what is there against the plan, changing nothing.
 fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
@@ -286,7 +299,9 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
         )));
     }
     match files::read(&work.config()) {
-        Ok(bytes) if bytes != config => return Err(mismatch(difference::first(&bytes, config))),
+        Ok(bytes) if !differ_by_prices(&bytes, config) => {
+            return Err(mismatch(difference::first(&bytes, config)));
+        }
         _ => {}
     }
     let mut planned = job.trials();

@@ -88,6 +88,10 @@ struct DatasetMap {
     revision: Option<String>,
 }
 
+/// The keys of a dataset's map.
+const DATASET_KEYS: &[&str] =
+    &["path", "format", "sha256", "dataset_hash", "fields", "where", "sample", "split", "revision"];
+
 impl<'de> Deserialize<'de> for DatasetFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct DatasetVisitor;
@@ -122,7 +126,8 @@ impl<'de> Deserialize<'de> for DatasetFile {
                 Ok(DatasetFile { path, format, sha256, fields, condition, sample, split, revision })
             }
         }
-        deserializer.deserialize_any(DatasetVisitor)
+        // As a struct, so that an unknown key is noted at its place.
+        deserializer.deserialize_struct("DatasetFile", DATASET_KEYS, DatasetVisitor)
     }
 }
 

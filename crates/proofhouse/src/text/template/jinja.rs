@@ -39,6 +39,9 @@ fn environment() -> Environment<'static> {
 fn write(out: &mut Output, _: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     match value.kind() {
         ValueKind::Undefined => Err(minijinja::Error::from(ErrorKind::UndefinedError)),
+        ValueKind::Bool => {
+            out.write_str(if value.is_true() { "true" } else { "false" }).map_err(minijinja::Error::from)
+        }
         ValueKind::None => Err(minijinja::Error::new(ErrorKind::BadSerialization, NULL)),
         ValueKind::Map | ValueKind::Seq | ValueKind::Iterable => {
             let value = to_json(value)

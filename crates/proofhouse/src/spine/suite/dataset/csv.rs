@@ -7,7 +7,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 
 use super::bytes::{Bytes, too_large};
-use super::{BadRow, Dataset, MAX_ROW_BYTES, NextRow};
+use super::{BadRow, Dataset, MAX_ROW_BYTES, MAX_UNPACKED_BYTES, NextRow};
 use crate::spine::suite::problem::{Code, Place, Problem, quoted};
 use crate::spine::suite::tree::Step;
 
@@ -176,12 +176,32 @@ impl Csv {
     }
 
     pub(super) fn place(&self, dataset: &Dataset, steps: &[Step<'_>]) -> Place {
-        let line = self.record.position().map_or(1, csv::Position::line);
+        let line = self.record.position().map_or(1, |position| line_of(dataset, position));
         let column = steps.first().and_then(|step| match step {
             Step::Key(key) => self.header.iter().position(|name| name == key),
             Step::Index(_) => None,
         });
         field_place(dataset, self.delimiter, (line, column.unwrap_or(0)))
+    }
+}
+
+/// The line of a record. The reader is at the end of the record before it, which in a file with CRLF is one byte before the next
+/// line, so that its own count is one too low there. A second look, for messages only.
+fn line_of(dataset: &Dataset, position: &csv::Position) -> u64 {
+    let Ok(mut bytes) = Bytes::open(dataset, MAX_UNPACKED_BYTES) else { return position.line() };
+    let (mut left, mut line) = (position.byte(), 1);
+    loop {
+        let Ok(buffer) = bytes.fill_buf() else { return position.line() };
+        if buffer.is_empty() {
+            return line;
+        }
+        let taken = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        line += buffer[..taken].iter().filter(|byte| **byte == b'\n').count() as u64;
+        if taken < buffer.len() {
+            return line + u64::from(buffer[taken] == b'\n');
+        }
+        left -= taken as u64;
+        bytes.consume(taken);
     }
 }
 
@@ -215,7 +235,7 @@ fn problem_of(dataset: &Dataset, delimiter: u8, error: &csv::Error) -> Problem {
         return Problem::new(Code::Syntax, place, "a double quote without its other half")
             .hint("a field in double quotes ends with one, and a quote inside it is written twice");
     }
-    let line = |pos: &Option<csv::Position>| pos.as_ref().map_or(1, csv::Position::line);
+    let line = |pos: &Option<csv::Position>| pos.as_ref().map_or(1, |position| line_of(dataset, position));
     match error.kind() {
         ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let what = format!("{len} fields where the header has {expected_len}");

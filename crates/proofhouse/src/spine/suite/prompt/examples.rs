@@ -102,8 +102,8 @@ impl Examples {
     }
 
     /// The examples of a case.
-    pub(super) fn of(&self, case_id: &str, case: &dyn Fn(&str) -> Option<Json>) -> Vec<&Json> {
-        let usable = |at: usize| !self.is_case(&self.rows[at], case);
+    pub(super) fn of(&self, case_id: &str, is_case: &dyn Fn(&Json) -> bool) -> Vec<&Json> {
+        let usable = |at: usize| !is_case(&self.rows[at]);
         if self.pick == Pick::First {
             return (0..self.rows.len())
                 .filter(|at| usable(*at))
@@ -141,13 +141,10 @@ impl Examples {
         u64::from_le_bytes(Digest::of_parts(&parts).0[..8].try_into().expect("eight of thirty-two bytes"))
     }
 
-    /// Whether a row is the case: it agrees on everything that the prompt asks of the case.
-    fn is_case(&self, row: &Json, case: &dyn Fn(&str) -> Option<Json>) -> bool {
-        !self.told.is_empty()
-            && self.told.iter().all(|name| match (self.field(row, name), case(name)) {
-                (Some(own), Some(others)) => *own == others,
-                _ => false,
-            })
+    /// Whether a row agrees with the case on everything that the prompt asks of the case.
+    pub(super) fn agrees(&self, row: &Json, case: &dyn Fn(&str) -> Option<Json>) -> bool {
+        let same = |name: &String| self.field(row, name).is_some_and(|own| case(name).as_ref() == Some(own));
+        !self.told.is_empty() && self.told.iter().all(same)
     }
 
     /// A field of an example.

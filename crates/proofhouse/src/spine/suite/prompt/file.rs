@@ -169,6 +169,9 @@ struct FormatMap {
     schema: Json,
 }
 
+/// The keys of a prompt's map: it is read as a struct, so that an unknown key is noted at its place.
+const PROMPT_KEYS: &[&str] = &["file", "text", "messages", "examples", "tools", "response_format"];
+
 impl<'de> Deserialize<'de> for PromptFile {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
@@ -185,7 +188,7 @@ impl<'de> Deserialize<'de> for PromptFile {
                 Ok(PromptFile::Whole(Box::new(map)))
             }
         }
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_struct("PromptFile", PROMPT_KEYS, Either)
     }
 }
 
@@ -247,7 +250,7 @@ impl<'de> Deserialize<'de> for FormatFile {
                 Ok(FormatFile::Schema(map.schema))
             }
         }
-        deserializer.deserialize_any(Either)
+        deserializer.deserialize_struct("FormatFile", &["schema"], Either)
     }
 }
 

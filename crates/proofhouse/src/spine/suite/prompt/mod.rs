@@ -76,7 +76,13 @@ impl Prompt {
     /// What a target is asked for a case.
     pub(crate) fn fill<'a>(&self, case_id: &str, case: &Lookup<'a>) -> Result<Sent, NotFilled> {
         let picked = match &self.examples {
-            Some(examples) => examples.of(case_id, &|name| case(name).cloned()),
+            Some(examples) => {
+                let asked = self.asked(case);
+                let is_case = |row: &Json| {
+                    examples.agrees(row, &|name| case(name).cloned()) || self.shows(row, examples, &asked)
+                };
+                examples.of(case_id, &is_case)
+            }
             None => Vec::new(),
         };
         let all = Json::Array(picked.iter().map(|row| (*row).clone()).collect());
@@ -113,6 +119,29 @@ impl Prompt {
             }
         }
         Ok(Sent::Talk(Arc::new(talk)))
+    }
+
+    /// What the user says of the case itself, as far as that can be told without the examples.
+    fn asked<'a>(&self, case: &Lookup<'a>) -> Vec<String> {
+        let Body::Talk { lines, .. } = &self.body else { return Vec::new() };
+        let own = lines.iter().filter(|line| !line.each && line.role == Role::User);
+        let texts = own.flat_map(|line| line.content.iter().flatten()).filter_map(|piece| {
+            let Piece::Text(template) = piece else { return None };
+            let mut text = String::new();
+            template.render(&mut text, &|name| case(name)).ok().map(|()| text)
+        });
+        texts.collect()
+    }
+
+    /// Whether an example would ask what the case asks.
+    fn shows(&self, row: &Json, examples: &Examples, asked: &[String]) -> bool {
+        let Body::Talk { lines, .. } = &self.body else { return false };
+        let each = lines.iter().filter(|line| line.each && line.role == Role::User);
+        each.flat_map(|line| line.content.iter().flatten()).any(|piece| {
+            let Piece::Text(template) = piece else { return false };
+            let mut text = String::new();
+            template.render(&mut text, &|name| examples.field(row, name)).is_ok() && asked.contains(&text)
+        })
     }
 
     fn say<'a>(
