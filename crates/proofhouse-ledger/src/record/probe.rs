@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::HEAD;
 use super::declare::record;
+use super::{Damage, HEAD, Line, Status};
 use crate::Json;
 
 record! {
@@ -20,6 +20,10 @@ record! {
         output: Json,
         /// What the case expects.
         expected: Json,
+        /// Judge's name → what each model that it asked said: `{model: {score, text}}`, in full; absent where none was asked.
+        advice [absent if "Option::is_none"]: Option<Json>,
+        /// For an answer of the suite's `calibration`: whether it is `right`, and what the judges `said`; absent elsewhere.
+        calibration [absent if "Option::is_none"]: Option<Json>,
         /// Judge's name → what it says for its score; always where that is not 1.
         judge: BTreeMap<String, String>,
         /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
@@ -45,6 +49,16 @@ record! {
         HEAD.input_fingerprint => PROBE.input,
         HEAD.output_sha256 => PROBE.output,
     }
+}
+
+/// Fields of a `probe` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    let (status, passed) = (line.status()?, line.get(HEAD.passed)?);
+    if status != Status::Success && (passed.is_some() || line.require(HEAD.scores)? != b"{}") {
+        wrong.push("there are scores or a verdict, and `status` says that there was no answer");
+    }
+    Ok(wrong)
 }
 
 #[cfg(test)]
@@ -90,6 +104,8 @@ mod tests {
             input: &Json::from("question"),
             output,
             expected: &Json::Null,
+            advice: None,
+            calibration: None,
             judge: &judge,
             reasoning: None,
             response,

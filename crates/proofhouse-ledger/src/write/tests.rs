@@ -50,6 +50,8 @@ fn line(index: u64) -> Vec<u8> {
         output: &output,
         expected: &Json::Null,
         judge: &empty,
+        advice: None,
+        calibration: None,
         reasoning: None,
         response: None,
         tags: &[],
@@ -173,7 +175,7 @@ proptest! {
     ) {
         let logs = Faulty::logs(budget);
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::with_logs(logs.clone(), Found::default(), durability);
+        let writer = Writer::with_logs(logs.clone(), Found::default(), durability).unwrap();
         for index in &order {
             if writer.submit(*index, &line(*index), b"").is_err() {
                 break;

@@ -74,6 +74,8 @@ pub(crate) fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64, voice: &
         output: &output,
         expected: &expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
         reasoning: None,
         response: None,
         tags: &tags,

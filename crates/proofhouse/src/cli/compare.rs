@@ -51,7 +51,7 @@ impl Compare {
             .iter()
             .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
             .collect();
-        let mut report = compare::compare(&runs, self.on == On::Common)
+        let mut report = compare::compare(&runs, self.on == On::Common, kinds::measures)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;
         let (first, others) = runs.split_first().expect("at least two are required");
         let own = others

@@ -2,12 +2,13 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::{RunPaths, verify};
+use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use super::run::Run;
+use super::sound::refuse_unsound;
 
 /// Judge the answers of a run again, with the judges of a suite, into a new run. No target is asked.
 ///
@@ -29,13 +30,8 @@ pub(super) struct Score {
 impl Score {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let paths = RunPaths::new(self.run.as_str().trim_end_matches('/'));
-        let verified =
-            verify::verify(&paths, |_| {}).map_err(|error| Failure::new(Exit::VerificationFailed, &error))?;
-        if let Some(finding) = verified.findings.list.first() {
-            let what = format!("`{}` is not what was recorded: {finding}", paths.dir);
-            return Err(Failure::say(Exit::VerificationFailed, what)
-                .hint(format!("`proofhouse verify {}` names everything that is wrong with it", paths.dir)));
-        }
+        refuse_unknown_versions(&paths)?;
+        refuse_unsound(&paths)?;
         self.into.with_records_of(paths.dir.clone(), self.only_judges).run(terminal)
     }
 }

@@ -111,8 +111,8 @@ fn tokens_cost_and_latency_are_said_and_canonical_files_stay_canonical() {
     let slot = |name: &str| {
         summary["slots"].as_array().unwrap().iter().find(|slot| slot["slot"] == name).unwrap().clone()
     };
-    assert_eq!(slot("large/terse")["usage"], json!({"input_tokens": 1100, "output_tokens": 300}));
-    let cost = slot("large/terse")["cost_usd"].as_f64().unwrap();
+    assert_eq!(slot("large/terse")["usage"]["input_tokens"], 1100);
+    let cost = slot("large/terse")["usage"]["cost_usd"].as_f64().unwrap();
     assert!((cost - (1100.0 * 3.0 + 300.0 * 15.0) / 1e6).abs() < 1e-12, "{cost}");
     let manifest = lab.json("run/manifest.json");
     assert_eq!(manifest["prices"]["slots"]["small/chat"], json!({"input": 0.15, "output": 0.6}));

@@ -5,8 +5,11 @@
     reason = "a test that cannot go on says where; a skipped one says why"
 )]
 
+mod agents;
 mod asking;
+mod attest;
 mod browser;
+mod calibration;
 mod closed;
 mod code;
 mod code_attacks;
@@ -17,6 +20,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod crash_all;
 mod decisions;
 mod declared;
 mod determinism;
@@ -29,6 +33,7 @@ mod export;
 mod golden;
 mod kept;
 mod lab;
+mod matrix;
 mod newcomer;
 mod outcomes;
 mod prompts;
@@ -39,9 +44,12 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod secrets;
 mod servers;
 mod targets;
 mod tidy;
+mod tools;
 mod verbose;
 mod verify;
+mod verify_trust;
 mod webdriver;

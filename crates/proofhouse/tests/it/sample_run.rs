@@ -287,8 +287,6 @@ impl Tallies {
         );
         let mean = mean_over_cases(&cases);
         Slot {
-            usage: Default::default(),
-            cost_usd: None,
             slot: slot.to_owned(),
             trials: tally.trials,
             counts: by_status,
@@ -304,6 +302,8 @@ impl Tallies {
                 .map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag")))
                 .collect(),
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
+            latency_ms: None,
+            usage: None,
         }
     }
 
@@ -474,6 +474,8 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
         output: &trial.output,
         expected: &trial.expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
         reasoning: None,
         response: None,
         tags: &trial.tags,
@@ -522,5 +524,7 @@ fn summarise(
         wordings: Vec::new(),
         gate,
         containment: None,
+        calibration: None,
+        agreement: Vec::new(),
     }
 }

@@ -28,6 +28,7 @@ mod scripted;
 
 mod answers;
 mod chat;
+mod echo;
 mod endpoint;
 mod halt;
 mod keys;
@@ -53,7 +54,7 @@ pub use http::Http;
 pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::{NoAnswer, Pipe};
+pub(crate) use pipe::{NoAnswer, Pipe, start_server};
 pub use plugin::Plugin;
 pub use price::{Budget, Price, Prices};
 pub use replay::Replay;
@@ -96,7 +97,7 @@ macro_rules! family {
             }
 
             /// Whether its endpoint counts cached tokens beside the input.
-            fn counts_cached_apart(&self) -> bool {
+            pub(crate) fn counts_cached_apart(&self) -> bool {
                 match self { $(TargetConfig::$variant(_) => <$settings as Member>::COUNTS_CACHED_APART,)+ }
             }
 

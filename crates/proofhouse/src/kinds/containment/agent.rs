@@ -17,6 +17,9 @@ use super::scripted::Scripted;
 use super::tools::{self, ToolSpec};
 use crate::text::complaint::Complaint;
 
+mod outside;
+pub(in crate::kinds::containment) use outside::Outside;
+
 /// How long an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -22,7 +22,7 @@ impl SuiteBody for ContainmentBody {
 
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Arc<Case>>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
-        Ok(Arc::new(ContainmentWork::new(writer, targets, self)))
+        Ok(Arc::new(ContainmentWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -37,8 +37,14 @@ impl SuiteBody for ContainmentBody {
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
         let attacks = self.attacks;
         let benign = loaded.case_count.saturating_sub(attacks);
-        let units = [Unit { word: "attack", count: attacks }, Unit { word: "benign case", count: benign }];
+        let trials = u64::from(self.repetitions);
+        let units =
+            [("attack", attacks), ("benign case", benign)].map(|(word, count)| Unit { word, count, trials });
         units.into_iter().filter(|unit| unit.count > 0).collect()
+    }
+
+    fn runs_programs(&self) -> bool {
+        self.variants.iter().any(|variant| variant.agent.is_some())
     }
 
     fn described(&self) -> String {

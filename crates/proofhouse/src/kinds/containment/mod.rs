@@ -8,6 +8,7 @@
 use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, OwnFormat, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod agent;
 mod answer;
@@ -22,10 +23,14 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
+mod mcp;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
 mod policy;
+pub(crate) mod proxy;
+mod real;
 mod receipt;
 mod receipts;
 mod scripted;
@@ -71,9 +76,11 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
     formats: &[OwnFormat {
         name: "containment-case",
         about: "A case of a containment suite",

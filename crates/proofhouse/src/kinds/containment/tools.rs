@@ -25,6 +25,18 @@ pub struct ToolSpec {
     pub arguments: Vec<String>,
 }
 
+impl ToolSpec {
+    /// The JSON Schema of its arguments.
+    pub(super) fn schema(&self) -> Json {
+        let text = || Json::Object(Object::from_iter([("type", "string")]));
+        let properties = self.arguments.iter().map(|name| (name.as_str(), text()));
+        Json::Object(Object::from_iter([
+            ("properties", Json::Object(properties.collect())),
+            ("type", Json::from("object")),
+        ]))
+    }
+}
+
 /// Tools whose meaning is known without being told.
 const KNOWN: [(&str, &str, &[&str]); 15] = [
     ("delete_file", "Delete a file.", &["path"]),

@@ -6,17 +6,23 @@ use std::sync::Arc;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
-use super::{ContainmentBody, VariantSpec, canary};
-use crate::family::target::Target;
+use super::{ContainmentBody, VariantSpec, canary, real};
+use crate::family::target::{Chat, Target};
 use crate::kinds::containment::{
     About, Agent, Answer, Case, Driver, Message, Model, Played, Protocol, Receipt, Role, Scripted, ToolSpec,
     drive, judge, offered,
 };
 use crate::spine::plan::Trial;
+use crate::spine::run::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, trial_seed};
-use crate::spine::run::work::{Carrying, GroupTrial, RecordSender, TrialLines, TrialResult, Work};
+use crate::spine::run::work::{
+    Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
+};
 
+mod agents;
 mod chat;
+
+use agents::Agents;
 
 /// The score of a containment trial.
 const CONTAINED: &str = "contained";
@@ -26,11 +32,18 @@ pub(super) struct ContainmentWork {
     writer: RecordWriter,
     targets: Vec<Arc<Target>>,
     body: ContainmentBody,
+    agents: Agents,
 }
 
 impl ContainmentWork {
-    pub(super) fn new(writer: RecordWriter, targets: Vec<Arc<Target>>, body: &ContainmentBody) -> Self {
-        Self { writer, targets, body: body.clone() }
+    pub(super) fn new(
+        writer: RecordWriter,
+        targets: Vec<Arc<Target>>,
+        body: &ContainmentBody,
+        means: Means,
+    ) -> Result<Self, ExecuteError> {
+        let agents = Agents::open(body, means).map_err(ExecuteError::Means)?;
+        Ok(Self { writer, targets, body: body.clone(), agents })
     }
 
     fn variant(&self, trial: &Trial) -> &VariantSpec {
@@ -47,13 +60,23 @@ impl ContainmentWork {
         let variant = self.variant(trial);
         let tools = offered(case, &self.body.policy, &self.body.tools);
         let suite = &self.writer.loaded.suite;
-        let model = Asked {
-            target: &self.targets[target],
-            seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
-            trial,
-            protocol: variant.protocol,
-        };
+        let seed = trial_seed(suite.seed, &case.case_id, trial.repetition);
         let agent = self.agent(case, variant).offering(&tools);
+        if let Some((prepared, sandbox)) = self.agents.of(trial.slot) {
+            let (repetition, asker) = (trial.repetition, trial.record_id);
+            let stamp = move |chat: &mut Chat, turns: usize| {
+                (chat.repetition, chat.asker) = (repetition, Some(asker));
+                chat.seed = seed_of_turn(seed, turns as u64);
+            };
+            let asker = real::Asker {
+                sandbox: Arc::clone(sandbox),
+                target: Arc::clone(&self.targets[target]),
+                stamp: Box::new(stamp),
+                read: |reply| chat::answer(reply, Protocol::Native),
+            };
+            return real::play(agent, case, &tools, self.body.limits, (prepared, asker)).await;
+        }
+        let model = Asked { target: &self.targets[target], seed, trial, protocol: variant.protocol };
         let agent = match variant.protocol {
             Protocol::Json => agent.with_protocol(&tools),
             Protocol::Native => agent,
@@ -104,12 +127,21 @@ impl ContainmentWork {
 }
 
 impl Work<Arc<Case>> for ContainmentWork {
+    fn jobs(&self) -> usize {
+        self.agents.jobs().unwrap_or(16)
+    }
+
+    fn provenance(&self) -> Provenance {
+        self.agents.provenance()
+    }
+
     fn at_once(&self, trial: &Trial, case: &Arc<Case>, lines: &mut TrialLines) -> Option<TrialResult> {
         let variant = self.variant(trial);
         let script = match variant.driver {
             Driver::Scripted => Scripted::Markers,
             Driver::ScriptedJson => Scripted::MarkersAndJson,
-            Driver::Model => return None,
+            Driver::Actions => Scripted::Nothing,
+            Driver::Model | Driver::Agent => return None,
         };
         let timer = Timer::start();
         let played = self.agent(case, variant).play(script);
@@ -129,6 +161,15 @@ impl Work<Arc<Case>> for ContainmentWork {
             }
         })
     }
+}
+
+/// Each answer of a trial has a seed of its own.
+fn seed_of_turn(seed: u64, turns: u64) -> u64 {
+    if turns == 0 {
+        return seed;
+    }
+    let digest = Digest::of_parts(&[b"turn", &seed.to_le_bytes(), &turns.to_le_bytes()]);
+    u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
 /// What a model used: the only request's usage, or a list of all.
@@ -159,11 +200,8 @@ impl Model for Asked<'_> {
             chat.repetition = self.trial.repetition;
             // Variants of one target ask the same of it, with the same seed.
             chat.asker = Some(self.trial.record_id);
-            // Each answer of a trial has a seed of its own.
             let turns = conversation.iter().filter(|message| message.role == Role::Assistant).count() as u64;
-            let seed = Digest::of_parts(&[b"turn", &self.seed.to_le_bytes(), &turns.to_le_bytes()]);
-            let seed = u64::from_le_bytes(seed.0[..8].try_into().expect("eight of thirty-two bytes"));
-            chat.seed = if turns == 0 { self.seed } else { seed };
+            chat.seed = seed_of_turn(self.seed, turns);
             chat::answer(self.target.chat(&chat).await, self.protocol)
         })
     }

@@ -11,7 +11,7 @@ use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
-use crate::stats::decisions::Unit;
+use crate::stats::decisions::{Unit, foreseen_calibration};
 use crate::text::template::Form;
 
 impl SuiteBody for Probe {
@@ -44,7 +44,11 @@ impl SuiteBody for Probe {
             }
             _ => format!("{targets} targets"),
         };
-        format!("{cases} cases{wordings} x {slots} x {} repetitions", self.repetitions)
+        let labels = match &self.calibration {
+            Some(calibration) => format!(", and {} labelled answers", calibration.count),
+            None => String::new(),
+        };
+        format!("{cases} cases{wordings} x {slots} x {} repetitions{labels}", self.repetitions)
     }
 
     fn described(&self) -> String {
@@ -54,11 +58,17 @@ impl SuiteBody for Probe {
             let form = if form == Form::Jinja { "jinja" } else { "simple" };
             name.map(|name| format!("prompt:      {name} (template: {form})\n"))
         });
-        prompts.chain(judges).collect()
+        let mut text: String = prompts.chain(judges).collect();
+        if let Some(calibration) = &self.calibration {
+            let (right, wrong) = calibration.kinds();
+            text.push_str(&format!("calibration: {}\n", foreseen_calibration(right, wrong)));
+        }
+        text
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
-        vec![Unit { word: "case", count: loaded.case_count }]
+        let trials = self.wordings.per_case() * u64::from(self.repetitions);
+        vec![Unit { word: "case", count: loaded.case_count, trials }]
     }
 
     fn is_reworded(&self) -> bool {

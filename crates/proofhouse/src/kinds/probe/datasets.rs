@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proofhouse_ledger::Digest;
 
-use super::file::ProbeFile;
+use crate::spine::suite::cases::Checked;
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::dataset::Dataset;
 use crate::spine::suite::dataset::select::{self, Selection};
@@ -26,11 +26,32 @@ pub(super) struct FoundDataset {
     pub(super) fields: Fields,
 }
 
-/// Every file that the suite's datasets mean; what leads nowhere is a problem.
-pub(super) fn find(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<'_>) -> Vec<FoundDataset> {
+/// A list of datasets, and the keys that lead to it.
+pub(super) type Written<'f> = (&'f [Step<'f>], &'f [DatasetFile]);
+
+/// One dataset as it is written, and the steps that lead to it.
+struct Entry<'f> {
+    under: &'f [Step<'f>],
+    index: usize,
+    file: &'f DatasetFile,
+}
+
+impl<'f> Entry<'f> {
+    /// The way to a key of it.
+    fn at(&self, key: &'f str) -> Vec<Step<'f>> {
+        [self.under, &[Step::Key("datasets"), Step::Index(self.index), Step::Key(key)]].concat()
+    }
+}
+
+/// Every file that a list of datasets means; what leads nowhere is a problem.
+pub(super) fn find(
+    checker: &mut Checker<'_>,
+    (under, list): Written<'_>,
+    loading: &Loading<'_>,
+) -> Vec<FoundDataset> {
     let mut found = Vec::new();
-    for (index, dataset) in file.datasets.iter().enumerate() {
-        let one = one(checker, loading, index, dataset);
+    for (index, dataset) in list.iter().enumerate() {
+        let one = one(checker, loading, &Entry { under, index, file: dataset });
         found.extend(one.into_iter().map(|(path, each)| FoundDataset {
             index,
             path,
@@ -41,13 +62,8 @@ pub(super) fn find(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loadin
     found
 }
 
-fn one(
-    checker: &mut Checker<'_>,
-    loading: &Loading<'_>,
-    index: usize,
-    file: &DatasetFile,
-) -> Vec<(String, Dataset)> {
-    let at = |key| [Step::Key("datasets"), Step::Index(index), Step::Key(key)];
+fn one(checker: &mut Checker<'_>, loading: &Loading<'_>, entry: &Entry<'_>) -> Vec<(String, Dataset)> {
+    let (file, at) = (entry.file, |key| entry.at(key));
     let condition = match file.condition.as_deref().map(Condition::parse).transpose() {
         Ok(condition) => condition,
         Err(error) => {
@@ -55,7 +71,7 @@ fn one(
             return Vec::new();
         }
     };
-    let names = match expanded(checker, loading, index, file) {
+    let names = match expanded(checker, loading, entry) {
         Some(names) => names,
         None => return Vec::new(),
     };
@@ -111,15 +127,10 @@ fn one(
 }
 
 /// The files that an entry names: itself, all that its glob matches, or those of a snapshot folder.
-fn expanded(
-    checker: &mut Checker<'_>,
-    loading: &Loading<'_>,
-    index: usize,
-    file: &DatasetFile,
-) -> Option<Vec<String>> {
-    let at = |key| [Step::Key("datasets"), Step::Index(index), Step::Key(key)];
+fn expanded(checker: &mut Checker<'_>, loading: &Loading<'_>, entry: &Entry<'_>) -> Option<Vec<String>> {
+    let (file, at) = (entry.file, |key| entry.at(key));
     if file.format == Some(Format::Hf) {
-        return snapshot(checker, loading, index, file);
+        return snapshot(checker, loading, entry);
     }
     for (key, given) in [("split", file.split.is_some()), ("revision", file.revision.is_some())] {
         if given {
@@ -148,13 +159,8 @@ fn expanded(
 }
 
 /// The files of a split in a snapshot folder as Hugging Face's tools leave it; nothing is ever downloaded.
-fn snapshot(
-    checker: &mut Checker<'_>,
-    loading: &Loading<'_>,
-    index: usize,
-    file: &DatasetFile,
-) -> Option<Vec<String>> {
-    let at = |key| [Step::Key("datasets"), Step::Index(index), Step::Key(key)];
+fn snapshot(checker: &mut Checker<'_>, loading: &Loading<'_>, entry: &Entry<'_>) -> Option<Vec<String>> {
+    let (file, at) = (entry.file, |key| entry.at(key));
     if !loading.base().join(&file.path).is_dir() {
         let what = format!("{} is not a folder", quoted(&file.path));
         checker.complain(Code::Unreadable, &at("path"), what).hint =
@@ -218,14 +224,15 @@ fn snapshot(
 /// Compares what was read with what the suite says, for every dataset that was read to its end.
 pub(super) fn facts(
     checker: &mut Checker<'_>,
-    file: &ProbeFile,
+    (under, list): Written<'_>,
     datasets: &[FoundDataset],
     found: &[Option<(Digest, u64)>],
 ) -> Vec<DatasetFacts> {
     let mut facts = Vec::new();
     for (each, found) in datasets.iter().zip(found) {
         let Some((sha256, rows)) = *found else { continue };
-        let written = &file.datasets[each.index];
+        let written = &list[each.index];
+        let entry = Entry { under, index: each.index, file: written };
         let chosen = Chosen {
             condition: written.condition.clone(),
             sample: written
@@ -234,7 +241,7 @@ pub(super) fn facts(
                 .map(|sample| (sample.count.0, sample.seed.map_or(0, |seed| seed.0))),
         };
         if rows == 0 && chosen.sample.is_none() {
-            let steps = [Step::Key("datasets"), Step::Index(each.index), Step::Key("path")];
+            let steps = entry.at("path");
             let what = match &chosen.condition {
                 Some(_) => format!("no row of {} meets `where`", quoted(&each.path)),
                 None => format!("{} has no rows", quoted(&each.path)),
@@ -244,7 +251,7 @@ pub(super) fn facts(
         }
         let expected = written.sha256.as_deref().and_then(|text| text.parse::<Digest>().ok());
         if let Some(expected) = expected.filter(|expected| *expected != sha256) {
-            let steps = [Step::Key("datasets"), Step::Index(each.index), Step::Key("sha256")];
+            let steps = entry.at("sha256");
             let what = format!("{} is not the file that the suite names", quoted(&written.path));
             let problem = checker.complain(Code::HashMismatch, &steps, what);
             problem.notes = vec![
@@ -263,4 +270,15 @@ pub(super) fn facts(
         });
     }
     facts
+}
+
+/// Datasets with the digests that they had when they were read.
+pub(super) fn checked(datasets: Vec<FoundDataset>, facts: &[DatasetFacts]) -> Vec<Checked> {
+    let known = datasets.into_iter().zip(facts);
+    let checked = known.map(|(found, facts)| Checked {
+        dataset: found.dataset,
+        fields: found.fields,
+        digest: facts.sha256,
+    });
+    checked.collect()
 }

@@ -5,11 +5,13 @@ use proofhouse_ledger::record::Kind;
 
 mod advisers;
 mod body;
+mod calibration;
 mod cells;
 mod datasets;
 mod file;
 mod metrics;
 mod plan;
+mod rejudge;
 mod sections;
 mod suite;
 mod tally;
@@ -24,10 +26,12 @@ pub(super) const ROW: Row = Row {
     is_meant: |_| false,
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
-    tally: |_| Box::new(tally::ProbeTally),
+    tally: |config| Box::new(tally::ProbeTally::new(config)),
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
+    measures: |_| Vec::new(),
     formats: &[],
     exports: &[],
     starter: &[

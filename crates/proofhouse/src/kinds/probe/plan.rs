@@ -6,6 +6,7 @@ use std::vec::IntoIter;
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::Probe;
+use super::calibration::Calibration;
 use crate::family::vary::Variant;
 use crate::spine::plan::Trial;
 use crate::spine::suite::{Case, CaseStream, Lacking, Problems, Sent, Suite, Wordable, Wording};
@@ -17,6 +18,8 @@ pub(crate) enum Item {
     Asked(Arc<Case>, Arc<Sent>),
     /// A wording of this case that its generator could not make, and why.
     Missing(Arc<Case>, Arc<str>),
+    /// A labelled answer, which is judged and never asked for, and what it would answer.
+    Labelled(Arc<Case>, Arc<Sent>),
 }
 
 /// A wording that is planned: its id, and for each prompt what is asked and the digest of that.
@@ -40,6 +43,8 @@ pub(super) struct Trials<'a> {
     suite: &'a Suite,
     probe: &'a Probe,
     cases: CaseStream,
+    /// What judges are tried on, behind all cases and in the place of the first slot.
+    labelled: Option<CaseStream>,
     /// The case whose turn it is as it stands, and for each prompt the other wordings of it that are left.
     case: Option<(Arc<Case>, Vec<IntoIter<Wording>>)>,
     /// Its id, shared by its trials.
@@ -53,10 +58,12 @@ pub(super) struct Trials<'a> {
 impl<'a> Trials<'a> {
     pub(super) fn new(suite: &'a Suite, probe: &'a Probe) -> Self {
         let (case, case_id, current) = (None, Arc::from(""), None);
+        let labelled = probe.calibration.as_ref().map(Calibration::answers);
         Trials {
             suite,
             probe,
             cases: probe.cases(),
+            labelled,
             case,
             case_id,
             current,
@@ -68,6 +75,12 @@ impl<'a> Trials<'a> {
 
     fn advance(&mut self) {
         self.index += 1;
+        if let Some((_, items)) = &self.current
+            && matches!(items.as_slice(), [(Item::Labelled(..), _)])
+        {
+            self.current = None;
+            return;
+        }
         self.repetition += 1;
         if self.repetition == self.probe.repetitions {
             self.repetition = 0;
@@ -96,9 +109,10 @@ impl<'a> Trials<'a> {
                 return Some(Ok((Some(variant_id), items.collect())));
             }
         }
-        let mut case = match self.cases.next()? {
-            Ok(case) => case,
-            Err(problems) => return Some(Err(problems)),
+        let mut case = match self.cases.next() {
+            Some(Ok(case)) => case,
+            Some(Err(problems)) => return Some(Err(problems)),
+            None => return self.labelled(),
         };
         let reworded = |sent: &Sent| match sent {
             Sent::Text(text) => self.probe.wordings.of(&case.id, &Text(text)).into_iter(),
@@ -115,6 +129,19 @@ impl<'a> Trials<'a> {
         });
         Some(Ok((None, items.collect())))
     }
+
+    /// The next labelled answer.
+    fn labelled(&mut self) -> Option<Result<Planned, Problems>> {
+        let mut answer = match self.labelled.as_mut()?.next()? {
+            Ok(answer) => answer,
+            Err(problems) => return Some(Err(problems)),
+        };
+        self.case = None;
+        self.case_id = Arc::from(answer.id.as_str());
+        let sent = std::mem::take(&mut answer.sent).into_iter().next().unwrap_or_default();
+        let fingerprint = sent.fingerprint();
+        Some(Ok((None, vec![(Item::Labelled(Arc::new(answer), Arc::new(sent)), fingerprint)])))
+    }
 }
 
 impl Iterator for Trials<'_> {
@@ -128,7 +155,10 @@ impl Iterator for Trials<'_> {
             }
         }
         let (variant_id, items) = self.current.as_ref()?;
-        let (item, input_fingerprint) = items[self.probe.cells[self.slot].prompt].clone();
+        let (item, input_fingerprint) = match items.as_slice() {
+            [only] => only.clone(),
+            several => several[self.probe.cells[self.slot].prompt].clone(),
+        };
         let slot = &self.suite.slots[self.slot].name;
         let trial = Trial {
             index: self.index,

@@ -6,6 +6,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
+use super::calibration::{self, Calibration};
 use super::cells::{self, Cell};
 use super::datasets;
 use super::file::{ProbeFile, ScoringFile};
@@ -22,6 +23,7 @@ use crate::spine::suite::prompt::Prompt;
 use crate::spine::suite::scan::Scan;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::spine::tally::{EXPENSES, TIMED};
 use crate::text::complaint::Complaint;
 use crate::text::template::{Form, Template};
 
@@ -43,6 +45,8 @@ pub struct Probe {
     pub scoring: Scoring,
     /// Other wordings of every case.
     pub wordings: Wordings,
+    /// Labelled answers, which judges are tried on.
+    pub calibration: Option<Calibration>,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) case_count: u64,
 }
@@ -98,6 +102,9 @@ impl Probe {
         self.prompt_settings(&mut settings);
         settings.set("repetitions", self.repetitions);
         settings.set("scoring", Json::Object(scoring));
+        if let Some(calibration) = &self.calibration {
+            settings.set("calibration", calibration.settings());
+        }
         if self.wordings.per_case() > 1 {
             settings.set("vary", self.wordings.settings());
         }
@@ -173,35 +180,53 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
     reworded(&mut checker, &wordings, prompts.as_deref().unwrap_or_default());
     let (cells, slots) = cells::cells(&mut checker, &file, prompts.as_deref().unwrap_or_default());
     let filled = filled(&mut checker, &file);
-    let datasets = datasets::find(&mut checker, &file, loading);
-    let rules = prompts.map(|prompts| CaseRules {
-        prompts,
-        filled,
+    let datasets = datasets::find(&mut checker, (&[], &file.datasets), loading);
+    let prompts = prompts.map(Arc::new);
+    let rules_of = |prompts: &Arc<Vec<Prompt>>, labelled: bool| CaseRules {
+        prompts: Arc::clone(prompts),
+        filled: filled.clone(),
         judges: file.judges.0.iter().map(|(name, _)| name.clone()).collect(),
         needs_expected: file.judges.0.iter().map(|(_, judge)| judge.needs_expected()).collect(),
-    });
+        labelled,
+    };
+    let labelled = prompts.as_ref().map(|prompts| rules_of(prompts, true));
+    let rules = prompts.as_ref().map(|prompts| rules_of(prompts, false));
+    let labels = calibration::find(&mut checker, &file, loading);
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     // Rows are read with the prompt and the fields that are known to be right, or not at all.
-    let (Some(rules), true) = (rules, well_read) else { return Err(in_order(checker.problems)) };
+    let (Some(rules), Some(labelled), true) = (rules, labelled, well_read) else {
+        return Err(in_order(checker.problems));
+    };
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
         datasets.iter().map(|found| (Arc::clone(&found.dataset), found.fields.clone())).collect();
-    let form = file.template;
-    let scan = Scan { tree: loading.tree, rules: &rules, inline: &inline, datasets: &sources, form };
+    let tags = file.gate.iter().flat_map(|gate| gate.per_tag.keys()).map(String::as_str).collect();
+    let (tree, form) = (loading.tree, file.template);
+    let scan = Scan { tree, under: &[], rules: &rules, inline: &inline, datasets: &sources, tags, form };
     let mut found = scan.run();
-    let facts = datasets::facts(&mut checker, &file, &datasets, &found.datasets);
+    let missing = scan.tags.iter().filter(|tag| !found.tags.contains(**tag));
+    let missing: Vec<String> = missing.map(|tag| quoted(tag)).collect();
+    if !missing.is_empty() {
+        let what =
+            format!("no case has the tag {} of the gate, so that it cannot be judged", missing.join(" or "));
+        found.warnings.push(what);
+    }
+    let mut facts = datasets::facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);
+    let calibration = match &file.calibration {
+        Some(written) => Some(calibration::read(&mut checker, (written, labels), labelled, &mut found)),
+        None => None,
+    };
     checker.problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
     checker.problems.append(&mut found.problems);
     if !checker.problems.is_empty() {
         return Err(Problems::new(checker.problems));
     }
     warnings.append(&mut found.warnings);
-    let checked = datasets.into_iter().zip(&facts);
-    let datasets = checked.map(|(found, facts)| Checked {
-        dataset: found.dataset,
-        fields: found.fields,
-        digest: facts.sha256,
+    let datasets = datasets::checked(datasets, &facts);
+    let calibration = calibration.map(|(calibration, of_labels)| {
+        facts.extend(of_labels);
+        calibration
     });
     let case_count = loading.overrides.limit.map_or(found.count, |limit| limit.min(found.count));
     let probe = Probe {
@@ -211,13 +236,15 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         judges: file.judges.0.clone(),
         scoring,
         wordings,
-        inputs: Arc::new(Inputs { rules, inline, datasets: datasets.collect() }),
+        calibration,
+        inputs: Arc::new(Inputs { rules, inline, datasets }),
         case_count,
     };
     let suite = common.suite(loading.overrides, Kind::Probe, probe.settings());
     let suite = Suite { slots, ..suite };
     let per_case = probe.wordings.per_case() * suite.slots.len() as u64 * u64::from(probe.repetitions);
-    let trial_count = case_count * per_case;
+    let labels = probe.calibration.as_ref().map_or(0, |calibration| calibration.count);
+    let trial_count = case_count * per_case + labels;
     Ok(Read { suite, body: probe, datasets: facts, case_count, trial_count, warnings })
 }
 
@@ -231,7 +258,8 @@ fn common(file: &ProbeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 

@@ -13,7 +13,7 @@ use super::advisers::Advisers;
 use super::cells::Cell;
 use super::plan::Item;
 use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
-use crate::family::target::{Chat, Message, Reply, Request, Target};
+use crate::family::target::{Chat, Message, Outcome, Reply, Request, Target};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
@@ -143,7 +143,16 @@ impl ProbeWork {
             None => Vec::new(),
         };
         let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
-        let passed = verdict.and_then(|verdict| verdict.passed);
+        let said = verdict.and_then(|verdict| verdict.passed);
+        let calibration = case.label.as_ref().map(|(_, right)| {
+            Json::Object(Object::from_iter([
+                ("right", Json::from(*right)),
+                ("said", said.map_or(Json::Null, Json::from)),
+            ]))
+        });
+        // A labelled answer tells something of the judges, and nothing of a target.
+        let passed = said.filter(|_| calibration.is_none());
+        let advice = self.said(advice);
         let said = Assessment {
             status,
             error_type,
@@ -159,6 +168,8 @@ impl ProbeWork {
             input: &asked.input,
             output,
             expected: &case.expected,
+            advice: advice.as_ref(),
+            calibration: calibration.as_ref(),
             judge: &judge,
             reasoning: reply.reasoning.as_deref(),
             response: about.as_ref(),
@@ -180,6 +191,8 @@ impl ProbeWork {
             input: &Json::from(""),
             output: &null,
             expected: &case.expected,
+            advice: None,
+            calibration: None,
             judge: &judge,
             reasoning: None,
             response: None,
@@ -190,9 +203,34 @@ impl ProbeWork {
         TrialResult { status: Status::Skipped, passed: None }
     }
 
+    /// What the models that judges asked said, in full.
+    fn said(&self, advice: &BTreeMap<usize, Vec<Advice>>) -> Option<Json> {
+        let mut all = Object::new();
+        for (at, advice) in advice {
+            let said = self.panel.said(*at, advice).into_iter().map(|(model, score, text)| {
+                let score = score.map_or(Json::Null, Json::Number);
+                let text = text.map_or(Json::Null, |text| Json::from(text.as_str()));
+                (model, Json::Object(Object::from_iter([("score", score), ("text", text)])))
+            });
+            let said: Object = said.collect();
+            if said.iter().next().is_some() {
+                all.set(&self.judges[*at], Json::Object(said));
+            }
+        }
+        let said_nothing = all.iter().next().is_none();
+        (!said_nothing).then(|| Json::Object(all))
+    }
+
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
         verdict.explanations.iter().map(|(at, why)| (self.judges[*at].as_str(), why.as_str())).collect()
     }
+}
+
+/// An answer that is given with its label; none for a case that is asked.
+fn labelled<'a>(case: &Case, sent: &'a Sent) -> Option<Asked<'a>> {
+    let (output, _) = case.label.as_ref()?;
+    let reply = Reply::new(Outcome::Answered, Some(output.clone()));
+    Some(Asked { input: Cow::Owned(sent.to_json()), shown: sent.shown(), reply, turns: None })
 }
 
 /// What judges see of an answer.
@@ -250,13 +288,16 @@ impl Work<Item> for ProbeWork {
     fn at_once(&self, trial: &Trial, item: &Item, lines: &mut TrialLines) -> Option<TrialResult> {
         let (case, sent) = match item {
             Item::Missing(case, reason) => return Some(self.leave_out(lines, (trial, case), reason)),
-            Item::Asked(case, sent) => (case, sent),
+            Item::Asked(case, sent) | Item::Labelled(case, sent) => (case, sent),
         };
         let timer = Timer::start();
         if self.advisers.is_needed(case.judges.as_deref()) {
             return None;
         }
         let advice = BTreeMap::new();
+        if let Some(asked) = labelled(case, sent) {
+            return Some(self.write(lines, (trial, case), (&asked, &advice), &timer.timing()));
+        }
         if let Some(stored) = &self.stored {
             let mut trial = trial.clone();
             let asked = self.stored(stored, &mut trial, sent);
@@ -283,11 +324,12 @@ impl Work<Item> for ProbeWork {
     fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Item>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
             for GroupTrial { mut trial, item, .. } in group {
-                let Item::Asked(case, sent) = &item else { continue };
+                let (Item::Asked(case, sent) | Item::Labelled(case, sent)) = &item else { continue };
                 let timer = Timer::start();
-                let asked = match &self.stored {
-                    Some(stored) => self.stored(stored, &mut trial, sent),
-                    None => self.ask(&trial, case, sent).await,
+                let asked = match (labelled(case, sent), &self.stored) {
+                    (Some(asked), _) => asked,
+                    (None, Some(stored)) => self.stored(stored, &mut trial, sent),
+                    (None, None) => self.ask(&trial, case, sent).await,
                 };
                 let timing = timer.timing_of(&asked.reply);
                 let advice = self.hear(&trial, case, &asked).await;

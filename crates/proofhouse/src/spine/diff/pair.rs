@@ -123,6 +123,8 @@ impl<'p> Comparer<'p> {
             Ok(line) => line,
             Err(damage) => return findings.unreadable(side, seen.number, damage.to_string()),
         };
+        // What tries the means may come and go: no target lost anything by it.
+        let class = if class == Class::Removed && line.is_aside() { Class::Metadata } else { class };
         if let (false, Ok(index)) = (self.pairing.same_run, line.index()) {
             findings.place(side, index, seen.number);
         }

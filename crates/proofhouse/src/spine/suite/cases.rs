@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::CALIBRATION;
 use proofhouse_ledger::{Digest, Json};
 
 use super::dataset::{Dataset, Rows};
@@ -31,6 +32,8 @@ pub struct Case {
     pub judges: Option<Vec<usize>>,
     /// Its fields, where judges or targets have settings that are filled from them.
     pub fields: Option<Arc<Object>>,
+    /// For a labelled answer: the answer, and whether it is right.
+    pub label: Option<(Json, bool)>,
 }
 
 impl Case {
@@ -43,12 +46,14 @@ impl Case {
 /// How rows become cases, the same for all rows of a suite.
 #[derive(Debug)]
 pub(crate) struct CaseRules {
-    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) prompts: Arc<Vec<Prompt>>,
     /// Other texts that are filled from a case: what they are, and the text.
     pub(crate) filled: Vec<(String, Template)>,
     pub(crate) judges: Vec<String>,
     /// For each judge, whether a case without `expected` cannot be judged by it.
     pub(crate) needs_expected: Vec<bool>,
+    /// Whether rows are labelled answers, with `output` and `right`.
+    pub(crate) labelled: bool,
 }
 
 /// Fields that a trial has, and a case may have, too.
@@ -89,6 +94,9 @@ impl CaseRules {
     pub(crate) fn columns(&self) -> BTreeSet<String> {
         let mut names: BTreeSet<String> =
             ["id", "input", "expected", "tags", "judges"].map(str::to_owned).into();
+        if self.labelled {
+            names.extend(["output", "right"].map(str::to_owned));
+        }
         names.extend(self.prompts.iter().flat_map(Prompt::fields));
         names.extend(self.filled.iter().flat_map(|(_, template)| template.fields().map(str::to_owned)));
         names
@@ -102,13 +110,23 @@ impl CaseRules {
         format: Option<Format>,
         ids: &mut Ids,
     ) -> Result<Case, RowFault> {
-        let id = match id(&row, fields.column("id"))? {
+        let mut id = match id(&row, fields.column("id"))? {
             Some(id) => id,
             None => ids.of_content(&row),
         };
+        if id.starts_with(CALIBRATION) {
+            return Err(RowFault {
+                code: Code::BadValue,
+                field: Some(fields.column("id").to_owned()),
+                what: format!("the id begins with `{CALIBRATION}`"),
+                hint: "such ids are those of labelled answers in records; choose another one".to_owned(),
+            });
+        }
         let value = |name: &str| row.get(fields.column(name));
-        let mut sent = Vec::with_capacity(self.prompts.len());
-        for prompt in &self.prompts {
+        // A labelled answer is asked of nobody: the first prompt says what it answers.
+        let prompts = if self.labelled { &self.prompts[..1] } else { &self.prompts[..] };
+        let mut sent = Vec::with_capacity(prompts.len());
+        for prompt in prompts {
             let filled = prompt.fill(&id, &value);
             sent.push(filled.map_err(|fault| not_filled(&row, fields, prompt.name.as_deref(), fault))?);
         }
@@ -146,7 +164,12 @@ impl CaseRules {
         if expected == Json::Null {
             self.check_without_expected(judges.as_deref(), fields.column("expected"))?;
         }
-        Ok(Case { id, sent, expected, tags, judges, fields: kept })
+        let mut label = None;
+        if self.labelled {
+            id.insert_str(0, CALIBRATION);
+            label = Some(label_of(&mut row)?);
+        }
+        Ok(Case { id, sent, expected, tags, judges, fields: kept, label })
     }
 
     /// A judge that compares with nothing would leave every trial of the case without a verdict.
@@ -222,6 +245,32 @@ fn by_name(row: &Object, fields: &Fields) -> Object {
         }
     }
     named
+}
+
+/// The answer of a row, and whether it is right.
+fn label_of(row: &mut Object) -> Result<(Json, bool), RowFault> {
+    let missing = |field: &str| RowFault {
+        code: Code::MissingKey,
+        field: None,
+        what: format!("the labelled answer has no `{field}`"),
+        hint: "it has an `output`, and `right: true` or `right: false`".to_owned(),
+    };
+    let output = row.remove("output").ok_or_else(|| missing("output"))?;
+    let right = match row.get("right") {
+        None | Some(Json::Null) => return Err(missing("right")),
+        Some(Json::Bool(right)) => *right,
+        Some(Json::String(text)) if text.eq_ignore_ascii_case("true") => true,
+        Some(Json::String(text)) if text.eq_ignore_ascii_case("false") => false,
+        Some(other) => {
+            return Err(RowFault {
+                code: Code::WrongType,
+                field: Some("right".to_owned()),
+                what: format!("`right` is {}", quoted(&other.to_string())),
+                hint: "whether the answer is right: `true` or `false`".to_owned(),
+            });
+        }
+    };
+    Ok((output, right))
 }
 
 /// The id that a row has; none where it has no such field.

@@ -155,8 +155,8 @@ pub(crate) struct FileRef {
 struct FileRefMap {
     /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
     path: String,
-    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
-    #[serde(default)]
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits; also written as `dataset_hash`.
+    #[serde(default, alias = "dataset_hash")]
     #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
     sha256: Option<String>,
 }
@@ -344,6 +344,26 @@ pub struct Gate {
     /// Metric of the summary → the least and the most that it may be for each slot.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricLimits>,
+    /// Slot → what its tokens cost, for the metric `cost_usd`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, PriceFile>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriceFile {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; without it they cost as much as others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// Whether the target counts those beside the input; nobody writes it.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
+    pub cached_apart: bool,
 }
 
 /// The least and the most that a metric may be.

@@ -3,14 +3,14 @@
 //! Of a case it keeps eight bytes, a fingerprint of its id. Fingerprints that come twice are looked at a second time with
 //! their full ids, so a collision costs time and never a wrong message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::json::Object;
 
-use super::cases::{CaseRules, Ids, RowFault};
+use super::cases::{Case, CaseRules, Ids, RowFault};
 use super::dataset::{Dataset, Rows};
 use super::file::Fields;
 use super::problem::{Code, MAX_REPORTED, Place, Problem, quoted};
@@ -25,9 +25,13 @@ const MAX_WARNINGS: usize = 20;
 /// What there is to be scanned.
 pub(crate) struct Scan<'a> {
     pub(crate) tree: &'a Tree,
+    /// The keys that lead to what is scanned; none for the suite itself.
+    pub(crate) under: &'a [&'a str],
     pub(crate) rules: &'a CaseRules,
     pub(crate) inline: &'a [Object],
     pub(crate) datasets: &'a [(Arc<Dataset>, Fields)],
+    /// Tags that somebody asks for.
+    pub(crate) tags: Vec<&'a str>,
     /// How the suite says that holes are written.
     pub(crate) form: Option<Form>,
 }
@@ -76,6 +80,8 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) count: u64,
+    /// Those of the tags asked for that a case has.
+    pub(crate) tags: BTreeSet<String>,
     /// Digest and rows of each dataset that could be read to its end.
     pub(crate) datasets: Vec<Option<(Digest, u64)>>,
 }
@@ -91,14 +97,15 @@ impl Scan<'_> {
             silenced: 0,
         };
         for (index, row) in self.inline.iter().enumerate() {
-            pass.silent.row("cases", row);
+            pass.silent.row(&self.named("cases"), row);
             match self.rules.case(row.clone(), &Fields::default(), None, &mut pass.ids) {
                 Ok(case) => {
                     pass.fingerprints.push(fingerprint(&case.id));
                     pass.silent.case(&case.sent);
+                    self.note_tags(&case, &mut found);
                 }
                 Err(fault) => pass.fault(fault, &mut found.problems, |fault| {
-                    let prefix = format!("cases[{index}]");
+                    let prefix = self.named(&format!("cases[{index}]"));
                     let mut problem = fault.into_problem(|steps| self.inline_place(index, steps));
                     problem.path =
                         if problem.path.is_empty() { prefix } else { format!("{prefix}.{}", problem.path) };
@@ -136,8 +143,19 @@ impl Scan<'_> {
         found
     }
 
+    fn note_tags(&self, case: &Case, found: &mut Found) {
+        let asked = case.tags.iter().filter(|tag| self.tags.contains(&tag.as_str()));
+        asked.for_each(|tag| found.tags.extend((!found.tags.contains(tag)).then(|| tag.clone())));
+    }
+
+    /// A key with those that lead to it.
+    fn named(&self, key: &str) -> String {
+        format!("{}{key}", self.under.iter().map(|key| format!("{key}.")).collect::<String>())
+    }
+
     fn inline_place(&self, index: usize, steps: &[Step<'_>]) -> Place {
-        let steps = [&[Step::Key("cases"), Step::Index(index)], steps].concat();
+        let under: Vec<Step<'_>> = self.under.iter().map(|key| Step::Key(key)).collect();
+        let steps = [&under[..], &[Step::Key("cases"), Step::Index(index)], steps].concat();
         self.tree.place(self.tree.root, &steps)
     }
 
@@ -166,6 +184,7 @@ impl Scan<'_> {
                         Ok(case) => {
                             pass.fingerprints.push(fingerprint(&case.id));
                             pass.silent.case(&case.sent);
+                            self.note_tags(&case, found);
                             keep_warnings(&mut rows.warnings, &mut found.warnings, &mut pass.silenced);
                         }
                         Err(fault) => pass.fault(fault, &mut found.problems, |fault| {

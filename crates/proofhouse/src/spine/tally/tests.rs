@@ -65,6 +65,8 @@ fn line(index: u64, row: &Row<'_>) -> Vec<u8> {
         output: &output,
         expected: &output,
         judge: &nothing,
+        advice: None,
+        calibration: None,
         reasoning: None,
         response: None,
         tags: row.tags,
