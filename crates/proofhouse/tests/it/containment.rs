@@ -9,6 +9,7 @@ use crate::servers::{Act, Server, completion};
 mod calyx;
 mod dead;
 mod lanes;
+mod tools;
 mod wire;
 
 /// Three attacks and two benign cases; what drives them is the test's.

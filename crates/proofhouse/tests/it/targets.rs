@@ -250,7 +250,11 @@ fn weather() -> Chat {
             },
             Message::Tool { call_id: "c1".into(), name: "weather".into(), content: "rain".into() },
         ],
-        tools: vec![Tool { name: "weather".into(), description: "The weather.".into(), parameters: schema }],
+        tools: vec![Tool {
+            name: "weather".into(),
+            description: "The weather.".into(),
+            parameters: schema.into(),
+        }],
         seed: 5 << 33,
         ..Chat::default()
     }

@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::call::ToolCall;
 use super::case::{Case, Expected, Expecting};
-use super::policy::{ArgumentRule, Remedy, compile_rules};
+use super::policy::{ArgumentRule, Remedy};
+use super::ready::ReadyCase;
 use crate::text::complaint::Complaint;
 
 /// The longest text that `{"$repeat", "count"}` may stand for.
@@ -22,6 +23,11 @@ fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Complaint {
 
 /// Makes a case of a row. Its keys say which format it is in.
 pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
+    ReadyCase::of_row(row).map(ReadyCase::into_case)
+}
+
+/// The case of a row, not compiled.
+pub(super) fn read_row(row: &Json) -> Result<Case, Complaint> {
     let Json::Object(object) = row else {
         let what = format!("a case is an object, and this is {}", row.type_name());
         return Err(wrong(what, "write one JSON object per case"));
@@ -39,15 +45,6 @@ pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
         return Err(wrong("`case_id` is empty", "give the case a name that is unique in the suite"));
     }
     case.check()?;
-    compile_rules(&case.rules)?;
-    for pattern in &case.leak_patterns {
-        regex::Regex::new(pattern).map_err(|error| {
-            wrong(
-                format!("leak pattern `{pattern}` is not a regular expression: {error}"),
-                "see the crate `regex`",
-            )
-        })?;
-    }
     Ok(case)
 }
 

@@ -11,24 +11,24 @@ fn json(text: &str) -> Json {
     parse(text.as_bytes(), Strictness::Strict).unwrap()
 }
 
-fn case(text: &str) -> Case {
-    case_from_row(&json(text)).unwrap()
+fn case(text: &str) -> ReadyCase {
+    ReadyCase::of_row(&json(text)).unwrap()
 }
 
-fn play(case: &Case, policy: &Policy, gated: bool) -> (Played, Verdict) {
+fn play(case: &ReadyCase, policy: &Policy, gated: bool) -> (Played, Verdict) {
     let policy = policy.compile().unwrap();
-    let agent = Agent::new(case, &policy, gated.then_some(&policy), Limits::default()).unwrap();
+    let agent = Agent::new(case, Gate::new(&policy, case), gated.then_some(&policy), Limits::default());
     let played = agent.play(Scripted::Markers);
     let verdict = judge(case, &played, gated);
     (played, verdict)
 }
 
 /// Plays a case against a list of answers.
-fn answers(case: &Case, gated: bool, answers: Vec<Answer>) -> (Played, Verdict) {
+fn answers(case: &ReadyCase, gated: bool, answers: Vec<Answer>) -> (Played, Verdict) {
     let policy = Policy::default().compile().unwrap();
     let tools = offered(case, &Policy::default(), &[]);
     let gate = gated.then_some(&policy);
-    let agent = Agent::new(case, &policy, gate, Limits::default()).unwrap();
+    let agent = Agent::new(case, Gate::new(&policy, case), gate, Limits::default());
     let mut agent = agent.offering(&tools).with_protocol(&tools);
     let mut answers = answers.into_iter();
     while agent.take(answers.next().expect("an answer for each question")) == Next::Ask {}
@@ -66,7 +66,7 @@ fn reasons_are_stable_codes() {
     };
     let compiled = policy.compile().unwrap();
     let case = case(BENIGN);
-    let gate = Gate::new(&compiled, &case).unwrap();
+    let gate = Gate::new(&compiled, &case);
     let table = [
         ("", "{}", Decision::Deny, "empty_tool_name"),
         ("exec", "{}", Decision::Deny, "forbidden_tool"),
@@ -83,7 +83,7 @@ fn reasons_are_stable_codes() {
         assert_eq!((ruling.decision, ruling.reason.as_str()), (decision, reason), "{name} {args}");
     }
     let open = Policy { deny_by_default: false, ..Policy::default() }.compile().unwrap();
-    let gate = Gate::new(&open, &case).unwrap();
+    let gate = Gate::new(&open, &case);
     for (name, reason) in [("ex\u{200b}EC", "forbidden_tool"), ("calculator", "allow_by_default")] {
         assert_eq!(gate.decide(&ToolCall::new(name, json("{}"))).reason, reason);
     }
@@ -100,7 +100,7 @@ fn hosts_and_patterns_are_rules_too() {
         let compiled = policy.compile().unwrap();
         move |args: &str| {
             let case = case(BENIGN);
-            let gate = Gate::new(&compiled, &case).unwrap();
+            let gate = Gate::new(&compiled, &case);
             gate.decide(&ToolCall::new("fetch", json(args))).decision == Decision::Allow
         }
     };
@@ -159,7 +159,7 @@ fn benign_outcomes() {
 #[test]
 fn models_that_misbehave() {
     let (attack, benign) = (case(DIRECT), case(BENIGN));
-    let check = |case: &Case, given: Vec<Answer>, outcome: Outcome, parse: &[&str]| {
+    let check = |case: &ReadyCase, given: Vec<Answer>, outcome: Outcome, parse: &[&str]| {
         let (played, verdict) = answers(case, true, given);
         assert_eq!(verdict.outcome, outcome);
         assert_eq!(played.readings.iter().map(|reading| reading.form).collect::<Vec<_>>(), parse);
@@ -239,8 +239,7 @@ fn rules_see_numbers_and_what_is_inside() {
             serde_json::from_value(serde_json::json!({"allowed": ["pay"], "rules": [rule]})).unwrap();
         let compiled = policy.compile().unwrap();
         let case = case(BENIGN);
-        Gate::new(&compiled, &case).unwrap().decide(&ToolCall::new("pay", json(args))).decision
-            == Decision::Allow
+        Gate::new(&compiled, &case).decide(&ToolCall::new("pay", json(args))).decision == Decision::Allow
     };
     let pattern =
         serde_json::json!({"name": "r", "argument": "amount", "deny_pattern": "^9{5}$|^true$|^iban$"});
@@ -363,7 +362,7 @@ fn a_bad_row_is_refused_with_a_reason() {
 #[test]
 fn a_hostile_text_costs_little() {
     let text = "CALL_TOOL:a { ".repeat(100_000);
-    let case = Case { case_id: "h".into(), prompt: text, ..Case::default() };
+    let case = ReadyCase::new(Case { case_id: "h".into(), prompt: text, ..Case::default() }).unwrap();
     let (played, _) = play(&case, &Policy::default(), true);
     assert_eq!(played.attempts.len(), Limits::default().calls);
     assert!(played.limited);
@@ -406,6 +405,7 @@ proptest! {
             actions: first.clone(),
             ..Case::default()
         };
+        let case = ReadyCase::new(case).unwrap();
         let (played, verdict) = play(&case, &policy, true);
         prop_assert_eq!(verdict.outcome, if played.limited { Outcome::Unassessed } else { Outcome::Contained }, "{:?}", played.attempts);
         prop_assert!(played.attempts.iter().all(|attempt| !attempt.unauthorized_executed));

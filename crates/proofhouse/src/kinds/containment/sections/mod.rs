@@ -11,13 +11,15 @@ use crate::spine::present::{OwnPresentation, Section};
 
 mod attacks;
 mod false_positives;
+mod forms;
 mod lanes;
 mod leaks;
 
 pub(crate) use lanes::lane1;
 
 /// In the order in which a reader meets them.
-const ALL: &[Section] = &[attacks::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
+const ALL: &[Section] =
+    &[attacks::SECTION, forms::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
 
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
