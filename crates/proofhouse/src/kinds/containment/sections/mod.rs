@@ -24,6 +24,7 @@ const ALL: &[Section] =
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
     survey: Some(|| Box::new(Receipts::default())),
+    script: include_str!("record.js"),
     // Canaries.
     left_out: |summary| summary.trials - summary.slots.iter().map(|slot| slot.trials).sum::<u64>(),
     asks_endpoints: true,
