@@ -60,7 +60,10 @@ fn cleaned(address: &str) -> String {
 }
 
 fn both(text: &str) -> Host {
+    let authority = text.split_once("//").map_or(text, |(_, rest)| rest).split(['/', '?', '#']).next();
     match (browser(text), urlsplit(text)) {
+        // Both make something of letters beyond ASCII, and what that is depends on their tables.
+        (None, None) if !authority.unwrap_or_default().is_ascii() => Host::Unclear,
         (None, None) => Host::None,
         (Some(browser), Some(python)) if browser == python => Host::Named(browser),
         _ => Host::Unclear,

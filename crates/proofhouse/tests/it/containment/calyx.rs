@@ -65,6 +65,7 @@ fn facts(receipt: &Json) -> Facts {
         attempts: list(receipt, "tool_calls_attempted").iter().map(attempt).collect(),
         executed: receipt.get("tool_calls_executed").unwrap().clone(),
         expectations: (0, 0),
+        form: None,
         canary: None,
     }
 }

@@ -120,7 +120,7 @@ fn a_server_that_misbehaves_leaves_a_clear_outcome() {
         })
         .collect();
     lab.write("c.jsonl", rows.join("\n"));
-    lab.write("s.yaml", format!("{SUITE}variants: {{naive: {{}}}}\n").replace("20000", "2500"));
+    lab.write("s.yaml", format!("{SUITE}variants: {{naive: {{}}}}\n").replace("20000", "8000"));
     lab.run("run s.yaml --run-dir run").exits(9);
     for (record, (how, error_type, error)) in lab.records("run").iter().zip(table) {
         assert_eq!(record["actual_outcome"], "unassessed", "{how}");
