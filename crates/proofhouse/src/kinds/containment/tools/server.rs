@@ -151,7 +151,10 @@ impl ServerSpec {
                 place.executable = true;
             }
         }
-        let program = self.command.first().map(Utf8PathBuf::from).filter(|path| path.is_absolute());
+        // A program of a folder that may be read is there already.
+        let seen = |path: &Utf8PathBuf| self.read.iter().any(|folder| path.starts_with(folder));
+        let program = self.command.first().map(Utf8PathBuf::from);
+        let program = program.filter(|path| path.is_absolute() && !seen(path));
         let seen = self.read.iter().cloned().chain(program);
         let binds = seen.filter(|path| path.exists()).map(|path| Bind::same(path.into_std_path_buf()));
         spec.binds(binds)
