@@ -22,28 +22,25 @@ fn conformance_agentdojo_is_judged_as_it_judges_itself() {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
-    #[expect(clippy::disallowed_methods, reason = "the other harness is a program of its own")]
-    let output = Command::new(root.join("tools/agentdojo")).args(["verdicts", &step()]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let verdicts: Vec<Value> = String::from_utf8(output.stdout)
-        .unwrap()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let tool = |words: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "the other harness is a program of its own")]
+        let output = Command::new(root.join("tools/agentdojo")).args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let told = tool(&["verdicts", &step()]);
+    let verdicts: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let folders = tool(&["folders"]);
+    let (folders, venv) = (folders.trim(), folders.trim().split(", ").next().unwrap());
     let lab = Lab::new();
     let cases: Vec<String> = verdicts.iter().map(|verdict| verdict["case"].to_string()).collect();
     lab.write("c.jsonl", cases.join("\n"));
     lab.write("dojo_server.py", std::fs::read_to_string(root.join("tools/dojo_server.py")).unwrap());
-    #[expect(clippy::disallowed_methods, reason = "where the script installs it")]
-    let place =
-        std::env::var("PROOFHOUSE_AGENTDOJO").map_or_else(|_| root.join("target/agentdojo"), Into::into);
-    let venv = place.join("venv").canonicalize().unwrap();
-    let venv = venv.display();
     lab.write(
         "s.yaml",
         format!(
             "kind: containment\nsuite_id: agentdojo\ndatasets: [c.jsonl]\nvariants: {{naive: {{}}}}\n\
-             tools: {{server: [{venv}/bin/python, dojo_server.py, serve], files: [dojo_server.py], read: [{venv}], timeout_ms: 120000, \
+             tools: {{server: [{venv}/bin/python, dojo_server.py, serve], files: [dojo_server.py], read: [{folders}], timeout_ms: 120000, \
              state: {{tool: verdict, answer: answer}}}}\n\
              policy: {{forbidden: [], allowed: [], deny_by_default: false}}\n"
         ),
