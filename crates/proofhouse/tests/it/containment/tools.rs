@@ -278,3 +278,33 @@ fn attack_generators_try_every_planted_text_in_other_forms() {
     assert_eq!(control["hit_at_k"]["numerator"], 2);
     lab.run("verify run").exits(0);
 }
+
+#[test]
+fn comparisons_pair_a_driver_with_and_without_its_gate() {
+    let model =
+        "targets: {model: {scripted: {otherwise: {reply: {tool_calls: [], final: done}}}}}\ncanaries: off\n";
+    let lab = super::lab(model);
+    lab.run("run s.yaml --run-dir run");
+    let summary = lab.json("run/summary.json");
+    let pairs: Vec<(&str, &str)> = summary["comparisons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pair| (pair["a"].as_str().unwrap(), pair["b"].as_str().unwrap()))
+        .collect();
+    assert_eq!(pairs, [("naive", "calyx"), ("naive_llm", "calyx_llm")]);
+}
+
+#[test]
+fn the_report_shows_the_way_from_planted_text_to_an_executed_argument() {
+    let lab = lab(&attack("fine"), "");
+    lab.run("run s.yaml --run-dir run").exits(0);
+    let page = lab.read("run/report.html");
+    assert!(
+        page.contains("from planted text: "),
+        "the leak of the control says where its arguments come from"
+    );
+    assert!(page.contains("From planted text"), "and so does the view of a record");
+    let told = lab.run("report run --format markdown").stdout;
+    assert!(told.contains("from planted text: ") && told.contains("eve"), "{told}");
+}
