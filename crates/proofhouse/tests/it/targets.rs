@@ -253,7 +253,7 @@ fn weather() -> Chat {
         tools: vec![Tool {
             name: "weather".into(),
             description: "The weather.".into(),
-            parameters: schema.into(),
+            parameters: schema,
         }],
         seed: 5 << 33,
         ..Chat::default()
