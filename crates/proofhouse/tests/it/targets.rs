@@ -250,11 +250,7 @@ fn weather() -> Chat {
             },
             Message::Tool { call_id: "c1".into(), name: "weather".into(), content: "rain".into() },
         ],
-        tools: vec![Tool {
-            name: "weather".into(),
-            description: "The weather.".into(),
-            parameters: schema,
-        }],
+        tools: vec![Tool { name: "weather".into(), description: "The weather.".into(), parameters: schema }],
         seed: 5 << 33,
         ..Chat::default()
     }

@@ -271,11 +271,14 @@ fn write_tools<'a>(value: &Json, schemas: &mut impl Iterator<Item = &'a Schema>,
                 text.push_str(if at > 0 { "," } else { "" });
                 text.push_str(&Json::from(key).to_string());
                 text.push(':');
+                if !SCHEMA_KEYS.contains(&key) {
+                    write_tools(value, schemas, text);
+                    continue;
+                }
                 // A suite's `extra` may have put tools of its own in their place: those are not ours.
-                let ours = SCHEMA_KEYS.contains(&key).then(|| schemas.next()).flatten();
-                match ours.filter(|schema| schema.to_json() == *value) {
+                match schemas.next().filter(|schema| schema.to_json() == *value) {
                     Some(schema) => text.push_str(&schema.text()),
-                    None => write_tools(value, &mut std::iter::empty(), text),
+                    None => text.push_str(&value.to_string()),
                 }
             }
             text.push('}');
