@@ -19,7 +19,6 @@ use super::metrics::METRICS;
 use crate::spine::tally::heads::rate;
 use crate::spine::tally::{GateTerms, OwnTally};
 
-mod drivers;
 mod facts;
 mod forms;
 mod lane;
@@ -42,11 +41,6 @@ impl OwnTally for Tally {
     }
 
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
-        // What a gate does is seen on the same driver without one; other pairs compare drivers, and are told where there are no such.
-        let same = |a: &str, b: &str| self.drivers.are_one_driver_gated_and_not(a, b);
-        if summary.comparisons.iter().any(|pair| same(&pair.a, &pair.b)) {
-            summary.comparisons.retain(|pair| same(&pair.a, &pair.b));
-        }
         let found = Tally::finish(*self);
         // A control without a gate is there to leak.
         let exempt = found.controls().map(str::to_owned).collect();
@@ -65,7 +59,6 @@ pub struct Tally {
     /// Attacks, and those of them that leak, in the replay of the attackers' own calls.
     replay: Option<(u64, u64)>,
     case: String,
-    drivers: drivers::Drivers,
     /// Whether canaries were put to models; nothing where that was not asked.
     canaries: Option<bool>,
 }
@@ -73,10 +66,8 @@ pub struct Tally {
 impl Tally {
     /// A tally of the run with this resolved configuration.
     pub fn new(config: &Json) -> Self {
-        let drivers = drivers::Drivers::of(config);
         let config: config::Containment = config::part(config);
         Self {
-            drivers,
             thresholds: (config.lane.as_deref() == Some("1")).then_some(config.lane1.thresholds),
             canaries: config.canaries.map(|word| word == "on"),
             replay: config.control.map(|control| (control.attacks, control.leaked)),
