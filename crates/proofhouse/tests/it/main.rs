@@ -8,9 +8,11 @@
 mod agentdojo;
 mod asking;
 mod browser;
+mod calibration;
 mod closed;
 mod code;
 mod code_attacks;
+mod code_batches;
 mod code_suite;
 mod code_ways;
 mod code_wordings;

@@ -7,7 +7,7 @@
 
 use proofhouse_ledger::record::Kind;
 
-use crate::kinds::{FlagSet, Row, erased};
+use crate::kinds::{FlagSet, OwnFormat, Row, erased};
 
 mod agent;
 mod answer;
@@ -26,6 +26,7 @@ mod import;
 mod judging;
 mod lane;
 mod matcher;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
@@ -82,6 +83,12 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[OwnFormat {
+        name: "containment-case",
+        about: "A case of a containment suite",
+        schema: || schemars::schema_for!(Case),
+    }],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

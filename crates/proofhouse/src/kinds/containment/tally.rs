@@ -23,6 +23,8 @@ mod facts;
 mod forms;
 mod lane;
 mod python;
+#[cfg(test)]
+mod tests;
 
 pub use facts::{Attempt, Facts};
 

@@ -4,6 +4,7 @@ use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
 mod body;
+mod calibration;
 mod file;
 mod metrics;
 mod plan;
@@ -21,10 +22,12 @@ pub(super) const ROW: Row = Row {
     is_meant: |_| false,
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
-    tally: |_| Box::new(tally::ProbeTally),
+    tally: |config| Box::new(tally::ProbeTally::new(config)),
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
+    formats: &[],
+    measures: |_| Vec::new(),
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),
