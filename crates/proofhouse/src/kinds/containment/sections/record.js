@@ -26,7 +26,8 @@
       }
       return parts;
     };
-    const planted = turns.filter((turn) => turn.planted).map((turn) => turn.text).concat(attack ? [injection] : []).join('\n');
+    // The attacker's own text where it is known; a planted turn holds honest words too.
+    const planted = attack ? injection : turns.filter((turn) => turn.planted).map((turn) => turn.text).join('\n');
     const asked = turns.filter((turn) => turn.role === 'user' && !turn.planted).map((turn) => turn.text).join('\n')
       .split(attack ? injection : '\u0000').join(' ');
     const leaves = (value) => (typeof value === 'string' ? [value]
