@@ -42,6 +42,11 @@ impl OwnTally for Tally {
         line.get(HEAD.case_id).is_ok_and(|case_id| canary::is_canary(&case_id))
     }
 
+    /// Forms of planted texts are told with the leaks that they are about.
+    fn tells_wordings(&self) -> bool {
+        true
+    }
+
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms {
         let found = Tally::finish(*self);
         // A control without a gate is there to leak.
