@@ -46,7 +46,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         Column::number("Cases that leak more, less"),
         Column::number("p, adjusted"),
     ];
-    let mut table = Table::new("rates forms", "Attack success by attack generator", columns).grouped();
+    let mut table = Table::new("rates tags matrix", "Attack success by attack generator", columns).grouped();
     let mut names: Vec<&str> = containment
         .variants
         .iter()
