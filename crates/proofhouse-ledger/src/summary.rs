@@ -88,6 +88,8 @@ impl Summary {
             best: None,
             gate: None,
             wordings: Vec::new(),
+            calibration: None,
+            agreement: Vec::new(),
             code: None,
             robustness: None,
             containment: None,

@@ -173,7 +173,7 @@ proptest! {
     ) {
         let logs = Faulty::logs(budget);
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::with_logs(logs.clone(), Found::default(), durability);
+        let writer = Writer::with_logs(logs.clone(), Found::default(), durability).unwrap();
         for index in &order {
             if writer.submit(*index, &line(*index), b"").is_err() {
                 break;

@@ -287,7 +287,7 @@ impl Run {
         let job = kinds::load(&self.suite, overrides)?;
         let written = job
             .body
-            .prepare(&job.loaded, &self.tapes.opening()?)
+            .prepare(&job.loaded, &self.tapes.opening()?, self.resume)
             .map_err(|error| Failure::new(Exit::Infrastructure, &*error))?;
         if written == 0 {
             return Ok(job);

@@ -6,7 +6,9 @@
 )]
 
 mod agentdojo;
+mod agents;
 mod asking;
+mod attest;
 mod browser;
 mod calibration;
 mod closed;
@@ -19,6 +21,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod crash_all;
 mod decisions;
 mod declared;
 mod determinism;
@@ -32,6 +35,7 @@ mod golden;
 mod lab;
 mod newcomer;
 mod outcomes;
+mod prompts;
 mod python;
 mod real;
 mod reference;
@@ -39,9 +43,12 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod secrets;
 mod servers;
 mod targets;
 mod tidy;
+mod tools;
 mod verbose;
 mod verify;
+mod verify_trust;
 mod webdriver;

@@ -26,6 +26,7 @@ mod replay;
 mod scripted;
 
 mod chat;
+mod echo;
 mod endpoint;
 mod keys;
 mod pipe;
@@ -50,7 +51,7 @@ pub use http::Http;
 pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::{NoAnswer, Pipe};
+pub(crate) use pipe::{NoAnswer, Pipe, start_server};
 pub use plugin::Plugin;
 pub use price::{Budget, Price, Prices};
 pub use replay::Replay;

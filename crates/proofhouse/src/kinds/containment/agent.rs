@@ -18,6 +18,9 @@ use super::scripted::Scripted;
 use super::tools::{self, Given, ToolServer, ToolSpec, Toolbox};
 use super::tools::{NoResult, protocol, repair_request};
 
+mod outside;
+pub(in crate::kinds::containment) use outside::Outside;
+
 /// How long an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -52,7 +52,8 @@ impl SuiteBody for ContainmentBody {
     }
 
     fn runs_programs(&self) -> bool {
-        self.server.is_some() || self.judges.runs_programs()
+        let agents = self.variants.iter().any(|variant| variant.agent.is_some());
+        agents || self.server.is_some() || self.judges.runs_programs()
     }
 
     fn described(&self) -> String {

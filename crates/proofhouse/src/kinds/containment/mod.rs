@@ -8,6 +8,7 @@
 use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, OwnFormat, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod agent;
 mod answer;
@@ -26,12 +27,15 @@ mod import;
 mod judging;
 mod lane;
 mod matcher;
+mod mcp;
 mod measures;
 mod metrics;
 mod outcome;
 mod plan;
 mod policy;
+pub(crate) mod proxy;
 mod ready;
+mod real;
 mod receipt;
 mod receipts;
 mod scripted;
@@ -80,15 +84,16 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
     formats: &[OwnFormat {
         name: "containment-case",
         about: "A case of a containment suite",
         schema: || schemars::schema_for!(Case),
     }],
-    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

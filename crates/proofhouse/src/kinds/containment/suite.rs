@@ -11,6 +11,7 @@ use crate::family::target::TargetConfig;
 use crate::kinds::containment::canary;
 use crate::kinds::containment::judging::JudgeSpec;
 use crate::kinds::containment::metrics::METRICS;
+use crate::kinds::containment::real::AgentSettings;
 use crate::kinds::containment::{
     Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Gate, Lane, Limits, Policy, Protocol,
     ReadyCase, Scripted, ServerSpec, Thresholds, ToolSpec, Toolbox, Variant, judge,
@@ -87,6 +88,8 @@ pub struct VariantSpec {
     pub gate: Option<Arc<Compiled>>,
     /// Its own policy, where it has one.
     policy: Option<Policy>,
+    /// The program that drives, where one does.
+    pub(super) agent: Option<AgentSettings>,
 }
 
 impl ContainmentBody {
@@ -142,10 +145,14 @@ impl VariantSpec {
             _ => Object::new(),
         };
         let kind = driver.map_or("scripted", |(_, target)| target.kind_name());
+        if let Some(agent) = &self.agent {
+            config.set("agent", json(agent));
+        }
         config.set("driver", self.driver.as_str());
         config.set("gated", self.gate.is_some());
         config.set("policy", self.policy.as_ref().map_or(Json::Null, json));
-        config.set("protocol", driver.map(|_| self.protocol.as_str()));
+        let protocol = driver.filter(|_| self.agent.is_none()).map(|_| self.protocol.as_str());
+        config.set("protocol", protocol);
         config.set("target", driver.map(|(name, _)| name.as_str()));
         let config = Json::Object(config);
         Slot { name: self.name.clone(), kind: kind.to_owned(), config }
@@ -292,12 +299,26 @@ fn one_variant(
     checker.name("variants", name);
     let at = [Step::Key("variants"), Step::Key(name)];
     let built_in = Variant::built_in(name);
-    let by_target = if written.target.is_some() { Driver::Model } else { Driver::Scripted };
-    let driver = written.driver.or(built_in.map(|variant| variant.driver)).unwrap_or(by_target);
+    let by_target = match (&written.agent, &written.target) {
+        (Some(_), _) => Driver::Agent,
+        (None, Some(_)) => Driver::Model,
+        (None, None) => Driver::Scripted,
+    };
+    agent_fits(checker, written, &at);
+    if written.agent.is_some() && file.tools.server.is_some() {
+        let what = format!("variant {} is a real agent, and the suite has a tool server", quoted(name));
+        checker.complain(Code::BadValue, &at, what).hint =
+            Some("real agents are offered simulated tools: write them as a list below `tools`".to_owned());
+    }
+    let driver = written
+        .driver
+        .or(written.agent.as_ref().map(|_| Driver::Agent))
+        .or(built_in.map(|variant| variant.driver))
+        .unwrap_or(by_target);
     let gated = written.gated.or(built_in.map(|variant| variant.gated)).unwrap_or(true);
     let names: Vec<&str> = file.targets.0.iter().map(|(target, _)| target.as_str()).collect();
     let target = match (&written.target, driver) {
-        (Some(wanted), Driver::Model) => {
+        (Some(wanted), Driver::Model | Driver::Agent) => {
             let found = names.iter().position(|target| target == wanted);
             if found.is_none() {
                 let what = format!("the suite has no target {}", quoted(wanted));
@@ -306,8 +327,8 @@ fn one_variant(
             }
             found
         }
-        (None, Driver::Model) if names.len() == 1 => Some(0),
-        (None, Driver::Model) => {
+        (None, Driver::Model | Driver::Agent) if names.len() == 1 => Some(0),
+        (None, Driver::Model | Driver::Agent) => {
             let what = format!("variant {} is driven by a model, and it is not clear by which", quoted(name));
             checker.complain(Code::MissingKey, &at, what).hint =
                 Some(format!("add `target:` and one of the suite's {} targets", names.len()));
@@ -335,6 +356,26 @@ fn one_variant(
         protocol: written.protocol,
         gate,
         policy: written.policy.clone(),
+        agent: written.agent.clone(),
+    }
+}
+
+/// An agent's settings, and that `driver: agent` and they go together.
+fn agent_fits(checker: &mut Checker<'_>, written: &VariantFile, at: &[Step<'_>; 2]) {
+    let own = [at[0], at[1], Step::Key("agent")];
+    for complaint in written.agent.iter().flat_map(AgentSettings::check) {
+        checker.pass_on(Code::BadValue, &own, complaint);
+    }
+    match (&written.agent, written.driver) {
+        (None, Some(Driver::Agent)) => {
+            checker.complain(Code::MissingKey, at, "an agent drives, and none is given".to_owned()).hint =
+                Some("add `agent:` with `argv` or `preset`".to_owned());
+        }
+        (Some(_), Some(driver)) if driver != Driver::Agent => {
+            let what = format!("`driver: {}` and an agent exclude each other", driver.as_str());
+            checker.complain(Code::BadValue, at, what).hint = Some("take one of them out".to_owned());
+        }
+        _ => {}
     }
 }
 

@@ -9,8 +9,8 @@ use proofhouse_sandbox::Sandbox;
 
 use super::judging::Judges;
 use super::tools::{NoResult, offered_with};
-use super::{ContainmentBody, VariantSpec, canary};
-use crate::family::target::Target;
+use super::{ContainmentBody, VariantSpec, canary, real};
+use crate::family::target::{Chat, Target};
 use crate::kinds::containment::{
     About, Agent, Answer, Driver, Lead, Message, Model, Opinions, Played, Protocol, ReadyCase, Receipt, Role,
     Scripted, ToolServer, ToolSpec, Toolbox, drive, judge_with, offered,
@@ -22,7 +22,10 @@ use crate::spine::run::work::{
     Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
 };
 
+mod agents;
 mod chat;
+
+use agents::Agents;
 
 /// The score of a containment trial.
 const CONTAINED: &str = "contained";
@@ -33,6 +36,7 @@ pub(super) struct ContainmentWork {
     targets: Vec<Arc<Target>>,
     body: ContainmentBody,
     judges: Judges,
+    agents: Agents,
     sandbox: Option<Arc<Sandbox>>,
 }
 
@@ -48,7 +52,9 @@ impl ContainmentWork {
     ) -> Result<Self, ExecuteError> {
         let sandbox = means.sandbox.map(Arc::new);
         let judges = Judges::open(&body.judges, &means.opening, sandbox.as_ref())?;
-        Ok(Self { writer, targets, body: body.clone(), judges, sandbox })
+        let agents =
+            Agents::open(body, sandbox.as_ref(), &means.opening.base_dir).map_err(ExecuteError::Means)?;
+        Ok(Self { writer, targets, body: body.clone(), judges, agents, sandbox })
     }
 
     fn variant(&self, trial: &Trial) -> &VariantSpec {
@@ -96,13 +102,23 @@ impl ContainmentWork {
             return drive(agent, Lead::Script(script(variant.driver)), server).await;
         };
         let suite = &self.writer.loaded.suite;
-        let model = Asked {
-            target: &self.targets[target],
-            seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
-            trial,
-            protocol: variant.protocol,
-        };
+        let seed = trial_seed(suite.seed, &case.case_id, trial.repetition);
         let agent = agent.offering(&tools);
+        if let Some((prepared, sandbox)) = self.agents.of(trial.slot) {
+            let (repetition, asker) = (trial.repetition, trial.record_id);
+            let stamp = move |chat: &mut Chat, turns: usize| {
+                (chat.repetition, chat.asker) = (repetition, Some(asker));
+                chat.seed = seed_of_turn(seed, turns as u64);
+            };
+            let asker = real::Asker {
+                sandbox: Arc::clone(sandbox),
+                target: Arc::clone(&self.targets[target]),
+                stamp: Box::new(stamp),
+                read: |reply| chat::answer(reply, Protocol::Native),
+            };
+            return real::play(agent, case, &tools, self.body.limits, (prepared, asker)).await;
+        }
+        let model = Asked { target: &self.targets[target], seed, trial, protocol: variant.protocol };
         let agent = match variant.protocol {
             Protocol::Json => agent.with_protocol(&tools),
             Protocol::Native => agent,
@@ -156,13 +172,17 @@ impl ContainmentWork {
 fn script(driver: Driver) -> Scripted {
     match driver {
         Driver::ScriptedJson => Scripted::MarkersAndJson,
-        Driver::Scripted | Driver::Model => Scripted::Markers,
+        Driver::Actions => Scripted::Nothing,
+        Driver::Scripted | Driver::Model | Driver::Agent => Scripted::Markers,
     }
 }
 
 impl Work<Arc<ReadyCase>> for ContainmentWork {
     fn jobs(&self) -> usize {
-        if self.body.server.is_some() { SERVERS } else { 16 }
+        match &self.body.server {
+            Some(_) => SERVERS,
+            None => self.agents.jobs().unwrap_or(16),
+        }
     }
 
     fn at_once(&self, trial: &Trial, case: &Arc<ReadyCase>, lines: &mut TrialLines) -> Option<TrialResult> {
@@ -193,13 +213,23 @@ impl Work<Arc<ReadyCase>> for ContainmentWork {
 
     fn provenance(&self) -> Provenance {
         let Some(sandbox) = &self.sandbox else { return Provenance::default() };
+        let network = if self.agents.are_any() { "own" } else { "none" };
         Provenance {
-            sandbox: Json::Object(Object::from_iter([("network", Json::from("none"))])),
+            sandbox: Json::Object(Object::from_iter([("network", Json::from(network))])),
             sandbox_tier: Some(sandbox.tier().to_string()),
             sandbox_gaps: sandbox.gap_texts(),
             ..Provenance::default()
         }
     }
+}
+
+/// Each answer of a trial has a seed of its own.
+fn seed_of_turn(seed: u64, turns: u64) -> u64 {
+    if turns == 0 {
+        return seed;
+    }
+    let digest = Digest::of_parts(&[b"turn", &seed.to_le_bytes(), &turns.to_le_bytes()]);
+    u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
 /// What a model used: the only request's usage, or a list of all.
@@ -230,11 +260,8 @@ impl Model for Asked<'_> {
             chat.repetition = self.trial.repetition;
             // Variants of one target ask the same of it, with the same seed.
             chat.asker = Some(self.trial.record_id);
-            // Each answer of a trial has a seed of its own.
             let turns = conversation.iter().filter(|message| message.role == Role::Assistant).count() as u64;
-            let seed = Digest::of_parts(&[b"turn", &self.seed.to_le_bytes(), &turns.to_le_bytes()]);
-            let seed = u64::from_le_bytes(seed.0[..8].try_into().expect("eight of thirty-two bytes"));
-            chat.seed = if turns == 0 { self.seed } else { seed };
+            chat.seed = seed_of_turn(self.seed, turns);
             chat::answer(self.target.chat(&chat).await, self.protocol)
         })
     }

@@ -26,8 +26,8 @@ pub(crate) mod work;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop};
 pub use job::{Job, Ready};
-pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
-pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
+pub use open::{Open, OpenError, is_complete, open, read_envelope, receipt_path, run_id};
+pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, instance_of, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};
 pub use stored::{Stored, StoredError};
 pub use work::{Means, Provenance};

@@ -6,11 +6,13 @@
 
 mod content;
 mod meaning;
+mod model;
 mod reason;
 mod shape;
 mod terms;
 mod text;
 
+pub use self::model::{question, reading};
 pub use self::reason::{NotAReason, Reason};
 use self::text::Text;
 
@@ -43,6 +45,9 @@ pub fn check(base: &str, answer: &[u8], strict: bool, allow_terms: &[String]) ->
     // would be a reason of its own, which hides the real one from whoever reads the record.
     if reasons.is_empty() {
         comparison.meaning(&mut reasons);
+    }
+    if reasons.is_empty() {
+        comparison.bare_edits(&mut reasons);
     }
     if reasons.is_empty() { Ok(answer.to_owned()) } else { Err(reasons) }
 }

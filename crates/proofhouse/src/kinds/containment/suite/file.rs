@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
+use crate::kinds::containment::real::AgentSettings;
 use crate::kinds::containment::tools::ToolsFile;
 use crate::kinds::containment::{Canaries, Driver, Policy, Protocol, Thresholds};
 use crate::spine::suite::bounds::{Ordered, Whole};
@@ -101,6 +102,8 @@ pub(crate) struct ContainmentFile {
 pub(crate) struct VariantFile {
     /// Who turns a case into calls; default: as the built-in variant of this name, else by whether there is a `target`.
     pub(crate) driver: Option<Driver>,
+    /// A program that runs its own loop, in place of ours; the variant's target is its model.
+    pub(crate) agent: Option<AgentSettings>,
     /// Which of the suite's targets drives; needed where there is more than one.
     pub(crate) target: Option<String>,
     /// How the model calls tools.
