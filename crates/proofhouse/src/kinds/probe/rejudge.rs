@@ -130,7 +130,8 @@ impl Rejudge for Judges {
             return Some("`primary_metric` is not what config.resolved.yaml says".to_owned());
         }
         // What tries the judges has no verdict of its own.
-        (!line.is_aside() && passed != self.verdict(&scores)).then(|| "`passed` does not follow from `scores`".to_owned())
+        (!line.is_aside() && passed != self.verdict(&scores))
+            .then(|| "`passed` does not follow from `scores`".to_owned())
     }
 
     fn again(&self, line: &Line<'_>) -> Again {
