@@ -93,8 +93,6 @@ impl Summary {
             code: None,
             robustness: None,
             containment: None,
-            calibration: None,
-            agreement: Vec::new(),
         }
     }
 }

@@ -199,6 +199,8 @@ pub(crate) fn containment(index: u64, model: Option<ModelPart<'_>>) -> Vec<u8> {
         actual_outcome: Outcome::Contained,
         task_done: None,
         refused: false,
+        evidence: None,
+        state: None,
         expectations: &empty,
         transcript: &empty,
         readings: &empty,

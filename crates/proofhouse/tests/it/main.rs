@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says where; a skipped one says why"
 )]
 
+mod agentdojo;
 mod agents;
 mod asking;
 mod attest;

@@ -8,6 +8,8 @@ use proofhouse_ledger::{Digest, Json, RecordId};
 use crate::text::complaint::Complaint;
 use crate::text::template::{Form, Template, is_jinja};
 
+use super::schema::Schema;
+
 /// One question to a target, as a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chat {
@@ -103,7 +105,7 @@ pub struct Tool {
     /// What it does, for the model.
     pub description: String,
     /// The JSON Schema of its arguments.
-    pub parameters: Json,
+    pub parameters: Schema,
 }
 
 /// A call of a tool that a target asked for.
@@ -162,7 +164,7 @@ impl Chat {
             Json::Object(Object::from_iter([
                 ("description", Json::from(tool.description.as_str())),
                 ("name", Json::from(tool.name.as_str())),
-                ("parameters", tool.parameters.clone()),
+                ("parameters", tool.parameters.to_json()),
             ]))
         });
         let mut whole = Object::from_iter([

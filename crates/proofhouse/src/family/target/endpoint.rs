@@ -13,6 +13,7 @@ use proofhouse_ledger::json::{self, Object, Strictness};
 
 use super::place::{EndpointSettings, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
+use super::schema::spelt;
 use super::transport::{Answer, Ask, ENCODINGS, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
 use super::{Call, Chat, Keys, Opening};
@@ -133,7 +134,7 @@ impl Remote {
     /// Asks, as often as the transport's settings allow.
     pub(super) async fn chat(&self, chat: &Chat) -> Reply {
         let body = match self.dialect.body(chat) {
-            Ok(body) => body.to_string(),
+            Ok(body) => spelt(&body, chat.tools.iter().map(|tool| &tool.parameters)),
             Err(complaint) => return Reply::failed("template", complaint.what),
         };
         let ask = Ask {

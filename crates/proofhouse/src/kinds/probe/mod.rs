@@ -3,7 +3,6 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
-mod advisers;
 mod body;
 mod calibration;
 mod cells;

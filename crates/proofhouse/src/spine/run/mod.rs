@@ -10,6 +10,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
 
+pub(crate) mod advisers;
 pub mod clock;
 mod difference;
 pub(crate) mod execute;
