@@ -12,7 +12,7 @@ use super::datasets;
 use super::file::{ProbeFile, ScoringFile};
 use super::metrics::METRICS;
 use crate::family::judge::{self, JudgeConfig, Panel};
-use crate::spine::suite::cases::{CaseRules, CaseStream, Checked, Inputs};
+use crate::spine::suite::cases::{CaseRules, CaseStream, Inputs};
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::identity::{json, named};
 use crate::spine::suite::kind::{Loading, Read};

@@ -3,11 +3,13 @@
 use std::fmt;
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::json::Object;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize as DeriveDeserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
+use crate::family::target::Schema as ArgumentSchema;
 use crate::spine::suite::bounds::Whole;
 use crate::spine::suite::file::{Fields, Format};
 
@@ -144,14 +146,13 @@ pub(crate) struct ToolFile {
     pub(crate) description: String,
     /// The JSON Schema of its arguments.
     #[serde(default = "any_object")]
-    #[schemars(with = "serde_json::Value")]
-    pub(crate) parameters: Json,
+    pub(crate) parameters: ArgumentSchema,
 }
 
-fn any_object() -> Json {
-    use proofhouse_ledger::json::Object;
+fn any_object() -> ArgumentSchema {
     let empty = Json::Object(Object::new());
-    Json::Object(Object::from_iter([("properties", empty), ("type", Json::from("object"))]))
+    let any = Object::from_iter([("properties", empty), ("type", Json::from("object"))]);
+    ArgumentSchema::from(Json::Object(any))
 }
 
 /// The form that an answer is to have.

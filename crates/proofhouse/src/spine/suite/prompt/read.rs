@@ -295,7 +295,7 @@ fn settings(map: &PromptMap, examples: Option<&Examples>) -> Json {
             Json::Object(Object::from_iter([
                 ("description", Json::from(tool.description.as_str())),
                 ("name", Json::from(tool.name.as_str())),
-                ("parameters", tool.parameters.clone()),
+                ("parameters", tool.parameters.to_json()),
             ]))
         });
         settings.set("tools", Json::Array(tools.collect()));

@@ -109,7 +109,7 @@ impl Talk {
                 Json::Object(Object::from_iter([
                     ("description", Json::from(tool.description.as_str())),
                     ("name", Json::from(tool.name.as_str())),
-                    ("parameters", tool.parameters.clone()),
+                    ("parameters", tool.parameters.to_json()),
                 ]))
             });
             whole.set("tools", Json::Array(tools.collect()));
