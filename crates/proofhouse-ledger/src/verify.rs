@@ -9,6 +9,7 @@ use crate::digest::Hasher;
 use crate::envelope::{Envelope, ExitStatus};
 use crate::files::{self, FileError, NAMES};
 use crate::manifest::Manifest;
+use crate::part::Part;
 use crate::read::{LineReader, lines};
 use crate::record::{Line, Spans, Status};
 use crate::totals::Totals;
@@ -93,7 +94,11 @@ pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verif
     let ended_early = !paths.manifest().exists() && unfinished(paths).is_some();
     let manifest: Option<Manifest> =
         if ended_early { None } else { parse_file(&paths.manifest(), "manifest.json", &mut findings) };
-    let totals = check_records(paths, manifest.as_ref(), &mut findings, &mut each)?;
+    let part = match &manifest {
+        Some(manifest) => manifest.shard.map(|shard| shard.part),
+        None => unfinished(paths).and_then(|envelope| envelope.part()),
+    };
+    let totals = check_records(paths, (manifest.as_ref(), part), &mut findings, &mut each)?;
     if let Some(manifest) = &manifest {
         check_manifest(paths, manifest, &totals, &mut findings);
     }
@@ -138,7 +143,7 @@ fn parse_file<T: serde::de::DeserializeOwned + serde::Serialize>(
 
 fn check_records(
     paths: &RunPaths,
-    manifest: Option<&Manifest>,
+    (manifest, part): (Option<&Manifest>, Option<Part>),
     findings: &mut Findings,
     each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<Totals, FileError> {
@@ -156,7 +161,7 @@ fn check_records(
             }
             hasher.finish()
         });
-        let mut records = Records::new(manifest);
+        let mut records = Records::new(manifest, part);
         let mut spans = Spans::default();
         loop {
             let block = reader.next_lines().map_err(FileError::new("read", &path))?;
@@ -254,6 +259,8 @@ fn check_envelope(
         same("suite", envelope.suite.clone(), manifest.suite_id.clone());
         same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
+        let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
+        same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));
     }
     let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {

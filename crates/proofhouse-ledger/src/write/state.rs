@@ -6,6 +6,7 @@ use crate::files::FileError;
 use crate::read::{LineReader, lines};
 use crate::record::{Damage, Line, Spans};
 use crate::totals::{Facts, Totalling};
+use crate::part::Places;
 use crate::{RunId, RunPaths};
 
 /// Where a run can go on.
@@ -21,6 +22,8 @@ pub struct Found {
     pub telemetry_bytes: u64,
     /// Bytes behind the last whole record: a line that was being written when the process died.
     pub torn_bytes: u64,
+    /// Which trials the lines are of.
+    pub places: Places,
 }
 
 /// Why a run directory cannot be gone on with.
@@ -59,11 +62,12 @@ pub struct Mismatch(pub String);
 pub fn scan(
     paths: &RunPaths,
     run_id: RunId,
+    places: Places,
     mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
 ) -> Result<Found, StateError> {
-    let mut found = Found::default();
-    scan_records(paths, run_id, &mut found, &mut each)?;
-    scan_journal(paths, run_id, &mut found, &mut each)?;
+    let mut found = Found { places, ..Found::default() };
+    let last = scan_records(paths, run_id, &mut found, &mut each)?;
+    scan_journal(paths, run_id, (&mut found, last), &mut each)?;
     if paths.telemetry().exists() {
         found.telemetry_bytes = whole_lines(&paths.telemetry())?;
     }
@@ -72,31 +76,34 @@ pub fn scan(
 
 type Each<'a> = &'a mut dyn FnMut(&Facts) -> Result<(), Mismatch>;
 
+/// Gives the index of the last record.
 fn scan_records(
     paths: &RunPaths,
     run_id: RunId,
     found: &mut Found,
     each: Each<'_>,
-) -> Result<(), StateError> {
+) -> Result<Option<u64>, StateError> {
     let path = paths.records();
     if !path.exists() {
-        return Ok(());
+        return Ok(None);
     }
     let mut reader = LineReader::open(&path)?;
     let mut spans = Spans::default();
+    let mut last = None;
     loop {
         let block = reader.next_lines().map_err(FileError::new("read", &path))?;
         if block.is_empty() {
-            return Ok(());
+            return Ok(last);
         }
         let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
         found.torn_bytes = (block.len() - whole) as u64;
         for line in lines(&block[..whole]) {
             let number = found.totals.count() + 1;
             let facts = check(line, &mut spans, run_id, "records.jsonl", number)?;
-            if facts.index != number - 1 {
+            if !found.places.fits(number - 1, facts.index, last) {
                 return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
             }
+            last = Some(facts.index);
             each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
             found.totals.push(&facts);
         }
@@ -107,7 +114,7 @@ fn scan_records(
 fn scan_journal(
     paths: &RunPaths,
     run_id: RunId,
-    found: &mut Found,
+    (found, last): (&mut Found, Option<u64>),
     each: Each<'_>,
 ) -> Result<(), StateError> {
     let path = paths.journal();
@@ -130,8 +137,11 @@ fn scan_journal(
             found.journal_bytes += length;
             let facts = check(line, &mut spans, run_id, "journal", number)?;
             // A line whose turn came before the journal was emptied is in the records already.
-            if facts.index < found.totals.count() || found.waiting.contains_key(&facts.index) {
+            if last.is_some_and(|last| facts.index <= last) || found.waiting.contains_key(&facts.index) {
                 continue;
+            }
+            if !matches!(found.places, Places::Rising) && found.places.of(facts.index).is_none() {
+                return Err(foreign("journal", number, format!("index {} is of another shard", facts.index)));
             }
             each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
             found.waiting.insert(facts.index, (offset, length as u32));

@@ -24,8 +24,10 @@ mod failure;
 mod init;
 mod inputs;
 mod lanes;
+mod launch;
 mod list;
 mod man;
+mod merge;
 mod plan;
 mod progress;
 mod recover;
@@ -34,6 +36,8 @@ mod report;
 mod run;
 mod schema;
 mod score;
+mod shard;
+mod status;
 mod vary;
 mod verbose;
 mod verify;
@@ -69,6 +73,9 @@ enum Command {
     Plan(plan::Plan),
     Run(run::Run),
     Code(code::Code),
+    Launch(launch::Launch),
+    Status(status::Status),
+    Merge(merge::Merge),
     Score(score::Score),
     Report(report::Report),
     Export(export::Export),
@@ -149,6 +156,9 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
         Command::Code(command) => command.run(terminal),
+        Command::Launch(command) => command.run(terminal),
+        Command::Status(command) => command.run(terminal),
+        Command::Merge(command) => command.run(terminal),
         Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),

@@ -8,7 +8,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
-use proofhouse_ledger::{RunPaths, files};
+use proofhouse_ledger::{Part, RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::doctor::SandboxArgs;
@@ -16,6 +16,7 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
+use super::shard::{self, ShardArg};
 use super::{Terminal, closing, env, lanes};
 use crate::family::target::{Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
@@ -61,6 +62,10 @@ pub(super) struct Run {
     /// When a finished trial is on the disk: together with others (within 200 ms), or each by itself.
     #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
     durability: DurabilityArg,
+
+    /// Run one part of the plan: `I/N` from `0/N`, or `auto` for what the scheduler set; `merge` makes one run of all parts.
+    #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
+    pub(super) shard: Option<ShardArg>,
 
     /// Stop the run after so many seconds; it can be resumed.
     #[arg(long, value_name = "SECONDS")]
@@ -136,6 +141,10 @@ impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
+            Some(Lane::Auto) if self.shard.is_some() => {
+                let what = "`--lane auto` decides by a whole lane 1, which no shard has";
+                Err(Failure::say(Exit::Usage, what).hint("run `--lane 1` first, then every shard with `--lane 2`"))
+            }
             Some(Lane::Auto) => lanes::auto(&self, terminal),
             lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.destination())?.exit),
         }
@@ -158,6 +167,7 @@ impl Run {
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
         let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
         let overrides = Overrides { derived_from, ..overrides.clone() };
+        let part = self.shard.map(ShardArg::part).transpose()?;
         let job = self.load(terminal, &overrides)?;
         let loaded = &job.loaded;
         self.inputs.fit(loaded.suite.kind)?;
@@ -171,9 +181,9 @@ impl Run {
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options =
-            Options { lane, run_dir: destination.dir, overwrite: destination.overwrite, ..self.options()? };
-        let means = Means { stored, ..self.means(&job)? };
+        let Destination { dir: run_dir, overwrite } = destination;
+        let options = Options { lane, run_dir, overwrite, part, ..self.options()? };
+        let means = Means { stored, ..self.means(&job, part)? };
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
         if open.torn_bytes > 0 {
@@ -202,6 +212,10 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
+                if let Some(part) = part {
+                    terminal.say(&shard::done(part, &envelope, &paths));
+                    return Ok(Done { exit: Exit::Ok, summary });
+                }
                 closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let written = export::beside(&paths, kinds::row(summary.kind).exports)
@@ -228,6 +242,7 @@ impl Run {
             tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
+            && options.part.is_none()
             && let Err(error) = present::write(&open.work, kinds::own_presentation)
         {
             files::remove_if_there(&open.work.manifest())?;
@@ -253,7 +268,10 @@ impl Run {
             Some(typed) => typed.command.clone(),
             None => format!("proofhouse run {}", self.suite),
         };
-        let mut again = format!("{run} --run-dir {} --resume", paths.dir);
+        let mut again = match &self.shard {
+            None => format!("{run} --run-dir {} --resume", paths.dir),
+            Some(_) => shard::again(&run, paths),
+        };
         for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", self.retry_errors)] {
             if given {
                 again.push(' ');
@@ -297,10 +315,11 @@ impl Run {
     }
 
     /// What the kind of suite needs beside its targets.
-    fn means(&self, job: &Job) -> Result<Means, Failure> {
+    fn means(&self, job: &Job, part: Option<Part>) -> Result<Means, Failure> {
         let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
-        opening.budget = self.budget()?.map(Arc::new);
+        opening.budget = self.budget(part)?.map(Arc::new);
+        opening.endpoints = opening.endpoints.divided(part);
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
@@ -319,7 +338,7 @@ impl Run {
         })
     }
 
-    fn budget(&self) -> Result<Option<Budget>, Failure> {
+    fn budget(&self, part: Option<Part>) -> Result<Option<Budget>, Failure> {
         let Some(path) = &self.prices else { return Ok(None) };
         if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
             return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
@@ -327,7 +346,8 @@ impl Run {
         let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
         let prices = Prices::read(&text)
             .map_err(|complaint| Failure::of(Exit::Usage, complaint.about(format!("`{path}`:"))))?;
-        Ok(Some(Budget::new(prices, self.budget)))
+        let divided = self.budget.map(|budget| budget / part.map_or(1.0, |part| f64::from(part.count)));
+        Ok(Some(Budget::new(prices, divided)))
     }
 
     fn options(&self) -> Result<Options, Failure> {
@@ -351,6 +371,7 @@ impl Run {
             deadline,
             max_timeouts: self.max_timeouts,
             command: std::env::args().collect(),
+            part: None,
             lane: run::Lane::default(),
         })
     }
@@ -371,7 +392,7 @@ pub(super) struct Done {
 }
 
 /// The exit code of a whole run.
-fn verdict(summary: &Summary) -> Exit {
+pub(super) fn verdict(summary: &Summary) -> Exit {
     if summary.assessed == 0 {
         return Exit::Infrastructure;
     }
