@@ -11,7 +11,7 @@ use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use camino::Utf8PathBuf;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::json::Object;
+use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::manifest::{Manifest, Shard};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::spine::Spine;
@@ -417,7 +417,7 @@ fn details(envelopes: &[(Part, Envelope)]) -> Json {
                 ("run_start_ts_utc", text(&envelope.run_start_ts_utc)),
                 ("records_sha256", text(&envelope.receipt_sha256.map(|digest| digest.to_string()))),
                 ("shard", Json::from(part.to_string())),
-                ("trials", Json::from(envelope.total_cases_completed)),
+                ("trials", to_json(&envelope.total_cases_completed).unwrap_or(Json::Null)),
             ]
             .into_iter()
             .collect(),
