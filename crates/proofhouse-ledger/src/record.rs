@@ -67,6 +67,20 @@ macro_rules! kinds {
                     $(Kind::$kind => $module::DIGESTS,)*
                 }
             }
+
+            /// The name of its records' format: of their schema, and of its file.
+            pub fn record_format(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => concat!($word, "-record"),)*
+                }
+            }
+
+            /// The JSON Schema of a record of this kind.
+            pub fn record_schema(self) -> schemars::Schema {
+                match self {
+                    $(Kind::$kind => $module::schema(),)*
+                }
+            }
         }
     };
 }
@@ -187,6 +201,12 @@ pub struct Head<'a> {
 }
 
 declare::with_head!(head_fields {});
+
+/// What the ids of canaries begin with: questions that try whether a model can be tested at all.
+pub const CANARY: &str = "proofhouse-canary-";
+
+/// What the ids of answers begin with that judges are tried on.
+pub const CALIBRATION: &str = "proofhouse-calibration-";
 
 /// The tags of a case: every kind that has them says them under this name.
 pub const TAGS: Field<Vec<String>> = PROBE.tags;

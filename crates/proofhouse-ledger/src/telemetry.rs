@@ -54,6 +54,17 @@ impl TrialTelemetry {
     }
 }
 
+/// When a trial ran, of its line in the telemetry; the lines of requests and of the run have no such fields.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct TrialTimes {
+    /// The trial.
+    pub record_id: RecordId,
+    /// Wall clock, RFC 3339.
+    pub started_at: String,
+    /// From the request to the answer.
+    pub latency_ms: f64,
+}
+
 /// One request of a trial over a network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AttemptTelemetry<'a> {

@@ -224,7 +224,7 @@ fn check_manifest(paths: &RunPaths, manifest: &Manifest, totals: &Totals, findin
 fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileError> {
     for name in files::sorted_dir(&paths.dir)? {
         if !NAMES.contains(&name.as_str()) {
-            findings.file(&name, "does not belong into a run directory");
+            findings.file(&name, "does not belong in a run directory");
         }
     }
     Ok(())

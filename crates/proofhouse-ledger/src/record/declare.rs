@@ -200,6 +200,11 @@ macro_rules! declare {
         pub(super) const DIGESTS: &[$crate::record::ContentDigest] =
             &[$($crate::record::ContentDigest::new($digest, $content)),*];
 
+        /// The JSON Schema of a line.
+        pub(super) fn schema() -> schemars::Schema {
+            schemars::schema_for!($Reader)
+        }
+
         fn annotate(schema: &mut schemars::Schema) {
             $crate::record::declare::annotate(
                 schema,

@@ -19,6 +19,10 @@ record! {
         output: Json,
         /// What the case expects.
         expected: Json,
+        /// Judge's name → what each model that it asked said: `{model: {score, text}}`, in full; absent where none was asked.
+        advice [absent if "Option::is_none"]: Option<Json>,
+        /// For an answer of the suite's `calibration`: whether it is `right`, and what the judges `said`; absent elsewhere.
+        calibration [absent if "Option::is_none"]: Option<Json>,
         /// Judge's name → why its score is not 1.
         judge: BTreeMap<String, String>,
         /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
@@ -80,8 +84,16 @@ mod tests {
         let tags = ["x".to_owned(), "y\"".to_owned()];
         let judge = parse(br#"{"b":"no"}"#, Strictness::Strict).unwrap();
         let response = None;
-        let body =
-            Probe { input: "question", output, expected: &Json::Null, judge: &judge, response, tags: &tags };
+        let body = Probe {
+            input: "question",
+            output,
+            expected: &Json::Null,
+            advice: None,
+            calibration: None,
+            judge: &judge,
+            response,
+            tags: &tags,
+        };
         let mut out = Vec::new();
         body.push(&mut out, &head);
         out

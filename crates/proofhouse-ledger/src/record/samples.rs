@@ -54,8 +54,17 @@ pub(crate) fn probe(index: u64, output: &Json, change: impl FnOnce(&mut Head<'_>
     let mut out = Vec::new();
     let empty = Json::Object(Object::new());
     let tags = ["x".to_owned(), "y\"".to_owned()];
-    Probe { input: INPUT, output, expected: &Json::Null, judge: &empty, response: None, tags: &tags }
-        .push(&mut out, &head);
+    Probe {
+        input: INPUT,
+        output,
+        expected: &Json::Null,
+        judge: &empty,
+        advice: None,
+        calibration: None,
+        response: None,
+        tags: &tags,
+    }
+    .push(&mut out, &head);
     out
 }
 

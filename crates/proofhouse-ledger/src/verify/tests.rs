@@ -502,7 +502,7 @@ fn a_foreign_file_is_named() {
     std::fs::write(lab.paths().dir.join("notes.txt"), "").unwrap();
     std::fs::write(lab.paths().report(), "").unwrap();
     let found = texts(&verify(&lab.paths(), |_| {}).unwrap());
-    assert_eq!(found, ["notes.txt: does not belong into a run directory"]);
+    assert_eq!(found, ["notes.txt: does not belong in a run directory"]);
 }
 
 #[test]

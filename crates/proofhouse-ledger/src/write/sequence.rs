@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 
 use super::log::Log;
 use super::state::Found;
@@ -13,9 +14,19 @@ use crate::totals::{Facts, Totalling};
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
-    /// Index in the plan, and the range of its line in `bytes`.
-    pub(super) entries: Vec<(u64, std::ops::Range<usize>)>,
+    pub(super) entries: Vec<Entry>,
     pub(super) telemetry: Vec<u8>,
+}
+
+/// One finished trial of a batch.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its place in the plan.
+    pub(super) index: u64,
+    /// Where its line lies in the batch's `bytes`.
+    pub(super) line: Range<usize>,
+    /// Where its lines lie in the batch's `telemetry`: one for the trial, and one for each request that it made.
+    pub(super) telemetry: Range<usize>,
 }
 
 impl Batch {
@@ -71,14 +82,14 @@ impl<L: Log> Sequence<L> {
     }
 
     fn try_commit(&mut self, batch: &mut Batch) -> io::Result<()> {
-        batch.entries.sort_unstable_by_key(|(index, _)| *index);
+        batch.entries.sort_unstable_by_key(|entry| entry.index);
         self.records_chunk.clear();
         self.journal_chunk.clear();
         // Totals move only when the bytes are on the disk, so that a failure leaves them true.
         let mut totals = self.totals.clone();
-        for (index, range) in &batch.entries {
+        for Entry { index, line, .. } in &batch.entries {
             self.drain(&mut totals)?;
-            let line = &batch.bytes[range.clone()];
+            let line = &batch.bytes[line.clone()];
             if self.places.at(totals.count()) == Some(*index) {
                 take(&mut totals, *index, &mut self.spans, line)?;
                 self.records_chunk.extend_from_slice(line);
@@ -95,11 +106,13 @@ impl<L: Log> Sequence<L> {
         self.drain(&mut totals)?;
         totals.bytes(&self.records_chunk);
         self.records.append(&self.records_chunk)?;
+        // Measurements are not synced: losing some of them in a power failure costs no record.
         self.telemetry.append(&batch.telemetry)?;
         if !self.records_chunk.is_empty() {
             self.records.sync()?;
             self.syncs += 1;
         }
+        // A line that came to the journal and left it again within this batch is in the records by now, which are synced.
         if !self.journal_chunk.is_empty() && !self.waiting.is_empty() {
             self.journal.sync()?;
             self.syncs += 1;

@@ -46,8 +46,17 @@ fn line(index: u64) -> Vec<u8> {
     };
     let mut out = Vec::new();
     let empty = Json::Object(crate::json::Object::new());
-    Probe { input: "in", output: &output, expected: &Json::Null, judge: &empty, response: None, tags: &[] }
-        .push(&mut out, &head);
+    Probe {
+        input: "in",
+        output: &output,
+        expected: &Json::Null,
+        judge: &empty,
+        advice: None,
+        calibration: None,
+        response: None,
+        tags: &[],
+    }
+    .push(&mut out, &head);
     out
 }
 
@@ -143,14 +152,17 @@ proptest! {
         let dir = Dir::new();
         let durability = if trial { Durability::Trial } else { Durability::Group };
         let writer = Writer::open(&dir.paths(), Found::default(), durability).unwrap();
+        // A trial has a line of its own and one for each of its requests: none, one or several.
+        let told = |index: u64| format!("{{\"index\":{index}}}\n").repeat(index as usize % 4);
         for index in &order {
-            writer.submit(*index, &line(*index), b"{}\n").unwrap();
+            writer.submit(*index, &line(*index), told(*index).as_bytes()).unwrap();
         }
         let (written, outcome) = writer.finish();
         outcome.unwrap();
         prop_assert_eq!(written.waiting, 0);
         prop_assert_eq!(std::fs::read(dir.paths().records()).unwrap(), whole(40));
-        prop_assert_eq!(std::fs::read(dir.paths().telemetry()).unwrap(), b"{}\n".repeat(40));
+        let all: String = order.iter().map(|index| told(*index)).collect();
+        prop_assert_eq!(std::fs::read_to_string(dir.paths().telemetry()).unwrap(), all);
     }
 
     /// The disk fails after any number of bytes; the ledger is a valid prefix and completes to the same bytes.

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::log::{FileLog, Log};
-use super::sequence::{Batch, Sequence};
+use super::sequence::{Batch, Entry, Sequence};
 use super::state::Found;
 use crate::RunPaths;
 use crate::files::{self, FileError};
@@ -125,12 +125,11 @@ impl Writer {
         if queue.failed {
             return Err(Stopped);
         }
-        let before = queue.batch.bytes.len();
-        let from = before;
+        let (before, told) = (queue.batch.bytes.len(), queue.batch.telemetry.len());
         queue.batch.bytes.extend_from_slice(line);
         let to = queue.batch.bytes.len();
         queue.batch.telemetry.extend_from_slice(telemetry);
-        queue.batch.entries.push((index, from..to));
+        queue.batch.entries.push(Entry { index, line: before..to, telemetry: told..told + telemetry.len() });
         let wake = before == 0 || (before < FULL_BYTES && to >= FULL_BYTES);
         drop(queue);
         if wake {
@@ -192,15 +191,13 @@ fn next_batch(shared: &Shared, batch: &mut Batch, durability: Durability) -> boo
 }
 
 fn one_by_one<L: Log>(sequence: &mut Sequence<L>, batch: &Batch) -> io::Result<()> {
-    let mut telemetry = batch.telemetry.as_slice();
-    for (index, range) in &batch.entries {
-        let end = memchr::memchr(b'\n', telemetry).map_or(telemetry.len(), |end| end + 1);
+    for Entry { index, line, telemetry } in &batch.entries {
+        let entry = Entry { index: *index, line: 0..line.len(), telemetry: 0..telemetry.len() };
         let mut single = Batch {
-            bytes: batch.bytes[range.clone()].to_vec(),
-            entries: vec![(*index, 0..range.len())],
-            telemetry: telemetry[..end].to_vec(),
+            bytes: batch.bytes[line.clone()].to_vec(),
+            entries: vec![entry],
+            telemetry: batch.telemetry[telemetry.clone()].to_vec(),
         };
-        telemetry = &telemetry[end..];
         sequence.commit(&mut single)?;
     }
     Ok(())

@@ -57,7 +57,7 @@ pub struct Cli {
     #[arg(long, short, global = true)]
     quiet: bool,
 
-    /// Say what is done on standard error: decisions and requests; twice (`-vv`): each box and kept verdict too.
+    /// Tell on standard error what is being done: decisions and requests; twice (`-vv`): each sandbox and cached verdict too.
     #[arg(long, short, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
 

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 use super::exit::Exit;
-use super::schema::Name;
+use super::schema::FileFormat;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
@@ -30,8 +30,9 @@ pub fn generated() -> Vec<(String, String)> {
             family("Targets", "can be put to the test", &TargetConfig::pages()),
         ),
     ];
-    files
-        .extend(Name::ALL.iter().map(|name| (format!("schemas/{}.schema.json", name.as_str()), name.text())));
+    files.extend(
+        FileFormat::all().map(|format| (format!("schemas/{}.schema.json", format.name()), format.text())),
+    );
     files
 }
 

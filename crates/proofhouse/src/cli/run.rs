@@ -43,7 +43,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) root: Utf8PathBuf,
 
-    /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
+    /// The most trials in flight at a time [default: 16; for suites that run programs here, the number of cores].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     jobs: Option<u64>,
 
@@ -55,11 +55,11 @@ pub(super) struct Run {
     #[arg(long, requires = "resume")]
     retry_errors: bool,
 
-    /// Replace the run in --run-dir, which stays until the new one is whole.
+    /// Replace the run in --run-dir, which stays until the new one is complete.
     #[arg(long, requires = "run_dir")]
     overwrite: bool,
 
-    /// When a finished trial is on the disk: together with others (within 200 ms), or each by itself.
+    /// When finished trials are synced to disk: several together (within 200 ms), or each by itself.
     #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
     durability: DurabilityArg,
 
@@ -67,7 +67,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
     pub(super) shard: Option<ShardArg>,
 
-    /// Stop the run after so many seconds; it can be resumed.
+    /// Stop the run after this many seconds; it can be resumed.
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<f64>,
 
@@ -75,7 +75,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "N")]
     max_timeouts: Option<u64>,
 
-    /// Leave report.html away; `proofhouse report` writes it later.
+    /// Leave out report.html; `proofhouse report` writes it later.
     #[arg(long)]
     skip_report: bool,
 
@@ -86,7 +86,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "FILE")]
     prices: Option<Utf8PathBuf>,
 
-    /// Start no further trial when this instance has spent so many US dollars; the run can be resumed.
+    /// Start no further trials once this run has spent this many US dollars; it can be resumed.
     #[arg(long, value_name = "USD", requires = "prices")]
     budget: Option<f64>,
 
@@ -97,7 +97,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<Utf8PathBuf>,
 
-    /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
+    /// Judge every completion, even those that were judged before; with --lane auto, run lane 1 even if it passed before.
     #[arg(long)]
     pub(super) no_cache: bool,
 

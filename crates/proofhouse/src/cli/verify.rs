@@ -21,7 +21,7 @@ pub(super) struct Verify {
     #[arg(required = true)]
     run_dirs: Vec<Utf8PathBuf>,
 
-    /// Fail also where the origin is unknown or not committed: no envelope, no commit, or a dirty tree.
+    /// Also fail where the origin is unknown or not committed: no envelope, no commit, or a dirty tree.
     #[arg(long)]
     strict: bool,
 }

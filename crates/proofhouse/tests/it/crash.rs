@@ -32,7 +32,7 @@ fn kill_and_resume(kills: usize, seed: u64) {
             child.kill().unwrap();
             let ended_by_itself = child.wait().unwrap().success();
             killed += usize::from(!ended_by_itself);
-            started |= lab.path(&run).exists();
+            // Killed before its first file was written, a run may have an envelope and no directory once it is recovered.
             if ended_by_itself || killed >= kills {
                 break;
             }
@@ -40,7 +40,9 @@ fn kill_and_resume(kills: usize, seed: u64) {
             if next(&mut state).is_multiple_of(3) && lab.path(&format!("{run}.run.json.tmp")).exists() {
                 check_recovered(&lab, &run);
             }
+            started |= lab.path(&run).exists() || lab.path(&format!("{run}.run.json")).exists();
         }
+        started |= lab.path(&run).exists();
         let resume = if started { "--resume" } else { "" };
         lab.run(&format!("run busy.yaml {flags} {resume}")).exits(0);
         assert_eq!(lab.run_files(&run), whole, "after {killed} kills, seed {seed}");

@@ -7,9 +7,11 @@
 
 mod asking;
 mod browser;
+mod calibration;
 mod closed;
 mod code;
 mod code_attacks;
+mod code_batches;
 mod code_suite;
 mod code_ways;
 mod code_wordings;

@@ -427,7 +427,7 @@ fn the_plan_is_counted_as_it_streams() {
 }
 
 #[test]
-fn the_tree_has_the_seeds_layout_field_for_field() {
+fn the_tree_has_the_proposed_layout_field_for_field() {
     let lab = forge();
     lab.run("run robustness.yaml --run-dir run --quiet").exits(0);
     let files = lab.run_files("run.tree");

@@ -302,6 +302,8 @@ impl Tallies {
                 .map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag")))
                 .collect(),
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
+            latency_ms: None,
+            usage: None,
         }
     }
 
@@ -472,6 +474,8 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
         output: &trial.output,
         expected: &trial.expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
         response: None,
         tags: &trial.tags,
     }
@@ -518,5 +522,7 @@ fn summarise(
         wordings: Vec::new(),
         gate,
         containment: None,
+        calibration: None,
+        agreement: Vec::new(),
     }
 }

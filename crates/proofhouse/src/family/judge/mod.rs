@@ -73,6 +73,11 @@ pub trait Judge: Send + Sync {
     fn judge_with(&self, subject: &Subject<'_>, _: &[Advice]) -> Verdict {
         self.judge(subject)
     }
+
+    /// What models said, in full: name, score where there is one, and text where there is one. Nothing from judges that ask none.
+    fn said(&self, _: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        Vec::new()
+    }
 }
 
 /// What the settings of every judge can do; the struct that implements it is what a user writes.

@@ -143,6 +143,11 @@ impl Panel {
         self.seats[at].judge.asks(subject)
     }
 
+    /// What the models of the judge at a place said.
+    pub fn said(&self, at: usize, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        self.seats[at].judge.said(advice)
+    }
+
     fn ask(
         &self,
         at: usize,

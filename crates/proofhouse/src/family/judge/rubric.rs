@@ -44,7 +44,8 @@ const MAX_SHOWN_CHARS: usize = 40_000;
 ///
 /// Guarantee: a model that could not be reached, said nothing readable or could not judge is never counted as right or wrong;
 /// where half of them or more could not judge, or they are tied, the answer is not judged. Prompt, criterion and models are part
-/// of the run's identity, and `--record` keeps what the models said.
+/// of the run's identity; what each model said is in the record in full (`advice`), also where it said right, and `--record` keeps it for
+/// `--replay`. How often the models err, a suite's `calibration` tells.
 ///
 /// ```yaml
 /// rubric:
@@ -189,6 +190,15 @@ impl Judge for Compiled {
             Decide::Majority => f64::from(right * 2 > count),
         };
         Verdict::graded(score, || format!("{right} of {count} models say right; {}", each()))
+    }
+
+    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        let text = |advice: &Advice| match advice {
+            Advice::Reply(reply) => reply.output.as_ref().map(Json::to_text),
+            _ => None,
+        };
+        let each = self.settings.models.keys().zip(advice);
+        each.map(|(name, advice)| (name.clone(), opinion(advice).score, text(advice))).collect()
     }
 }
 

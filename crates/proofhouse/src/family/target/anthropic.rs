@@ -46,13 +46,13 @@ pub struct Anthropic {
     /// Instructions that stand above the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// Tokens of an answer at most; the API wants to be told.
+    /// The most tokens that an answer may have; the API requires it.
     #[serde(default = "max_tokens")]
     pub max_tokens: u32,
     /// How freely the model chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From which share of the likely words the model chooses.
+    /// The share of the likeliest words that the model chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
     /// Texts at which an answer ends.

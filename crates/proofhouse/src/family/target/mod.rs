@@ -93,7 +93,7 @@ macro_rules! family {
             }
 
             /// Whether its endpoint counts cached tokens beside the input.
-            fn counts_cached_apart(&self) -> bool {
+            pub(crate) fn counts_cached_apart(&self) -> bool {
                 match self { $(TargetConfig::$variant(_) => <$settings as Member>::COUNTS_CACHED_APART,)+ }
             }
 
@@ -160,7 +160,7 @@ impl TargetConfig {
         let system = settings.get(self.kind_name())?.get("system")?.as_str()?;
         looks_like_key(system).then(|| {
             Complaint::new("this looks like a key, and a suite is no place for one")
-                .hint("keys belong into the environment: `api_key_env` names the variable")
+                .hint("keys belong in the environment: `api_key_env` names the variable")
                 .key("system")
                 .secret()
         })

@@ -35,7 +35,7 @@ impl Prices {
         let numbers = |price: &Price| [price.input, price.output, price.cached.unwrap_or(0.0)];
         for (model, price) in &prices.0 {
             if numbers(price).iter().any(|number| !number.is_finite() || *number < 0.0) {
-                return Err(Complaint::new(format!("the price of `{model}` is not a number from 0 on")));
+                return Err(Complaint::new(format!("the price of `{model}` is not a number of 0 or more")));
             }
         }
         Ok(prices)

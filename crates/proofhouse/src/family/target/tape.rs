@@ -1,4 +1,4 @@
-//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be had again without a
+//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be repeated without a
 //! network.
 
 use std::collections::BTreeMap;
@@ -90,6 +90,8 @@ impl Tape {
     }
 
     fn path(&self, mark: &Mark) -> Utf8PathBuf {
+        // Half of the digest keeps names short. The file has the whole request, which is compared when it is read: two requests
+        // with one name would be an error, never each other's answer.
         let key = mark.key.to_string();
         self.dir.join(&mark.slot).join(format!("{}.{}.json", &key[..32], mark.occurrence))
     }
@@ -123,6 +125,7 @@ impl Tape {
             ("schema_version", Json::from(SCHEMA_VERSION)),
         ]);
         cassette.set("sha256", Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed());
+        // A run that is killed here must not leave half a cassette, which a replay would have to call damaged.
         let draft = path.with_extension("draft");
         fs::write(&draft, format!("{}\n", Json::Object(cassette))).map_err(failed)?;
         fs::rename(&draft, &path).map_err(failed)

@@ -40,7 +40,7 @@ mod slots;
 mod space;
 
 pub use self::edit::{Edit, apply, reverse};
-pub use self::prompt::{AiGenerationFailure, MAX_ATTEMPTS, Prompt, Rewriter};
+pub use self::prompt::{MAX_ATTEMPTS, Prompt, Rewriter};
 pub use self::space::MAX_VARIANTS;
 
 /// What a generator is asked for.

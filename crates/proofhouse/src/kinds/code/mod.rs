@@ -10,6 +10,7 @@ use crate::kinds::{FlagSet, Row, erased};
 mod account;
 mod bench;
 mod body;
+mod boxes;
 mod cache;
 mod detect;
 mod export;
@@ -19,6 +20,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod measures;
 mod metrics;
 mod output;
 mod plan;
@@ -78,6 +80,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

@@ -24,6 +24,7 @@ use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::spine::tally::{EXPENSES, TIMED};
 
 mod asking;
 mod file;
@@ -155,7 +156,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<CodeBody>, Problems> {
     let (file, mut checker, mut warnings) = loading.file::<CodeFile>()?;
     let flags = flags(loading);
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     loading.check_overrides(&mut checker);
     check_slots(&mut checker, &file);
     asking::check_wordings(&mut checker, &file);
@@ -236,7 +237,8 @@ fn common(file: &CodeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 

@@ -37,7 +37,9 @@ impl SuiteBody for ContainmentBody {
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
         let attacks = self.attacks;
         let benign = loaded.case_count.saturating_sub(attacks);
-        let units = [Unit { word: "attack", count: attacks }, Unit { word: "benign case", count: benign }];
+        let trials = u64::from(self.repetitions);
+        let units =
+            [("attack", attacks), ("benign case", benign)].map(|(word, count)| Unit { word, count, trials });
         units.into_iter().filter(|unit| unit.count > 0).collect()
     }
 

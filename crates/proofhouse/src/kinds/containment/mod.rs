@@ -7,7 +7,7 @@
 
 use proofhouse_ledger::record::Kind;
 
-use crate::kinds::{FlagSet, Row, erased};
+use crate::kinds::{FlagSet, OwnFormat, Row, erased};
 
 mod agent;
 mod answer;
@@ -22,6 +22,7 @@ mod gate;
 mod glob;
 mod import;
 mod lane;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
@@ -74,6 +75,12 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    formats: &[OwnFormat {
+        name: "containment-case",
+        about: "A case of a containment suite",
+        schema: || schemars::schema_for!(Case),
+    }],
+    measures: measures::measures,
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

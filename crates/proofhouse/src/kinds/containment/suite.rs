@@ -22,6 +22,7 @@ use crate::spine::suite::load::{DatasetFacts, in_order};
 use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Problems, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
+use crate::spine::tally::{EXPENSES, TIMED};
 
 mod file;
 mod rows;
@@ -135,7 +136,7 @@ impl VariantSpec {
 pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Problems> {
     let (file, mut checker, warnings) = loading.file::<ContainmentFile>()?;
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     loading.check_overrides(&mut checker);
     let contract = compiled(&mut checker, &file.policy, &[Step::Key("policy")]);
     let variants = variants(&mut checker, &file, contract.as_ref());
@@ -205,7 +206,8 @@ fn common(file: &ContainmentFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 

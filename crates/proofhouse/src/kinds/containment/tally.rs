@@ -21,6 +21,8 @@ use crate::spine::tally::{GateTerms, OwnTally};
 
 mod lane;
 mod python;
+#[cfg(test)]
+mod tests;
 
 /// What a receipt says that the tally needs.
 #[derive(Debug, Clone, PartialEq)]

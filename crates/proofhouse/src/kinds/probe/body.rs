@@ -11,7 +11,7 @@ use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
-use crate::stats::decisions::Unit;
+use crate::stats::decisions::{Unit, foreseen_calibration};
 
 impl SuiteBody for Probe {
     type Item = Item;
@@ -28,15 +28,27 @@ impl SuiteBody for Probe {
     fn factors(&self, loaded: &Loaded) -> String {
         let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
         let wordings = self.wordings.factor();
-        format!("{cases} cases{wordings} x {targets} targets x {} repetitions", self.repetitions)
+        let labels = match &self.calibration {
+            Some(calibration) => format!(", and {} labelled answers", calibration.count),
+            None => String::new(),
+        };
+        format!("{cases} cases{wordings} x {targets} targets x {} repetitions{labels}", self.repetitions)
     }
 
     fn described(&self) -> String {
-        self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name())).collect()
+        let judges =
+            self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name()));
+        let mut text: String = judges.collect();
+        if let Some(calibration) = &self.calibration {
+            let (right, wrong) = calibration.kinds();
+            text.push_str(&format!("calibration: {}\n", foreseen_calibration(right, wrong)));
+        }
+        text
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
-        vec![Unit { word: "case", count: loaded.case_count }]
+        let trials = self.wordings.per_case() * u64::from(self.repetitions);
+        vec![Unit { word: "case", count: loaded.case_count, trials }]
     }
 
     fn is_reworded(&self) -> bool {

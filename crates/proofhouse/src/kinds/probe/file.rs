@@ -68,6 +68,9 @@ pub(crate) struct ProbeFile {
     /// How judges' scores become one verdict.
     #[serde(default)]
     pub(crate) scoring: ScoringFile,
+    /// Answers whose right verdict is known: they tell how often the judges err, and rates are corrected by it.
+    #[serde(default)]
+    pub(crate) calibration: Option<CalibrationFile>,
     /// What has to hold for the run's exit code to be 0; no part of the run's identity.
     #[serde(default)]
     pub(crate) gate: Option<Gate>,
@@ -86,4 +89,16 @@ pub(crate) struct ScoringFile {
     /// The score that decides: a judge's name or `weighted_mean`; default: the only judge, else the weighted mean.
     #[serde(default)]
     pub(crate) primary: Option<String>,
+}
+
+/// Answers whose right verdict is known.
+#[derive(Debug, Clone, Default, PartialEq, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CalibrationFile {
+    /// Files of labelled answers, read after those written here: cases that also have `output` and `right`.
+    #[serde(default)]
+    pub(crate) datasets: Vec<DatasetFile>,
+    /// Labelled answers written in the suite itself: cases that also have `output`, the answer, and `right`, true or false.
+    #[serde(default)]
+    pub(crate) cases: Vec<InlineCase>,
 }

@@ -5,6 +5,7 @@ use proofhouse_ledger::record::Kind;
 
 mod advisers;
 mod body;
+mod calibration;
 mod file;
 mod metrics;
 mod plan;
@@ -22,10 +23,12 @@ pub(super) const ROW: Row = Row {
     is_meant: |_| false,
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
-    tally: |_| Box::new(tally::ProbeTally),
+    tally: |config| Box::new(tally::ProbeTally::new(config)),
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
+    formats: &[],
+    measures: |_| Vec::new(),
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

@@ -6,6 +6,7 @@ use std::vec::IntoIter;
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::Probe;
+use super::calibration::Calibration;
 use crate::spine::plan::Trial;
 use crate::spine::suite::{Case, CaseStream, Lacking, Problems, Suite, Wording, Wordings};
 
@@ -16,13 +17,15 @@ pub(crate) enum Item {
     Asked(Arc<Case>),
     /// A wording of this case that its generator could not make, and why.
     Missing(Arc<Case>, Arc<str>),
+    /// A labelled answer, which is judged and never asked for.
+    Labelled(Arc<Case>),
 }
 
 impl Item {
     /// The case.
     pub(super) fn case(&self) -> &Case {
         match self {
-            Item::Asked(case) | Item::Missing(case, _) => case,
+            Item::Asked(case) | Item::Missing(case, _) | Item::Labelled(case) => case,
         }
     }
 }
@@ -36,6 +39,8 @@ pub(super) struct Trials<'a> {
     wordings: &'a Wordings,
     repetitions: u32,
     cases: CaseStream,
+    /// What judges are tried on, behind all cases and in the place of the first slot.
+    labelled: Option<CaseStream>,
     /// The case whose turn it is as it stands, and the other wordings of it that are left.
     case: Option<(Arc<Case>, IntoIter<Wording>)>,
     /// Its id, shared by its trials.
@@ -50,11 +55,13 @@ impl<'a> Trials<'a> {
     pub(super) fn new(suite: &'a Suite, probe: &'a Probe) -> Self {
         let (cases, repetitions, wordings) = (probe.cases(), probe.repetitions, &probe.wordings);
         let (case, case_id, current) = (None, Arc::from(""), None);
+        let labelled = probe.calibration.as_ref().map(Calibration::answers);
         Trials {
             suite,
             wordings,
             repetitions,
             cases,
+            labelled,
             case,
             case_id,
             current,
@@ -66,6 +73,10 @@ impl<'a> Trials<'a> {
 
     fn advance(&mut self) {
         self.index += 1;
+        if let Some((_, Item::Labelled(_), _)) = &self.current {
+            self.current = None;
+            return;
+        }
         self.repetition += 1;
         if self.repetition == self.repetitions {
             self.repetition = 0;
@@ -89,9 +100,10 @@ impl<'a> Trials<'a> {
             };
             return Some(Ok((Some(variant_id), item, fingerprint)));
         }
-        let case = match self.cases.next()? {
-            Ok(case) => case,
-            Err(problems) => return Some(Err(problems)),
+        let case = match self.cases.next() {
+            Some(Ok(case)) => case,
+            Some(Err(problems)) => return Some(Err(problems)),
+            None => return self.labelled(),
         };
         let wordings = self.wordings.of(&case.id, &case);
         let fingerprint = Digest::of(case.input.as_bytes());
@@ -99,6 +111,18 @@ impl<'a> Trials<'a> {
         self.case_id = Arc::from(own.id.as_str());
         self.case = Some((Arc::clone(&own), wordings.into_iter()));
         Some(Ok((None, Item::Asked(own), fingerprint)))
+    }
+
+    /// The next labelled answer.
+    fn labelled(&mut self) -> Option<Result<Planned, Problems>> {
+        let answer = match self.labelled.as_mut()?.next()? {
+            Ok(answer) => answer,
+            Err(problems) => return Some(Err(problems)),
+        };
+        self.case = None;
+        self.case_id = Arc::from(answer.id.as_str());
+        let fingerprint = Digest::of(answer.input.as_bytes());
+        Some(Ok((None, Item::Labelled(Arc::new(answer)), fingerprint)))
     }
 }
 

@@ -6,13 +6,15 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::{Digest, Json};
 
+use super::calibration::{self, Calibration};
 use super::file::{ProbeFile, ScoringFile};
 use super::metrics::METRICS;
 use crate::family::judge::{self, JudgeConfig, Panel};
+use crate::family::target::Template;
 use crate::spine::suite::cases::{CaseRules, CaseStream, Checked, Inputs};
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::dataset::Dataset;
-use crate::spine::suite::file::{Fields, Format};
+use crate::spine::suite::file::{DatasetFile, Fields, Format};
 use crate::spine::suite::identity::{json, named};
 use crate::spine::suite::kind::{Loading, Read};
 use crate::spine::suite::load::{DatasetFacts, in_order};
@@ -21,6 +23,7 @@ use crate::spine::suite::problem::{Code, Problems, did_you_mean, listed, quoted}
 use crate::spine::suite::scan::Scan;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::spine::tally::{EXPENSES, TIMED};
 use crate::text::complaint::Complaint;
 
 /// The name that means the weighted mean, and so no judge.
@@ -39,6 +42,8 @@ pub struct Probe {
     pub scoring: Scoring,
     /// Other wordings of every case.
     pub wordings: Wordings,
+    /// Labelled answers, which judges are tried on.
+    pub calibration: Option<Calibration>,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) case_count: u64,
 }
@@ -94,6 +99,9 @@ impl Probe {
         settings.set("prompt", self.prompt.as_str());
         settings.set("repetitions", self.repetitions);
         settings.set("scoring", Json::Object(scoring));
+        if let Some(calibration) = &self.calibration {
+            settings.set("calibration", calibration.settings());
+        }
         if self.wordings.per_case() > 1 {
             settings.set("vary", self.wordings.settings());
         }
@@ -131,31 +139,52 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
     loading.check_overrides(&mut checker);
     let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
     let wordings = wordings::read(&mut checker, &file.vary, own_seed);
-    let datasets = find_datasets(&mut checker, &file, loading);
-    let rules = template.map(|prompt| CaseRules {
+    let datasets = find_datasets(&mut checker, (&[], &file.datasets), loading);
+    let rules_of = |prompt: Template, labelled: bool| CaseRules {
         prompt,
         judges: file.judges.0.iter().map(|(name, _)| name.clone()).collect(),
         needs_expected: file.judges.0.iter().map(|(_, judge)| judge.needs_expected()).collect(),
-    });
+        labelled,
+    };
+    let labelled = template.clone().map(|prompt| rules_of(prompt, true));
+    let rules = template.map(|prompt| rules_of(prompt, false));
+    let labels = calibration::find(&mut checker, &file, loading);
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     // Rows are read with the prompt and the fields that are known to be right, or not at all.
-    let (Some(rules), true) = (rules, well_read) else { return Err(in_order(checker.problems)) };
+    let (Some(rules), Some(labelled), true) = (rules, labelled, well_read) else {
+        return Err(in_order(checker.problems));
+    };
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
         datasets.iter().map(|(_, dataset, fields)| (Arc::clone(dataset), fields.clone())).collect();
-    let scan = Scan { tree: loading.tree, rules: &rules, inline: &inline, datasets: &sources };
+    let tags = file.gate.iter().flat_map(|gate| gate.per_tag.keys()).map(String::as_str).collect();
+    let scan =
+        Scan { tree: loading.tree, under: &[], rules: &rules, inline: &inline, datasets: &sources, tags };
     let mut found = scan.run();
-    let facts = dataset_facts(&mut checker, &file, &datasets, &found.datasets);
+    let missing = scan.tags.iter().filter(|tag| !found.tags.contains(**tag));
+    let missing: Vec<String> = missing.map(|tag| quoted(tag)).collect();
+    if !missing.is_empty() {
+        let what =
+            format!("no case has the tag {} of the gate, so that it cannot be judged", missing.join(" or "));
+        found.warnings.push(what);
+    }
+    let mut facts = dataset_facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);
+    let calibration = match &file.calibration {
+        Some(written) => Some(calibration::read(&mut checker, (written, labels), labelled, &mut found)),
+        None => None,
+    };
     checker.problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
     checker.problems.append(&mut found.problems);
     if !checker.problems.is_empty() {
         return Err(Problems::new(checker.problems));
     }
     warnings.append(&mut found.warnings);
-    let checked = datasets.into_iter().zip(&facts);
-    let datasets =
-        checked.map(|((_, dataset, fields), facts)| Checked { dataset, fields, digest: facts.sha256 });
+    let datasets = checked(datasets, &facts);
+    let calibration = calibration.map(|(calibration, of_labels)| {
+        facts.extend(of_labels);
+        calibration
+    });
     let case_count = loading.overrides.limit.map_or(found.count, |limit| limit.min(found.count));
     let probe = Probe {
         repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
@@ -163,12 +192,14 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         judges: file.judges.0.clone(),
         scoring,
         wordings,
-        inputs: Arc::new(Inputs { rules, inline, datasets: datasets.collect() }),
+        calibration,
+        inputs: Arc::new(Inputs { rules, inline, datasets }),
         case_count,
     };
     let suite = common.suite(loading.overrides, Kind::Probe, probe.settings());
     let per_case = probe.wordings.per_case() * suite.targets.len() as u64 * u64::from(probe.repetitions);
-    let trial_count = case_count * per_case;
+    let labels = probe.calibration.as_ref().map_or(0, |calibration| calibration.count);
+    let trial_count = case_count * per_case + labels;
     Ok(Read { suite, body: probe, datasets: facts, case_count, trial_count, warnings })
 }
 
@@ -182,7 +213,8 @@ fn common(file: &ProbeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 
@@ -260,13 +292,25 @@ fn scoring(checker: &mut Checker<'_>, file: &ProbeFile, scoring: &ScoringFile) -
 }
 
 /// The datasets whose path leads somewhere, each with its place in the suite's list.
-type FoundDatasets = Vec<(usize, Arc<Dataset>, Fields)>;
+pub(super) type FoundDatasets = Vec<(usize, Arc<Dataset>, Fields)>;
 
-fn find_datasets(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<'_>) -> FoundDatasets {
+/// A list of datasets, and the keys that lead to it.
+pub(super) type WrittenDatasets<'f> = (&'f [Step<'f>], &'f [DatasetFile]);
+
+/// The way to a key of a dataset.
+fn at<'s>(under: &[Step<'s>], index: usize, key: &'s str) -> Vec<Step<'s>> {
+    [under, &[Step::Key("datasets"), Step::Index(index), Step::Key(key)]].concat()
+}
+
+pub(super) fn find_datasets(
+    checker: &mut Checker<'_>,
+    (under, written): WrittenDatasets<'_>,
+    loading: &Loading<'_>,
+) -> FoundDatasets {
     let base = loading.base();
     let mut found = Vec::new();
-    for (index, dataset) in file.datasets.iter().enumerate() {
-        let steps = [Step::Key("datasets"), Step::Index(index), Step::Key("path")];
+    for (index, dataset) in written.iter().enumerate() {
+        let steps = at(under, index, "path");
         let format = dataset.format.or_else(|| Format::of_path(&dataset.path));
         if format.is_none() {
             let what = format!("the format of {} is not clear from its name", quoted(&dataset.path));
@@ -276,7 +320,7 @@ fn find_datasets(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<
         if let Some(written) = &dataset.sha256
             && let Err(error) = written.parse::<Digest>()
         {
-            let steps = [Step::Key("datasets"), Step::Index(index), Step::Key("sha256")];
+            let steps = at(under, index, "sha256");
             checker.complain(Code::BadValue, &steps, error.to_string()).hint =
                 Some(format!("`sha256sum {}` prints it", dataset.path));
         }
@@ -300,24 +344,24 @@ fn find_datasets(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<
 }
 
 /// Compares what was read with what the suite says, for every dataset that was read to its end.
-fn dataset_facts(
+pub(super) fn dataset_facts(
     checker: &mut Checker<'_>,
-    file: &ProbeFile,
+    (under, list): WrittenDatasets<'_>,
     datasets: &FoundDatasets,
     found: &[Option<(Digest, u64)>],
 ) -> Vec<DatasetFacts> {
     let mut facts = Vec::new();
     for ((index, dataset, fields), found) in datasets.iter().zip(found) {
         let Some((sha256, rows)) = *found else { continue };
-        let written = &file.datasets[*index];
+        let written = &list[*index];
         if rows == 0 {
-            let steps = [Step::Key("datasets"), Step::Index(*index), Step::Key("path")];
+            let steps = at(under, *index, "path");
             checker.complain(Code::Empty, &steps, format!("{} has no rows", quoted(&written.path))).hint =
                 Some("take it out, or check that it was written to its end".to_owned());
         }
         let expected = written.sha256.as_deref().and_then(|text| text.parse::<Digest>().ok());
         if let Some(expected) = expected.filter(|expected| *expected != sha256) {
-            let steps = [Step::Key("datasets"), Step::Index(*index), Step::Key("sha256")];
+            let steps = at(under, *index, "sha256");
             let what = format!("{} is not the file that the suite names", quoted(&written.path));
             let problem = checker.complain(Code::HashMismatch, &steps, what);
             problem.notes = vec![
@@ -335,4 +379,10 @@ fn dataset_facts(
         });
     }
     facts
+}
+
+/// Datasets with the digests that they had when they were read.
+pub(super) fn checked(datasets: FoundDatasets, facts: &[DatasetFacts]) -> Vec<Checked> {
+    let known = datasets.into_iter().zip(facts);
+    known.map(|((_, dataset, fields), facts)| Checked { dataset, fields, digest: facts.sha256 }).collect()
 }

@@ -11,7 +11,7 @@ use super::Probe;
 use super::advisers::Advisers;
 use super::plan::Item;
 use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
-use crate::family::target::{Chat, Reply, Request, Target};
+use crate::family::target::{Chat, Outcome, Reply, Request, Target};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
@@ -84,7 +84,16 @@ impl ProbeWork {
             None => Vec::new(),
         };
         let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
-        let passed = verdict.and_then(|verdict| verdict.passed);
+        let said = verdict.and_then(|verdict| verdict.passed);
+        let calibration = case.label.as_ref().map(|(_, right)| {
+            Json::Object(Object::from_iter([
+                ("right", Json::from(*right)),
+                ("said", said.map_or(Json::Null, Json::from)),
+            ]))
+        });
+        // A labelled answer tells something of the judges, and nothing of a target.
+        let passed = said.filter(|_| calibration.is_none());
+        let advice = self.said(advice);
         let said = Assessment {
             status,
             error_type,
@@ -100,6 +109,8 @@ impl ProbeWork {
             input: &case.input,
             output,
             expected: &case.expected,
+            advice: advice.as_ref(),
+            calibration: calibration.as_ref(),
             judge: &judge,
             response: about.as_ref(),
             tags: &case.tags,
@@ -119,12 +130,44 @@ impl ProbeWork {
             input: "",
             output: &null,
             expected: &case.expected,
+            advice: None,
+            calibration: None,
             judge: &judge,
             response: None,
             tags: &case.tags,
         };
         body.push(&mut lines.record, &self.writer.head(trial, said, &Timer::start().timing()));
         TrialResult { status: Status::Skipped, passed: None }
+    }
+
+    /// What the models that judges asked said, in full.
+    fn said(&self, advice: &BTreeMap<usize, Vec<Advice>>) -> Option<Json> {
+        let mut all = Object::new();
+        for (at, advice) in advice {
+            let said = self.panel.said(*at, advice).into_iter().map(|(model, score, text)| {
+                let score = score.map_or(Json::Null, Json::Number);
+                let text = text.map_or(Json::Null, |text| Json::from(text.as_str()));
+                (model, Json::Object(Object::from_iter([("score", score), ("text", text)])))
+            });
+            let said: Object = said.collect();
+            if said.iter().next().is_some() {
+                all.set(&self.judges[*at], Json::Object(said));
+            }
+        }
+        let said_nothing = all.iter().next().is_none();
+        (!said_nothing).then(|| Json::Object(all))
+    }
+
+    /// What is judged: what was stored or given, or else what the target says.
+    async fn reply(&self, trial: &Trial, case: &Case) -> Reply {
+        match (&case.label, &self.stored) {
+            (Some((output, _)), _) => Reply::new(Outcome::Answered, Some(output.clone())),
+            (None, Some(stored)) => stored.reply(&trial.record_id),
+            (None, None) => {
+                let chat = Chat::ask(case.input.as_str(), self.seed(trial), trial.repetition);
+                self.targets[trial.slot].chat(&chat).await
+            }
+        }
     }
 
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
@@ -143,9 +186,10 @@ impl Work<Item> for ProbeWork {
             return None;
         }
         let request = Request { input: &case.input, seed: self.seed(trial), repetition: trial.repetition };
-        let reply = match &self.stored {
-            Some(stored) => stored.reply(&trial.record_id),
-            None => self.targets[trial.slot].at_once(&request)?,
+        let reply = match (&case.label, &self.stored) {
+            (Some((output, _)), _) => Reply::new(Outcome::Answered, Some(output.clone())),
+            (None, Some(stored)) => stored.reply(&trial.record_id),
+            (None, None) => self.targets[trial.slot].at_once(&request)?,
         };
         let advice = BTreeMap::new();
         (reply.delay_ms == 0).then(|| self.write(lines, (trial, case), (&reply, &advice), &timer.timing()))
@@ -156,11 +200,7 @@ impl Work<Item> for ProbeWork {
             for GroupTrial { trial, item, .. } in group {
                 let case = item.case();
                 let timer = Timer::start();
-                let chat = Chat::ask(case.input.as_str(), self.seed(&trial), trial.repetition);
-                let reply = match &self.stored {
-                    Some(stored) => stored.reply(&trial.record_id),
-                    None => self.targets[trial.slot].chat(&chat).await,
-                };
+                let reply = self.reply(&trial, case).await;
                 let timing = timer.timing_of(&reply);
                 let advice = self.hear(&trial, case, &reply).await;
                 let mut lines = TrialLines::default();

@@ -29,7 +29,7 @@ mod work;
 
 pub use aggregate::{Run, aggregate};
 pub use characteristics::{
-    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity,
+    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity, told_apart,
 };
 pub use exact::conditional_p_value;
 pub use findings::{Finder, Terms, VariantRuns};
@@ -58,6 +58,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
+    formats: &[],
+    measures: |_| Vec::new(),
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -19,6 +19,7 @@ use crate::spine::suite::load::in_order;
 use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Problems};
 use crate::spine::suite::tree::{Kind as Node, Step, Tree};
+use crate::spine::tally::{EXPENSES, TIMED};
 
 mod cases;
 mod file;
@@ -277,11 +278,15 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<RobustnessBody>, Proble
         determinism: &file.determinism,
         targets: &tools.targets,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     };
     match tools.from_suite {
-        true => checker.common(&common),
-        false => checker.common(&Common { targets: &[], metrics: common.metrics.clone(), ..common }),
+        true => checker.common(&common, loading.overrides),
+        false => {
+            let nobody = Common { targets: &[], metrics: common.metrics.clone(), ..common };
+            checker.common(&nobody, loading.overrides);
+        }
     }
     let mut body = RobustnessBody {
         mode: mode(&mut checker, &file).map(file::ModeName::as_str),

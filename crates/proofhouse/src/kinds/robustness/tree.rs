@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{FailureStage, Mode, RobustnessRecord, Status};
 use proofhouse_ledger::summary::robustness::Aggregate;
-use proofhouse_ledger::{Json, RecordId};
-use serde::Serialize;
+use proofhouse_ledger::telemetry::TrialTimes;
+use proofhouse_ledger::{RecordId, config};
+use serde::{Deserialize, Serialize};
 
 use super::aggregate::{Run, aggregate};
 
@@ -50,9 +51,24 @@ struct GenerationFailure<'a> {
     generator: &'a str,
     attempt: u64,
     base_instruction: &'a str,
-    ai_output: &'a str,
-    failure_reasons: Vec<&'a str>,
+    ai_output: String,
+    failure_reasons: Vec<String>,
     timestamp_utc: Option<String>,
+}
+
+/// What a record says of the rewriting model, as far as this export tells it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Generation {
+    rejections: Vec<Rejection>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rejection {
+    attempt: u64,
+    ai_output: String,
+    failure_reasons: Vec<String>,
 }
 
 /// `metadata.json` of the whole run.
@@ -189,11 +205,8 @@ impl Tree {
 /// Reads what telemetry knows: record → when it started and how long the tool ran.
 pub fn timings(telemetry: &[u8]) -> BTreeMap<RecordId, Timing> {
     let line = |line: &[u8]| {
-        let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-        let record_id = serde_json::from_value(value.get("record_id")?.clone()).ok()?;
-        let started_at = value.get("started_at")?.as_str()?.to_owned();
-        let duration_ms = value.get("latency_ms")?.as_f64()?.round() as u64;
-        Some((record_id, Timing { started_at, duration_ms }))
+        let TrialTimes { record_id, started_at, latency_ms } = serde_json::from_slice(line).ok()?;
+        Some((record_id, Timing { started_at, duration_ms: latency_ms.round() as u64 }))
     };
     telemetry.split(|byte| *byte == b'\n').filter_map(line).collect()
 }
@@ -256,18 +269,14 @@ fn summary<'a>(
 
 /// What the guard refused last, if it refused anything for this variant.
 fn generation_failure<'a>(record: &'a RobustnessRecord, base: &'a str) -> Option<GenerationFailure<'a>> {
-    let Some(Json::Array(rejections)) = record.generation.get("rejections") else { return None };
-    let last = rejections.last()?;
-    let reasons = match last.get("failure_reasons") {
-        Some(Json::Array(reasons)) => reasons.iter().filter_map(Json::as_str).collect(),
-        _ => Vec::new(),
-    };
+    let Generation { mut rejections } = config::part(&record.generation);
+    let Rejection { attempt, ai_output, failure_reasons } = rejections.pop()?;
     Some(GenerationFailure {
         generator: record.generator.as_deref().unwrap_or_default(),
-        attempt: last.get("attempt").and_then(Json::as_f64).unwrap_or_default() as u64,
+        attempt,
         base_instruction: base,
-        ai_output: last.get("ai_output").and_then(Json::as_str).unwrap_or_default(),
-        failure_reasons: reasons,
+        ai_output,
+        failure_reasons,
         timestamp_utc: Some(to_the_second(&record.started_at)),
     })
 }

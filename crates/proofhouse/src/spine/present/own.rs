@@ -37,6 +37,8 @@ pub struct OwnPresentation {
     pub(crate) spares: bool,
     /// Trials that count for nothing.
     pub(crate) left_out: fn(&Summary) -> u64,
+    /// What those are called.
+    pub(crate) left_out_as: &'static str,
     /// Cases that nobody is scored against, and what that is called.
     pub(crate) excluded: fn(&Summary) -> BTreeSet<&str>,
     pub(crate) excluded_because: &'static str,
@@ -59,6 +61,7 @@ impl OwnPresentation {
         rates: None,
         spares: false,
         left_out: |_| 0,
+        left_out_as: "left out",
         excluded: |_| BTreeSet::new(),
         excluded_because: "left out",
         partly: "flaky: repetitions disagree",

@@ -1,7 +1,8 @@
 //! The dispatcher: one loop that starts groups of trials and hands their records to the writer.
 //!
-//! It runs on one thread. A trial that is done at once costs no task; a group that takes its time is a future among at
-//! most `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
+//! It runs on one thread, so that stopping, spending and counting are decided in one place and one order; what blocks (programs in
+//! the sandbox) goes to threads of its own and comes back as a future. A trial that is done at once costs no task; a group that takes its
+//! time is a future among at most `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub enum Ending {
     Complete,
     /// A signal, by its number.
     Signal(i32),
-    /// The budget is used up; so many US dollars are spent.
+    /// The budget is used up; this many US dollars are spent.
     Budget(f64),
     /// The run's deadline passed.
     Deadline,
@@ -118,6 +119,7 @@ pub(crate) fn execute<I: Send + 'static>(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ExecuteError::Runtime)?;
     let mut found = std::mem::take(&mut open.found);
+    // The telemetry of a run that is being replaced was copied into the new one: new lines go behind it.
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
@@ -213,6 +215,7 @@ struct Dispatcher<'a, I> {
     budget: Option<Arc<Budget>>,
     work: Arc<dyn Work<I>>,
     sender: RecordSender,
+    /// Without a bound of its own: no more than the trials of the groups in flight can be in it.
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
     /// So many trials are in `records.jsonl` already, the first of the plan or of its part.
@@ -255,6 +258,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         let mut flying = JoinSet::new();
         let mut group: Vec<GroupTrial<I>> = Vec::new();
         let mut start = 0;
+        // A resumed run that nobody looks back on skips what it has without making those trials; otherwise each is looked up.
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
@@ -273,6 +277,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if self.budget.as_ref().is_some_and(|budget| budget.is_empty()) {
                 break;
             }
+            // A known trial joins its group all the same: a policy that stops early has to see how it ended.
             if known || !self.at_once(&trial, &item)? {
                 group.push(GroupTrial { trial, item, done });
             }
@@ -336,6 +341,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         flying: &mut JoinSet<()>,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(), Ending> {
+        // Nothing but earlier records: there is nothing to carry out.
         if group.iter().all(|step| step.done.is_some()) {
             group.clear();
             return Ok(());

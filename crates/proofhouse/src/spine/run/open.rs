@@ -220,7 +220,7 @@ pub fn receipt_path(paths: &RunPaths) -> String {
 fn refuse_odd_names(paths: &RunPaths) -> Result<(), OpenError> {
     let refuse = |why| Err(OpenError::Name { dir: paths.dir.clone(), why });
     match paths.dir.file_name() {
-        None => refuse("it has no name of its own that its sidecars could stand beside"),
+        None => refuse("it has no name of its own, and its sidecars are named after it"),
         Some(_) if paths.is_own() => refuse("such names are for runs that replace another"),
         Some(_) => Ok(()),
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::CALIBRATION;
 use proofhouse_ledger::{Digest, Json};
 
 use super::dataset::{Dataset, Rows};
@@ -27,6 +28,8 @@ pub struct Case {
     pub tags: Vec<String>,
     /// Indices of the judges of this case; all of them for `None`.
     pub judges: Option<Vec<usize>>,
+    /// For a labelled answer: the answer, and whether it is right.
+    pub label: Option<(Json, bool)>,
 }
 
 /// How rows become cases, the same for all rows of a suite.
@@ -36,6 +39,8 @@ pub(crate) struct CaseRules {
     pub(crate) judges: Vec<String>,
     /// For each judge, whether a case without `expected` cannot be judged by it.
     pub(crate) needs_expected: Vec<bool>,
+    /// Whether rows are labelled answers, with `output` and `right`.
+    pub(crate) labelled: bool,
 }
 
 /// Why a row is not a case.
@@ -70,7 +75,15 @@ impl CaseRules {
         fields: &Fields,
         format: Option<Format>,
     ) -> Result<Case, RowFault> {
-        let id = id(&row, fields.column("id"), format.is_none())?;
+        let mut id = id(&row, fields.column("id"), format.is_none())?;
+        if id.starts_with(CALIBRATION) {
+            return Err(RowFault {
+                code: Code::BadValue,
+                field: Some(fields.column("id").to_owned()),
+                what: format!("the id begins with `{CALIBRATION}`"),
+                hint: "such ids are those of labelled answers in records; choose another one".to_owned(),
+            });
+        }
         let mut input = String::new();
         let rendered = self.prompt.render(&mut input, |name, out| match row.get(fields.column(name)) {
             None | Some(Json::Null) => false,
@@ -109,7 +122,12 @@ impl CaseRules {
         if expected == Json::Null {
             self.check_without_expected(judges.as_deref(), fields.column("expected"))?;
         }
-        Ok(Case { id, input, expected, tags, judges })
+        let mut label = None;
+        if self.labelled {
+            id.insert_str(0, CALIBRATION);
+            label = Some(label_of(&mut row)?);
+        }
+        Ok(Case { id, input, expected, tags, judges, label })
     }
 
     /// A judge that compares with nothing would leave every trial of the case without a verdict.
@@ -157,6 +175,32 @@ impl CaseRules {
         indices.sort_unstable();
         Ok(indices)
     }
+}
+
+/// The answer of a row, and whether it is right.
+fn label_of(row: &mut Object) -> Result<(Json, bool), RowFault> {
+    let missing = |field: &str| RowFault {
+        code: Code::MissingKey,
+        field: None,
+        what: format!("the labelled answer has no `{field}`"),
+        hint: "it has an `output`, and `right: true` or `right: false`".to_owned(),
+    };
+    let output = row.remove("output").ok_or_else(|| missing("output"))?;
+    let right = match row.get("right") {
+        None | Some(Json::Null) => return Err(missing("right")),
+        Some(Json::Bool(right)) => *right,
+        Some(Json::String(text)) if text.eq_ignore_ascii_case("true") => true,
+        Some(Json::String(text)) if text.eq_ignore_ascii_case("false") => false,
+        Some(other) => {
+            return Err(RowFault {
+                code: Code::WrongType,
+                field: Some("right".to_owned()),
+                what: format!("`right` is {}", quoted(&other.to_string())),
+                hint: "whether the answer is right: `true` or `false`".to_owned(),
+            });
+        }
+    };
+    Ok((output, right))
 }
 
 fn id(row: &Object, column: &str, inline: bool) -> Result<String, RowFault> {

@@ -249,6 +249,26 @@ pub struct Gate {
     /// Metric of the summary → the least and the most that it may be for each slot.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricLimits>,
+    /// Slot → what its tokens cost, for the metric `cost_usd`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, PriceFile>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriceFile {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; without it they cost as much as others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// Whether the target counts those beside the input; nobody writes it.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
+    pub cached_apart: bool,
 }
 
 /// The least and the most that a metric may be.

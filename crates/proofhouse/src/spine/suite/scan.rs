@@ -3,14 +3,14 @@
 //! Of a case it keeps eight bytes, a fingerprint of its id. Fingerprints that come twice are looked at a second time with
 //! their full ids, so a collision costs time and never a wrong message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::json::Object;
 
-use super::cases::CaseRules;
+use super::cases::{Case, CaseRules};
 use super::dataset::{Dataset, Rows};
 use super::file::Fields;
 use super::problem::{Code, MAX_REPORTED, Place, Problem, quoted};
@@ -22,9 +22,13 @@ const MAX_WARNINGS: usize = 20;
 /// What there is to be scanned.
 pub(crate) struct Scan<'a> {
     pub(crate) tree: &'a Tree,
+    /// The keys that lead to what is scanned; none for the suite itself.
+    pub(crate) under: &'a [&'a str],
     pub(crate) rules: &'a CaseRules,
     pub(crate) inline: &'a [Object],
     pub(crate) datasets: &'a [(Arc<Dataset>, Fields)],
+    /// Tags that somebody asks for.
+    pub(crate) tags: Vec<&'a str>,
 }
 
 /// What the first pass found.
@@ -33,6 +37,8 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) count: u64,
+    /// Those of the tags asked for that a case has.
+    pub(crate) tags: BTreeSet<String>,
     /// Digest and rows of each dataset that could be read to its end.
     pub(crate) datasets: Vec<Option<(Digest, u64)>>,
 }
@@ -44,9 +50,15 @@ impl Scan<'_> {
         let mut silenced = 0;
         for (index, row) in self.inline.iter().enumerate() {
             match self.rules.case(row.clone(), &Fields::default(), None) {
-                Ok(case) => fingerprints.push(fingerprint(&case.id)),
+                Ok(case) => {
+                    fingerprints.push(fingerprint(&case.id));
+                    self.note_tags(&case, &mut found);
+                }
                 Err(fault) => {
-                    let prefix = format!("cases[{index}]");
+                    let prefix = format!(
+                        "{}cases[{index}]",
+                        self.under.iter().map(|key| format!("{key}.")).collect::<String>()
+                    );
                     let mut problem = fault.into_problem(|steps| self.inline_place(index, steps));
                     problem.path =
                         if problem.path.is_empty() { prefix } else { format!("{prefix}.{}", problem.path) };
@@ -72,8 +84,14 @@ impl Scan<'_> {
         found
     }
 
+    fn note_tags(&self, case: &Case, found: &mut Found) {
+        let asked = case.tags.iter().filter(|tag| self.tags.contains(&tag.as_str()));
+        asked.for_each(|tag| found.tags.extend((!found.tags.contains(tag)).then(|| tag.clone())));
+    }
+
     fn inline_place(&self, index: usize, steps: &[Step<'_>]) -> Place {
-        let steps = [&[Step::Key("cases"), Step::Index(index)], steps].concat();
+        let under: Vec<Step<'_>> = self.under.iter().map(|key| Step::Key(key)).collect();
+        let steps = [&under[..], &[Step::Key("cases"), Step::Index(index)], steps].concat();
         self.tree.place(self.tree.root, &steps)
     }
 
@@ -100,6 +118,7 @@ impl Scan<'_> {
                     Ok(case) => {
                         count += 1;
                         fingerprints.push(fingerprint(&case.id));
+                        self.note_tags(&case, found);
                         keep_warnings(&mut rows.warnings, &mut found.warnings, silenced);
                         continue;
                     }

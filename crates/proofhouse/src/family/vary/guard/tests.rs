@@ -37,7 +37,7 @@ fn refused(base: &str, answer: &str, expected: &[&str]) {
 }
 
 #[test]
-fn examples_of_the_seed() {
+fn examples_of_the_proposal() {
     doubtful(REGEX, "Compile common email patterns into regex objects.", &["removed_content:list"]);
     accepted_strictly(CACHE, "Design a straightforward in-memory cache with get and set operations.");
     doubtful(
@@ -62,13 +62,13 @@ fn examples_of_the_seed() {
 }
 
 #[test]
-fn the_failure_of_the_seed() {
+fn the_failure_of_the_proposal() {
     let answer = "Compile email patterns into regex objects and test them thoroughly.";
     refused(REGEX, answer, &["forbidden_token:test", "adds_requirement"]);
 }
 
 #[test]
-fn rejections_of_the_seed() {
+fn rejections_of_the_proposal() {
     refused(
         CACHE,
         "Design a simple in-memory cache with get, set and eviction operations.",

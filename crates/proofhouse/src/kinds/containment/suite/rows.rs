@@ -128,7 +128,7 @@ pub(super) fn scan(tree: &Tree, sources: &Sources, mut each: impl FnMut(&Case)) 
         Ok(case) if is_canary(&case.case_id) => {
             let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
             let problem = Problem::new(Code::BadValue, place(), what);
-            found.problems.push(problem.hint("give the case another id; canaries need no writing down"));
+            found.problems.push(problem.hint("give the case another id; canaries are added by the program"));
         }
         Ok(case) => {
             ids.push(fingerprint(&case.case_id));

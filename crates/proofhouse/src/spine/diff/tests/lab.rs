@@ -99,6 +99,8 @@ pub(super) fn line(run: &str, index: u64, row: &Row) -> String {
         output: &row.output,
         expected: &row.expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
         response: None,
         tags: &[],
     };

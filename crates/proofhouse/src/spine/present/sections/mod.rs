@@ -111,9 +111,10 @@ fn lede(facts: &Facts<'_>) -> Line {
     let (manifest, summary) = (facts.manifest, facts.summary);
     let mut text =
         format!(": {}, {} assessed", plural(summary.trials, "trial", "trials"), count(summary.assessed));
-    for (number, what) in
-        [(facts.spared(&summary.counts), "not needed"), ((facts.own.left_out)(summary), "left out")]
-    {
+    for (number, what) in [
+        (facts.spared(&summary.counts), "not needed"),
+        ((facts.own.left_out)(summary), facts.own.left_out_as),
+    ] {
         if number > 0 {
             text.push_str(&format!(", {} {what}", count(number)));
         }
