@@ -13,8 +13,11 @@ use crate::{Json, RunId, canonical};
 /// Changes whenever the same suite has to give another run id.
 const IDENTITY_VERSION: u32 = 1;
 
+/// The version of the format of resolved configurations.
+pub const SCHEMA_VERSION: &str = "1.0";
+
 /// Settings that cannot change a record.
-const NO_CONTENT: [&str; 5] = ["title", "description", "gate", "case_count", "k"];
+const NO_CONTENT: [&str; 6] = ["title", "description", "gate", "case_count", "k", "schema_version"];
 
 /// What makes a run what it is: all settings but titles, gates and places, with datasets by their digests.
 ///

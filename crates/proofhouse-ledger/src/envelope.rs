@@ -77,6 +77,9 @@ pub struct Envelope {
     pub suite_content_sha256: Option<Digest>,
     /// Equal to `sha256sum config.resolved.yaml`: every setting that took effect.
     pub spec_digest: Option<Digest>,
+    /// Equal to `sha256sum manifest.json`: toolchains, sandbox and version cannot be edited apart. Null where there is none.
+    #[serde(default)]
+    pub manifest_sha256: Option<Digest>,
     /// Whether the suite's repository had uncommitted changes.
     pub git_dirty: Option<bool>,
     /// Of the proofhouse executable.

@@ -6,11 +6,14 @@
 //! are the only code that touches them.
 #![forbid(unsafe_code)]
 
+pub mod attest;
 pub mod canonical;
 pub mod config;
 pub mod digest;
+pub mod disk;
 pub mod envelope;
 pub mod files;
+pub mod format;
 pub mod id;
 pub mod json;
 pub mod manifest;

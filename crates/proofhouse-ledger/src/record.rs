@@ -13,6 +13,7 @@ use crate::{Digest, Json, RecordId, RunId};
 mod declare;
 mod field;
 mod line;
+pub(crate) mod rules;
 mod value;
 
 mod code;
@@ -58,6 +59,20 @@ macro_rules! kinds {
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $word,)*
+                }
+            }
+
+            /// Every field of its records, in the order of a line.
+            pub(crate) fn shape(self) -> &'static [declare::Shape] {
+                match self {
+                    $(Kind::$kind => $module::SHAPE,)*
+                }
+            }
+
+            /// What fields of a record say against each other, beside what holds for all kinds.
+            pub(crate) fn contradictions(self, line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+                match self {
+                    $(Kind::$kind => $module::contradictions(line),)*
                 }
             }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::HEAD;
 use super::declare::record;
+use super::{Damage, HEAD, Line, Status};
 use crate::Json;
 
 record! {
@@ -43,6 +43,16 @@ record! {
         HEAD.input_fingerprint => PROBE.input,
         HEAD.output_sha256 => PROBE.output,
     }
+}
+
+/// Fields of a `probe` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    let (status, passed) = (line.status()?, line.get(HEAD.passed)?);
+    if status != Status::Success && (passed.is_some() || line.require(HEAD.scores)? != b"{}") {
+        wrong.push("there are scores or a verdict, and `status` says that there was no answer");
+    }
+    Ok(wrong)
 }
 
 #[cfg(test)]

@@ -65,7 +65,8 @@ impl RunLock {
 
     /// Whether somebody writes here now.
     pub fn is_held(paths: &RunPaths) -> bool {
-        File::open(paths.lock()).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(paths.lock())
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 

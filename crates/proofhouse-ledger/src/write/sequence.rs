@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use super::log::Log;
+use super::log::{FileLog, Log};
 use super::state::Found;
+use crate::RunPaths;
+use crate::disk::Disk;
+use crate::files::FileError;
 use crate::part::Places;
 use crate::record::{Line, Spans};
 use crate::totals::{Facts, Totalling};
@@ -51,6 +54,18 @@ pub(super) struct Sequence<L> {
     spans: Spans,
     records_chunk: Vec<u8>,
     journal_chunk: Vec<u8>,
+}
+
+impl Sequence<FileLog> {
+    /// Opens the files of a run for appending behind what `found` says is there, and makes their names durable.
+    pub(super) fn open(disk: &dyn Disk, paths: &RunPaths, found: Found) -> Result<Self, FileError> {
+        let records = FileLog::open_on(disk, &paths.records(), found.totals.byte_count())?;
+        let journal = FileLog::open_on(disk, &paths.journal(), found.journal_bytes)?;
+        let telemetry = FileLog::open_on(disk, &paths.telemetry(), found.telemetry_bytes)?;
+        disk.sync_names(&paths.dir)?;
+        disk.sync_names(paths.parent())?;
+        Ok(Self::new(records, journal, telemetry, found))
+    }
 }
 
 impl<L: Log> Sequence<L> {

@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::{Head, Kind, Probe, Status, output_digest};
 use crate::part::Places;
+use crate::record::{Head, Kind, Probe, Status, output_digest};
 use crate::spine::Spine;
 use crate::{Digest, Json, RecordId, RunId, RunPaths};
 
@@ -174,7 +174,7 @@ proptest! {
     ) {
         let logs = Faulty::logs(budget);
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::with_logs(logs.clone(), Found::default(), durability);
+        let writer = Writer::with_logs(logs.clone(), Found::default(), durability).unwrap();
         for index in &order {
             if writer.submit(*index, &line(*index), b"").is_err() {
                 break;

@@ -127,7 +127,7 @@ impl Code {
                     return Err(Failure::say(Exit::Refused, format!("`{suite}` is there already"))
                         .hint(format!("`proofhouse run {suite}` runs it")));
                 }
-                files::write_synced(&suite, text.as_bytes())?;
+                files::write_atomic(&suite, text.as_bytes())?;
                 terminal.say(&format!("suite: {suite}"));
                 run.suite = suite;
             }

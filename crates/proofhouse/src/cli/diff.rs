@@ -6,7 +6,7 @@ use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
 
@@ -77,6 +77,9 @@ impl Diff {
             flips: self.fail_on_regressions,
         };
         let (a, b) = (paths(&self.a), paths(&self.b));
+        for paths in [&a, &b] {
+            refuse_unknown_versions(paths)?;
+        }
         let mut report =
             diff::compare(&a, &b, &options).map_err(|error| Failure::new(Exit::Usage, &error))?;
         report.tell_own(kinds::closing_changes(("A", &a), ("B", &b)));

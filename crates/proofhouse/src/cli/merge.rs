@@ -36,11 +36,14 @@ impl Merge {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         let shards = match self.shards.is_empty() {
             true => beside(&paths)?,
-            false => self.shards.iter().map(|dir| RunPaths::new(dir.as_str().trim_end_matches('/'))).collect(),
+            false => {
+                self.shards.iter().map(|dir| RunPaths::new(dir.as_str().trim_end_matches('/'))).collect()
+            }
         };
         let merging = run::begin_merge(&shards, &paths, self.overwrite)?;
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
-        let (summary, bytes) = tally::write(&merging.work, kinds::own_tally).map_err(|error| internal(&error))?;
+        let (summary, bytes) =
+            tally::write(&merging.work, kinds::own_tally).map_err(|error| internal(&error))?;
         merging.write_manifest(&bytes)?;
         if !self.skip_report {
             present::write(&merging.work, kinds::own_presentation).map_err(|error| internal(&error))?;
@@ -94,6 +97,10 @@ impl From<MergeError> for Failure {
             MergeError::Coverage(_) => (Exit::VerificationFailed, None),
             MergeError::File(_) => (Exit::Internal, None),
         };
-        Failure { hint, ..Failure::new(exit, &error) }
+        let failure = Failure::new(exit, &error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }

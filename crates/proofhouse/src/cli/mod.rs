@@ -10,6 +10,7 @@ pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
 
+mod attest;
 mod check;
 mod closing;
 mod code;
@@ -23,10 +24,13 @@ mod export;
 mod failure;
 mod init;
 mod inputs;
+mod key;
 mod lanes;
 mod launch;
 mod list;
 mod man;
+mod mcp_proxy;
+mod mcp_shim;
 mod merge;
 mod plan;
 mod progress;
@@ -37,6 +41,7 @@ mod run;
 mod schema;
 mod score;
 mod shard;
+mod sound;
 mod status;
 mod vary;
 mod verbose;
@@ -82,6 +87,7 @@ enum Command {
     Diff(diff::Diff),
     Compare(compare::Compare),
     Verify(verify::Verify),
+    Attest(attest::Attest),
     Recover(recover::Recover),
     List(list::List),
     Vary(vary::Vary),
@@ -89,6 +95,9 @@ enum Command {
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::ManPages),
+    McpProxy(mcp_proxy::McpProxy),
+    #[command(hide = true)]
+    McpShim(mcp_shim::McpShim),
 }
 
 /// Where a command's words go.
@@ -165,6 +174,7 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
+        Command::Attest(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),
         Command::List(command) => command.run(terminal),
         Command::Vary(command) => command.run(terminal),
@@ -172,6 +182,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Doctor(command) => command.run(terminal),
         Command::Completions(command) => command.run(terminal),
         Command::Man(command) => command.run(terminal),
+        Command::McpProxy(command) => command.run(terminal),
+        Command::McpShim(command) => command.run(),
     };
     match outcome {
         // `proofhouse list | head` has got what it wanted.

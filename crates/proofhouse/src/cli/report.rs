@@ -2,13 +2,12 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::write::RunLock;
-use proofhouse_ledger::{Digest, RunPaths, files};
+use proofhouse_ledger::{Digest, RunPaths, format};
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
 use crate::spine::export;
 use crate::spine::{present, tally};
@@ -45,6 +44,7 @@ impl Report {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
+        refuse_unknown_versions(&paths)?;
         let broken = |error: &dyn std::error::Error| {
             Failure::new(Exit::Internal, error)
                 .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
@@ -60,8 +60,7 @@ impl Report {
             terminal.data(&text.map_err(|error| broken(&error))?)?;
             return Ok(Exit::Ok);
         }
-        let manifest: Manifest =
-            serde_json::from_slice(&files::read(&paths.manifest())?).map_err(|error| broken(&error))?;
+        let manifest = format::read_manifest(&paths).map_err(|error| broken(&error))?;
         if Digest::of_file(&paths.records())? != manifest.records_sha256 {
             return Err(Failure::say(
                 Exit::VerificationFailed,

@@ -143,7 +143,8 @@ impl Run {
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
             Some(Lane::Auto) if self.shard.is_some() => {
                 let what = "`--lane auto` decides by a whole lane 1, which no shard has";
-                Err(Failure::say(Exit::Usage, what).hint("run `--lane 1` first, then every shard with `--lane 2`"))
+                Err(Failure::say(Exit::Usage, what)
+                    .hint("run `--lane 1` first, then every shard with `--lane 2`"))
             }
             Some(Lane::Auto) => lanes::auto(&self, terminal),
             lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.destination())?.exit),
@@ -305,7 +306,7 @@ impl Run {
         let job = kinds::load(&self.suite, overrides)?;
         let written = job
             .body
-            .prepare(&job.loaded, &self.tapes.opening()?)
+            .prepare(&job.loaded, &self.tapes.opening()?, self.resume)
             .map_err(|error| Failure::new(Exit::Infrastructure, &*error))?;
         if written == 0 {
             return Ok(job);

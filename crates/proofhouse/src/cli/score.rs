@@ -2,11 +2,13 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use super::run::Run;
+use super::sound::refuse_unsound;
 
 /// Judge the answers of a run again, with the judges of a suite, into a new run. No target is asked.
 ///
@@ -22,6 +24,9 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let paths = RunPaths::new(self.run.as_str().trim_end_matches('/'));
+        refuse_unknown_versions(&paths)?;
+        refuse_unsound(&paths)?;
         self.into.with_records_of(self.run).run(terminal)
     }
 }

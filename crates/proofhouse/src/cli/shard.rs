@@ -87,7 +87,14 @@ mod tests {
     #[test]
     fn schedulers_say_which_part_it_is() {
         let table: [(&[(&str, &str)], Option<Result<&str, NoPart>>); 10] = [
-            (&[("SLURM_ARRAY_TASK_ID", "5"), ("SLURM_ARRAY_TASK_COUNT", "8"), ("SLURM_ARRAY_TASK_MIN", "1")], Some(Ok("4/8"))),
+            (
+                &[
+                    ("SLURM_ARRAY_TASK_ID", "5"),
+                    ("SLURM_ARRAY_TASK_COUNT", "8"),
+                    ("SLURM_ARRAY_TASK_MIN", "1"),
+                ],
+                Some(Ok("4/8")),
+            ),
             (&[("SLURM_ARRAY_TASK_ID", "0"), ("SLURM_ARRAY_TASK_COUNT", "8")], Some(Ok("0/8"))),
             (&[("SLURM_ARRAY_TASK_ID", "8"), ("SLURM_ARRAY_TASK_COUNT", "8")], Some(Err(NoPart))),
             (&[("JOB_COMPLETION_INDEX", "3"), ("PROOFHOUSE_SHARD_COUNT", "4")], Some(Ok("3/4"))),

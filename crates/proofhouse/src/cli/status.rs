@@ -139,8 +139,14 @@ fn said(paths: &RunPaths, rows: &[Row]) -> String {
     let states = [State::Whole, State::Running, State::Stopped, State::NotBegun];
     let each = states.iter().filter(|state| count(**state) > 0);
     let each: Vec<String> = each.map(|state| format!("{} {}", count(*state), state.as_str())).collect();
-    let (shards, done) = (plural(rows.len() as u64, "shard", "shards"), rows.iter().map(|row| row.done).sum());
-    text.push_str(&format!("{}: {shards}: {}; {} recorded\n", paths.dir, each.join(", "), plural(done, "trial", "trials")));
+    let (shards, done) =
+        (plural(rows.len() as u64, "shard", "shards"), rows.iter().map(|row| row.done).sum());
+    text.push_str(&format!(
+        "{}: {shards}: {}; {} recorded\n",
+        paths.dir,
+        each.join(", "),
+        plural(done, "trial", "trials")
+    ));
     if count(State::Whole) == rows.len() as u64 {
         text.push_str(&format!("next: proofhouse merge {}\n", paths.dir));
     }

@@ -19,6 +19,7 @@ use schemars::{Schema, SchemaGenerator};
 use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
 use crate::spine::present::OwnPresentation;
+use crate::spine::rejudge::Rejudge;
 use crate::spine::run::Job;
 use crate::spine::run::job::{AnyBody, SuiteBody};
 use crate::spine::suite::kind::{Kinds, Loading, Read};
@@ -56,16 +57,18 @@ pub(crate) struct Row {
     pub(crate) flags: FlagSet,
     /// Opens what it adds to the tally of a run with this resolved configuration.
     pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
+    /// Opens what judges its records again, of a run with this resolved configuration.
+    pub(crate) rejudge: fn(&Json) -> Box<dyn Rejudge>,
     /// What it adds to what people are told.
     pub(crate) present: OwnPresentation,
     /// What it alone can say about how a whole run ended.
     pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
     /// What it compares of two runs in place of rates of passed trials; nothing where those say it.
     pub(crate) changes: fn(NamedSummary<'_>, NamedSummary<'_>) -> Vec<OwnChange>,
-    /// What its users write beside suites.
-    pub(crate) formats: &'static [OwnFormat],
     /// What it compares, case by case, in place of the share of passed trials; nothing where that says it.
     pub(crate) measures: fn(&Json) -> Vec<Measure>,
+    /// What its users write beside suites.
+    pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.

@@ -5,7 +5,10 @@
     reason = "a test that cannot go on says where; a skipped one says why"
 )]
 
+mod agentdojo;
+mod agents;
 mod asking;
+mod attest;
 mod browser;
 mod calibration;
 mod closed;
@@ -18,6 +21,7 @@ mod code_wordings;
 mod conformance;
 mod containment;
 mod crash;
+mod crash_all;
 mod decisions;
 mod declared;
 mod determinism;
@@ -31,6 +35,7 @@ mod golden;
 mod lab;
 mod newcomer;
 mod outcomes;
+mod prompts;
 mod python;
 mod real;
 mod reference;
@@ -39,10 +44,13 @@ mod resume;
 mod robustness;
 mod sample_run;
 mod scale;
+mod secrets;
 mod servers;
 mod shards;
 mod targets;
 mod tidy;
+mod tools;
 mod verbose;
 mod verify;
+mod verify_trust;
 mod webdriver;

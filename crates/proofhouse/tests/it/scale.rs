@@ -54,7 +54,8 @@ impl Slurm {
     }
 
     fn ask(&self, words: &[&str]) -> String {
-        let (worked, said) = output(program(words[0]).args(&words[1..]).env("SLURM_CONF", self.0.join("slurm.conf")));
+        let (worked, said) =
+            output(program(words[0]).args(&words[1..]).env("SLURM_CONF", self.0.join("slurm.conf")));
         assert!(worked, "{words:?}: {said}");
         said
     }
@@ -85,7 +86,10 @@ fn code_suite(lab: &Lab) {
             task + 1
         );
         for wrong in 0..2 {
-            samples += &format!("{{\"task_id\":\"t{task}\",\"completion\":\"    return x + {}\\n\"}}\n", task + wrong);
+            samples += &format!(
+                "{{\"task_id\":\"t{task}\",\"completion\":\"    return x + {}\\n\"}}\n",
+                task + wrong
+            );
         }
     }
     lab.write("s/problems.jsonl", problems).write("s/samples.jsonl", samples).write(
@@ -107,7 +111,9 @@ fn slurm_runs_shards_that_are_killed_requeued_and_drained_to_the_same_bytes() {
     let jobs: Vec<&str> = submitted.stdout.lines().collect();
     let [array, merging] = jobs[..] else { panic!("two jobs: {}", submitted.stdout) };
     let status = || lab.tools("status parts");
-    let states = |slurm: &Slurm, job: &str| slurm.ask(&["squeue", "-a", "-r", "-h", "-t", "all", "-j", job, "-o", "%K %T"]);
+    let states = |slurm: &Slurm, job: &str| {
+        slurm.ask(&["squeue", "-a", "-r", "-h", "-t", "all", "-j", job, "-o", "%K %T"])
+    };
 
     // One task is killed and requeued while it runs.
     slurm.until("a task runs", |slurm| states(slurm, array).contains("RUNNING"));
@@ -115,7 +121,9 @@ fn slurm_runs_shards_that_are_killed_requeued_and_drained_to_the_same_bytes() {
     let running = states(&slurm, array);
     let task = running.lines().find(|line| line.ends_with("RUNNING")).and_then(|line| line.split(' ').next());
     if let Some(task) = task {
-        let _ = output(program("scontrol").args(["requeue", &format!("{array}_{task}")]).env("SLURM_CONF", &conf));
+        let _ = output(
+            program("scontrol").args(["requeue", &format!("{array}_{task}")]).env("SLURM_CONF", &conf),
+        );
     }
     // Half-way the node is drained: what runs ends, nothing new begins, until it is back.
     slurm.until("a shard is whole", |_| status().stdout.contains(" whole"));
@@ -123,7 +131,9 @@ fn slurm_runs_shards_that_are_killed_requeued_and_drained_to_the_same_bytes() {
     let host = if host.trim().is_empty() { slurm.ask(&["sinfo", "-h", "-o", "%n"]) } else { host };
     let node = format!("NodeName={}", host.trim());
     slurm.ask(&["scontrol", "update", &node, "State=DRAIN", "Reason=test"]);
-    slurm.until("nothing runs", |slurm| !states(slurm, array).contains("RUNNING") && !states(slurm, array).contains("COMPLETING"));
+    slurm.until("nothing runs", |slurm| {
+        !states(slurm, array).contains("RUNNING") && !states(slurm, array).contains("COMPLETING")
+    });
     let drained = status();
     let done = |text: &str| text.lines().last().map(str::to_owned);
     assert_eq!(drained.code, Some(8), "{}", drained.stdout);
@@ -178,10 +188,17 @@ fn kubernetes_objects_are_what_the_published_schemas_say() {
     lab.tools("launch k8s /etc/x.yaml --run-dir p --image i").exits(2).says("not below the volume");
     let Some(python) = ray_python() else { return };
     let validator = python.with_file_name("kubernetes-validate");
-    let (valid, said) = output(program(&python).arg(validator).args(["--strict", "-k", "1.31"]).arg(lab.path("runs/parts.k8s.yaml")));
+    let (valid, said) = output(
+        program(&python).arg(validator).args(["--strict", "-k", "1.31"]).arg(lab.path("runs/parts.k8s.yaml")),
+    );
     assert!(valid, "{said}");
     lab.write("wrong.yaml", text.replace("\"completions\": 5", "\"completions\": \"five\""));
-    let (valid, _) = output(program(&python).arg(python.with_file_name("kubernetes-validate")).args(["--strict", "-k", "1.31"]).arg(lab.path("wrong.yaml")));
+    let (valid, _) = output(
+        program(&python)
+            .arg(python.with_file_name("kubernetes-validate"))
+            .args(["--strict", "-k", "1.31"])
+            .arg(lab.path("wrong.yaml")),
+    );
     assert!(!valid, "a validator that finds nothing proves nothing");
 }
 
@@ -194,7 +211,10 @@ fn gnu_parallel_is_one_line() {
         required("GNU parallel");
         return;
     }
-    let line = format!("seq 0 6 | parallel --will-cite -j 2 {} run busy.yaml --run-dir parts --shard {{}}/7 --resume --quiet", env!("CARGO_BIN_EXE_proofhouse"));
+    let line = format!(
+        "seq 0 6 | parallel --will-cite -j 2 {} run busy.yaml --run-dir parts --shard {{}}/7 --resume --quiet",
+        env!("CARGO_BIN_EXE_proofhouse")
+    );
     let (worked, said) = output(program("/bin/sh").args(["-c", &line]).current_dir(lab.path("")));
     assert!(worked, "{said}");
     lab.run("merge parts --quiet").exits(0);

@@ -40,6 +40,8 @@ pub struct Seen {
     pub path: String,
     pub head: String,
     pub body: Value,
+    /// The body as it came.
+    pub raw: String,
     /// How many requests were under way when it came, itself among them.
     pub under_way: usize,
 }
@@ -155,8 +157,9 @@ async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Se
     let mut body = vec![0; length.map_or(0, |length| length.trim().parse().unwrap())];
     stream.read_exact(&mut body).await?;
     let path = head.split_whitespace().nth(1).unwrap_or_default().to_owned();
+    let raw = String::from_utf8_lossy(&body).into_owned();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Some(Seen { path, head, body, under_way: 0 }))
+    Ok(Some(Seen { path, head, body, raw, under_way: 0 }))
 }
 
 /// Whether the connection goes on.

@@ -145,12 +145,19 @@ fn what_is_no_part_of_the_run_is_refused_by_name() {
     ] {
         lab.write(&records, &tampered);
         let refused = lab.run(&format!("merge m {three}")).exits(7);
-        assert!(refused.stderr.contains(&format!("`{}` cannot be merged", name(1))), "{what}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains(&format!("`{}` cannot be merged", name(1))),
+            "{what}: {}",
+            refused.stderr
+        );
     }
     lab.write(&records, &sound);
     let manifest = format!("{}/manifest.json", name(1));
     let version = lab.read(&manifest);
-    let other = version.replace(&format!("\"proofhouse_version\":\"{}\"", env!("CARGO_PKG_VERSION")), "\"proofhouse_version\":\"9.9.9\"");
+    let other = version.replace(
+        &format!("\"proofhouse_version\":\"{}\"", env!("CARGO_PKG_VERSION")),
+        "\"proofhouse_version\":\"9.9.9\"",
+    );
     assert_ne!(version, other);
     lab.write(&manifest, &other);
     let refused = lab.run(&format!("merge m {three}")).exits(7);
@@ -173,9 +180,16 @@ fn shards_are_named_by_schedulers() {
     let lab = Lab::new();
     lab.busy_suite(10, 0);
     let mut command = lab.command(&["run", "busy.yaml", "--run-dir", "p", "--shard", "auto", "--quiet"]);
-    command.envs([("SLURM_ARRAY_TASK_ID", "2"), ("SLURM_ARRAY_TASK_COUNT", "2"), ("SLURM_ARRAY_TASK_MIN", "1")]);
+    command.envs([
+        ("SLURM_ARRAY_TASK_ID", "2"),
+        ("SLURM_ARRAY_TASK_COUNT", "2"),
+        ("SLURM_ARRAY_TASK_MIN", "1"),
+    ]);
     lab.finish(&mut command).exits(0);
     assert!(lab.path("p.shard-0001-of-0002/manifest.json").exists());
-    lab.run("run busy.yaml --shard auto").exits(2).says("no scheduler says which shard this is").says("PROOFHOUSE_SHARD");
+    lab.run("run busy.yaml --shard auto")
+        .exits(2)
+        .says("no scheduler says which shard this is")
+        .says("PROOFHOUSE_SHARD");
     lab.run("run busy.yaml --shard 2/2").exits(2).says("a shard is I/N");
 }

@@ -33,7 +33,8 @@ impl Kubernetes {
         for (what, path) in [("SUITE", &self.common.suite), ("--run-dir", &self.common.run_dir)] {
             if path.is_absolute() || path.components().any(|part| part.as_str() == "..") {
                 let what = format!("`{what}` is `{path}`, which is not below the volume");
-                return Err(Failure::say(Exit::Usage, what).hint("give it relative to this folder, a copy of which is in the volume"));
+                return Err(Failure::say(Exit::Usage, what)
+                    .hint("give it relative to this folder, a copy of which is in the volume"));
             }
         }
         let plan = self.common.plan(terminal)?;
@@ -67,7 +68,15 @@ impl Kubernetes {
 
     fn shards(&self, plan: &Plan<'_>) -> serde_json::Value {
         let common = plan.common;
-        let mut words = vec!["run", common.suite.as_str(), "--run-dir", common.run_dir.as_str(), "--shard", "auto", "--resume"];
+        let mut words = vec![
+            "run",
+            common.suite.as_str(),
+            "--run-dir",
+            common.run_dir.as_str(),
+            "--shard",
+            "auto",
+            "--resume",
+        ];
         words.extend(common.flags.iter().map(String::as_str));
         serde_json::json!({
             "apiVersion": "batch/v1",
@@ -118,7 +127,13 @@ impl Kubernetes {
         })
     }
 
-    fn container(&self, plan: &Plan<'_>, name: &str, words: &[&str], (cpus, memory_gib): (u32, u32)) -> serde_json::Value {
+    fn container(
+        &self,
+        plan: &Plan<'_>,
+        name: &str,
+        words: &[&str],
+        (cpus, memory_gib): (u32, u32),
+    ) -> serde_json::Value {
         let size = serde_json::json!({"cpu": cpus.to_string(), "memory": format!("{memory_gib}Gi")});
         serde_json::json!({
             "name": name,

@@ -83,7 +83,8 @@ struct Plan<'a> {
 impl Common {
     /// Loads the suite, so that what would refuse every shard is said once and here.
     fn plan(&self, terminal: &Terminal) -> Result<Plan<'_>, Failure> {
-        let job = kinds::load(&self.suite, &Overrides { environment: env::for_targets(), ..Overrides::default() })?;
+        let job =
+            kinds::load(&self.suite, &Overrides { environment: env::for_targets(), ..Overrides::default() })?;
         let (trials, cases) = (job.loaded.trial_count, job.loaded.case_count.max(1));
         let most = cases.min(u64::from(MAX_PARTS)) as u32;
         let proposed = (u64::from(self.workers) * SHARDS_PER_WORKER).min(u64::from(most)) as u32;
@@ -92,7 +93,8 @@ impl Common {
             let (shards, cases) = (u64::from(shards), plural(cases, "case", "cases"));
             terminal.say(&format!("note: {shards} shards for {cases}: trials of one case stay together, so that some shards are empty"));
         }
-        let (trials, shards_text) = (plural(trials, "trial", "trials"), plural(shards.into(), "shard", "shards"));
+        let (trials, shards_text) =
+            (plural(trials, "trial", "trials"), plural(shards.into(), "shard", "shards"));
         terminal.say(&format!("{trials} in {shards_text}, {} at a time", self.workers.min(shards)));
         Ok(Plan { common: self, suite_id: job.loaded.suite.suite_id.clone(), shards })
     }
@@ -158,7 +160,14 @@ mod tests {
 
     #[test]
     fn words_for_a_shell() {
-        for (word, expected) in [("a/b.c", "a/b.c"), ("", "''"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("$(x)", "'$(x)'"), ("a\nb", "'a\nb'")] {
+        for (word, expected) in [
+            ("a/b.c", "a/b.c"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("it's", "'it'\\''s'"),
+            ("$(x)", "'$(x)'"),
+            ("a\nb", "'a\nb'"),
+        ] {
             assert_eq!(quoted(word), expected);
         }
     }

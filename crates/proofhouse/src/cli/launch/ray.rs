@@ -43,8 +43,10 @@ impl Ray {
         match status {
             Ok(status) if status.success() => Ok(Exit::Ok),
             Ok(status) => Err(Failure::say(Exit::Infrastructure, format!("the driver ended with {status}"))),
-            Err(error) => Err(Failure::say(Exit::Infrastructure, format!("`python3` cannot be started: {error}"))
-                .hint(format!("start `{path}` with a Python that has the package `ray`"))),
+            Err(error) => {
+                Err(Failure::say(Exit::Infrastructure, format!("`python3` cannot be started: {error}"))
+                    .hint(format!("start `{path}` with a Python that has the package `ray`")))
+            }
         }
     }
 

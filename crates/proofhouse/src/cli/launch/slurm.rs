@@ -48,7 +48,8 @@ impl Slurm {
 
     /// What both scripts begin with.
     fn head(&self, plan: &Plan<'_>, name: &str, log: &str) -> String {
-        let mut text = format!("#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output={}\n", plan.beside(log));
+        let mut text =
+            format!("#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output={}\n", plan.beside(log));
         text.push_str("#SBATCH --open-mode=append\n");
         for setting in &self.sbatch {
             text.push_str(&format!("#SBATCH {setting}\n"));
@@ -60,12 +61,24 @@ impl Slurm {
         let common = plan.common;
         let mut text = self.head(plan, &plan.job_name(), "slurm-%a.log");
         text.push_str(&format!("#SBATCH --array=0-{}%{}\n", plan.shards - 1, common.workers));
-        text.push_str(&format!("#SBATCH --cpus-per-task={}\n#SBATCH --mem={}G\n", common.cpus, common.memory_gib));
+        text.push_str(&format!(
+            "#SBATCH --cpus-per-task={}\n#SBATCH --mem={}G\n",
+            common.cpus, common.memory_gib
+        ));
         text.push_str("#SBATCH --requeue\n\n");
         text.push_str("# One shard of the plan. `--resume` goes on with what an earlier try of this task has recorded.\n");
         let (program, suite) = (program()?, absolute(&common.suite)?);
         let run_dir = absolute(&common.run_dir)?;
-        let words = [program.as_str(), "run", suite.as_str(), "--run-dir", run_dir.as_str(), "--shard", "auto", "--resume"];
+        let words = [
+            program.as_str(),
+            "run",
+            suite.as_str(),
+            "--run-dir",
+            run_dir.as_str(),
+            "--shard",
+            "auto",
+            "--resume",
+        ];
         let flags = common.flags.iter().map(String::as_str);
         text.push_str(&format!("cd {}\n", quoted(absolute("".into())?.as_str().trim_end_matches('/'))));
         text.push_str(&format!("exec {}\n", command_line(words.into_iter().chain(flags))));

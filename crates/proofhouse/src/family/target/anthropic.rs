@@ -140,7 +140,7 @@ impl Dialect for Speech {
             let tools = chat.tools.iter().map(|tool| {
                 Json::Object(Object::from_iter([
                     ("description", Json::from(tool.description.as_str())),
-                    ("input_schema", tool.parameters.clone()),
+                    ("input_schema", tool.parameters.to_json()),
                     ("name", Json::from(tool.name.as_str())),
                 ]))
             });

@@ -3,6 +3,8 @@
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Json, RecordId};
 
+use super::schema::Schema;
+
 /// One question to a target, as a conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chat {
@@ -53,7 +55,7 @@ pub struct Tool {
     /// What it does, for the model.
     pub description: String,
     /// The JSON Schema of its arguments.
-    pub parameters: Json,
+    pub parameters: Schema,
 }
 
 /// A call of a tool that a target asked for.
@@ -96,7 +98,7 @@ impl Chat {
             Json::Object(Object::from_iter([
                 ("description", Json::from(tool.description.as_str())),
                 ("name", Json::from(tool.name.as_str())),
-                ("parameters", tool.parameters.clone()),
+                ("parameters", tool.parameters.to_json()),
             ]))
         });
         Json::Object(Object::from_iter([

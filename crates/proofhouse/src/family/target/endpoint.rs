@@ -13,6 +13,7 @@ use proofhouse_ledger::json::{self, Object, Strictness};
 
 use super::place::{EndpointSettings, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
+use super::schema::spelt;
 use super::transport::{Answer, Ask, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
 use super::{Call, Chat, Keys, Opening};
@@ -121,7 +122,7 @@ impl Remote {
 
     /// Asks, as often as the transport's settings allow.
     pub(super) async fn chat(&self, chat: &Chat) -> Reply {
-        let body = self.dialect.body(chat).to_string();
+        let body = spelt(&self.dialect.body(chat), chat.tools.iter().map(|tool| &tool.parameters));
         let ask = Ask {
             method: Method::POST,
             uri: self.uri.clone(),

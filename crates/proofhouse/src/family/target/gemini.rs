@@ -143,7 +143,7 @@ impl Dialect for Speech {
                 Json::Object(Object::from_iter([
                     ("description", Json::from(tool.description.as_str())),
                     ("name", Json::from(tool.name.as_str())),
-                    ("parameters", tool.parameters.clone()),
+                    ("parameters", tool.parameters.to_json()),
                 ]))
             });
             let declared = entry("functionDeclarations", Json::Array(tools.collect()));

@@ -378,7 +378,7 @@ pub(super) fn tools(chat: &Chat) -> Json {
         let function = Object::from_iter([
             ("description", Json::from(tool.description.as_str())),
             ("name", Json::from(tool.name.as_str())),
-            ("parameters", tool.parameters.clone()),
+            ("parameters", tool.parameters.to_json()),
         ]);
         Json::Object(Object::from_iter([
             ("function", Json::Object(function)),

@@ -6,6 +6,7 @@
 use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod account;
 mod bench;
@@ -77,11 +78,14 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| {
+        Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again"))
+    },
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
-    formats: &[],
     measures: measures::measures,
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

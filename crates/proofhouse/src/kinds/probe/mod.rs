@@ -3,12 +3,12 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
-mod advisers;
 mod body;
 mod calibration;
 mod file;
 mod metrics;
 mod plan;
+mod rejudge;
 mod sections;
 mod suite;
 mod tally;
@@ -24,11 +24,12 @@ pub(super) const ROW: Row = Row {
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
     tally: |config| Box::new(tally::ProbeTally::new(config)),
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
-    formats: &[],
     measures: |_| Vec::new(),
+    formats: &[],
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

@@ -8,11 +8,11 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
 use super::Probe;
-use super::advisers::Advisers;
 use super::plan::Item;
 use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
 use crate::family::target::{Chat, Outcome, Reply, Request, Target};
 use crate::spine::plan::Trial;
+use crate::spine::run::advisers::Advisers;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
 use crate::spine::run::stored::Stored;

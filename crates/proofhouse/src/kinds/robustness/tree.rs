@@ -81,6 +81,14 @@ struct Metadata<'a> {
     /// Readers of this format know it by the name of the first tool.
     #[serde(rename = "ironclad_version")]
     tool_version: Option<&'a str>,
+    /// SHA-256 of the suite's file.
+    suite_sha256: Option<String>,
+    /// The seed of everything random.
+    seed: Option<u64>,
+    /// The rules by which runs were ended.
+    policy: Option<&'a str>,
+    /// Each generator that made an instruction, and its version.
+    generator_versions: BTreeMap<String, Option<u32>>,
     planned_runs: u64,
     total_runs: u64,
     successes: u64,
@@ -89,6 +97,17 @@ struct Metadata<'a> {
     not_run: u64,
     /// Variants without any run that differs from the baseline's modal outcome: kept, and not worth a look.
     uninteresting: Vec<String>,
+}
+
+/// What the tree says of the run that its records do not say.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// SHA-256 of the suite's file.
+    pub suite_sha256: Option<String>,
+    /// The seed of everything random.
+    pub seed: Option<u64>,
+    /// The rules by which runs were ended.
+    pub policy: Option<String>,
 }
 
 /// Makes the tree of one target from its records in plan order.
@@ -101,6 +120,7 @@ pub struct Tree {
     /// The instruction of the case that is passing by.
     base: String,
     version: Option<String>,
+    generators: BTreeMap<String, Option<u32>>,
     planned: u64,
     not_assessed: u64,
     not_run: u64,
@@ -118,6 +138,9 @@ impl Tree {
     /// Takes the next record; `timing` is what telemetry knows of it.
     pub fn push(&mut self, record: &RobustnessRecord, timing: Option<&Timing>) {
         self.planned += 1;
+        if let Some(generator) = &record.generator {
+            self.generators.entry(generator.clone()).or_insert(record.generator_version);
+        }
         self.first.get_or_insert_with(|| (record.suite_id.clone(), record.slot.clone()));
         let place = Place::of(record);
         if record.suite == Mode::Baseline {
@@ -165,7 +188,7 @@ impl Tree {
     }
 
     /// The files, below a folder named after the time when the run started.
-    pub fn finish(mut self, started_at: Option<&str>) -> Vec<File> {
+    pub fn finish(mut self, started_at: Option<&str>, about: &About) -> Vec<File> {
         let root = folder_name(started_at);
         let sums: Vec<(String, Aggregate)> = self
             .groups
@@ -182,6 +205,10 @@ impl Tree {
             slot: &slot,
             started_at,
             tool_version: self.version.as_deref(),
+            suite_sha256: about.suite_sha256.clone(),
+            seed: about.seed,
+            policy: about.policy.as_deref(),
+            generator_versions: self.generators.clone(),
             planned_runs: self.planned,
             total_runs: sum(|sum| sum.total_runs),
             successes: sum(|sum| sum.successes),

@@ -306,7 +306,12 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
 
     /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,
     /// for work that looks back.
-    fn earlier(&mut self, place: u64, trial: &Trial, open: &mut Open) -> Result<(bool, Option<Vec<u8>>), Ending> {
+    fn earlier(
+        &mut self,
+        place: u64,
+        trial: &Trial,
+        open: &mut Open,
+    ) -> Result<(bool, Option<Vec<u8>>), Ending> {
         let looks_back = self.work.looks_back();
         if place < self.first || self.waiting.contains(&trial.index) {
             self.reused += 1;
@@ -318,7 +323,9 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             return Ok((true, line));
         }
         let Some(reuse) = &mut open.reuse else { return Ok((false, None)) };
-        let Some(line) = reuse.take(place, trial.index).map_err(Ending::File)? else { return Ok((false, None)) };
+        let Some(line) = reuse.take(place, trial.index).map_err(Ending::File)? else {
+            return Ok((false, None));
+        };
         self.submit(trial.index, &line, &[])?;
         self.reused += 1;
         self.state.done += 1;

@@ -59,12 +59,18 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
-    /// What has to be asked for before the plan can be frozen; gives how much that was.
+    /// What has to be asked for before the plan can be frozen; gives how much that was. A run that is resumed keeps its plan, so
+    /// what was asked for it without an answer is not asked again.
     ///
     /// # Errors
     /// Whatever kept it from being asked for.
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
-        let _ = (loaded, opening);
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        let _ = (loaded, opening, resumed);
         Ok(0)
     }
 }
@@ -79,7 +85,12 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn units(&self, loaded: &Loaded) -> Vec<Unit>;
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>>;
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>>;
 }
 
 impl<B: SuiteBody> AnyBody for B {
@@ -122,8 +133,13 @@ impl<B: SuiteBody> AnyBody for B {
         SuiteBody::judges_stored_answers(self)
     }
 
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
-        SuiteBody::prepare(self, loaded, &of_suite(opening, loaded))
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        SuiteBody::prepare(self, loaded, &of_suite(opening, loaded), resumed)
     }
 }
 
@@ -223,6 +239,7 @@ impl<B: SuiteBody> Ready for ReadyBody<B> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Executed, ExecuteError> {
         let ReadyBody { loaded, body, work, budget } = *self;
+        work.begin(&open.paths, open.found.totals.count() == 0);
         let planned = body.plan(&loaded.suite);
         let planned: Planned<'_, B::Item> = match options.part {
             None => planned,

@@ -20,7 +20,6 @@ use proofhouse_ledger::write::{self, LockError, RunLock, SwapError};
 use proofhouse_ledger::{Digest, Json, Part, RunPaths, canonical, verify};
 
 use super::recover::derived_envelope;
-use super::seal::write_envelope_tmp;
 use super::{clock, host};
 
 /// What all readers of parts hold together, in bytes.
@@ -126,9 +125,8 @@ fn verify_all(parts: &[RunPaths]) -> Result<Vec<Verified>, MergeError> {
         let part = verify_one(paths)?;
         let refuse = |why: String| MergeError::Refused { dir: paths.dir.clone(), why };
         if let Some(first) = found.values().next() {
-            same_plan(first, &part).map_err(|what| {
-                refuse(format!("its {what} is not that of `{}`", first.paths.dir))
-            })?;
+            same_plan(first, &part)
+                .map_err(|what| refuse(format!("its {what} is not that of `{}`", first.paths.dir)))?;
         }
         if let Some(twice) = found.get(&part.shard.part) {
             return Err(refuse(format!("`{}` is shard {} too", twice.paths.dir, part.shard.part)));
@@ -215,7 +213,9 @@ fn write_all(parts: &[Verified], work: &RunPaths) -> Result<Totals, MergeError> 
     let shard = parts[0].shard;
     if totals.count != shard.plan_count || totals.plan_sha256 != shard.plan_sha256 {
         let (found, planned) = (totals.count, shard.plan_count);
-        return Err(MergeError::Coverage(format!("{found} of {planned} trials, or other ones, are recorded")));
+        return Err(MergeError::Coverage(format!(
+            "{found} of {planned} trials, or other ones, are recorded"
+        )));
     }
     for part in parts {
         let telemetry = part.paths.telemetry();
@@ -396,9 +396,9 @@ impl Merging {
         envelope.pid = Some(std::process::id());
         envelope.boot_id = host::boot_id();
         envelope.details = details(&envelopes);
+        envelope.manifest_sha256 = Digest::of_file(&work.manifest()).ok();
         let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
-        write_envelope_tmp(&work, &bytes)?;
-        write::swap_in(&paths)?;
+        write::end(&work, &paths, &bytes, true)?;
         drop(lock);
         Ok(envelope)
     }

@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::{Json, Part};
 use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
+use proofhouse_ledger::{Json, Part};
 
+pub(crate) mod advisers;
 pub mod clock;
 mod difference;
 pub(crate) mod execute;
@@ -27,8 +28,8 @@ pub(crate) mod work;
 pub use execute::{Ending, ExecuteError, Executed, Stop};
 pub use job::{Job, Ready};
 pub use merge::{MergeError, Merging, begin_merge};
-pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
-pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
+pub use open::{Open, OpenError, is_complete, open, read_envelope, receipt_path, run_id};
+pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, instance_of, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};
 pub use stored::{Stored, StoredError};
 pub use work::{Means, Provenance};

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Shard;
 use proofhouse_ledger::part::{Part, Places};
 use proofhouse_ledger::totals::{Facts, PlanHasher};
@@ -65,6 +66,18 @@ pub enum OpenError {
         #[source]
         source: StateError,
     },
+    /// What is there is of a version that this program does not know.
+    #[error("`{dir}` cannot be resumed")]
+    Version {
+        /// The run directory.
+        dir: Utf8PathBuf,
+        /// Which file says so.
+        #[source]
+        source: ReadError,
+    },
+    /// The machine gives this process no further thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
     /// The datasets changed under our eyes.
     #[error("{0}")]
     Suite(Problems),
@@ -93,9 +106,33 @@ impl OpenError {
             OpenError::Mismatch { .. } => {
                 "run into a new directory, and compare with `proofhouse diff`".to_owned()
             }
+            OpenError::Version { .. } => {
+                "a newer version of proofhouse wrote it, and completes it".to_owned()
+            }
+            OpenError::Thread(_) => "raise the limit on processes (`ulimit -u`)".to_owned(),
+            OpenError::Lock(LockError::File(error))
+                if error.source.kind() == std::io::ErrorKind::Unsupported =>
+            {
+                "this file system has no locks; choose a `--run-dir` on a local disk".to_owned()
+            }
+            OpenError::File(error) | OpenError::Lock(LockError::File(error)) => return unwritable(error),
             OpenError::Damaged { dir, .. } => format!("`proofhouse verify {dir}` names every damaged record"),
             _ => return None,
         })
+    }
+}
+
+/// What helps where a directory cannot be written.
+fn unwritable(error: &FileError) -> Option<String> {
+    use std::io::ErrorKind;
+    match error.source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Some("this place cannot be written; choose another with `--run-dir` or `--root`".to_owned())
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(
+            "the disk is full; make room, or choose another place with `--run-dir` or `--root`".to_owned(),
+        ),
+        _ => None,
     }
 }
 
@@ -194,20 +231,16 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     envelope.receipt_path = receipt_path(&paths);
     envelope.resumed_from = earlier_starts(if going_on { &work } else { &paths }, options.resume);
     envelope.total_cases_completed = found.totals.count();
-    files::write_atomic(
-        &work.envelope_tmp(),
-        &canonical::to_file(&envelope).expect("an envelope is plain data"),
-    )?;
-    std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
-    if !going_on || !work.config().exists() {
-        files::write_atomic(&work.config(), &config)?;
-    }
+    let bytes = canonical::to_file(&envelope).expect("an envelope is plain data");
+    write::begin(&work, &bytes, &config, going_on)?;
     if let Some(reuse) = &reuse {
         reuse.copy_telemetry(&work)?;
     }
     let torn_bytes = found.torn_bytes;
     let suite = loaded.path.clone();
-    let origin = std::thread::spawn(move || (host::tool_sha256(), host::git(&suite)));
+    let origin = std::thread::Builder::new()
+        .spawn(move || (host::tool_sha256(), host::git(&suite)))
+        .map_err(OpenError::Thread)?;
     Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, shard, torn_bytes, origin })
 }
 
@@ -293,7 +326,7 @@ pub fn is_complete(paths: &RunPaths) -> bool {
 
 /// Reads an envelope, if there is one that can be read.
 pub fn read_envelope(path: &Utf8Path) -> Option<Envelope> {
-    serde_json::from_slice(&files::read(path).ok()?).ok()
+    format::read_envelope(path).ok()
 }
 
 fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
@@ -347,9 +380,7 @@ fn listed(job: &Job, part: Part) -> Result<(Shard, Places), OpenError> {
 pub(super) fn shard_details(part: Option<Part>) -> Json {
     match part {
         None => Json::Null,
-        Some(part) => {
-            Json::Object([(envelope::SHARD, Json::from(part.to_string()))].into_iter().collect())
-        }
+        Some(part) => Json::Object([(envelope::SHARD, Json::from(part.to_string()))].into_iter().collect()),
     }
 }
 
@@ -361,6 +392,7 @@ fn check_resumable(
     config: &[u8],
 ) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
+    format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));
     if let Some(theirs) = recorded.map(|envelope| envelope.run_id).filter(|theirs| *theirs != run_id) {
         return Err(mismatch(format!(
@@ -445,6 +477,7 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         receipt_sha256: None,
         suite_content_sha256: Some(loaded.suite_content_sha256),
         spec_digest: None,
+        manifest_sha256: None,
         git_dirty: None,
         tool_sha256: None,
         cases_assessed: 0,

@@ -99,19 +99,12 @@ pub fn seal(open: Open, executed: &Executed) -> Result<(Envelope, RunPaths), Sea
     envelope.git_dirty = git.dirty;
     envelope.sandbox_tier.clone_from(&executed.provenance.sandbox_tier);
     envelope.details = executed.provenance.with_gaps(envelope.details.clone());
+    envelope.manifest_sha256 = Digest::of_file(&work.manifest()).ok();
     fill(&mut envelope, executed);
     append_run_telemetry(&work, &envelope, executed);
     let complete = envelope.exit_status == ExitStatus::Normal;
-    if complete {
-        files::remove_if_there(&work.journal())?;
-    }
     let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
-    write_envelope_tmp(&work, &bytes)?;
-    if complete && work != paths {
-        write::swap_in(&paths)?;
-    } else {
-        files::rename(&work.envelope_tmp(), &work.envelope())?;
-    }
+    write::end(&work, &paths, &bytes, complete)?;
     drop(lock);
     Ok((envelope, if complete { paths } else { work }))
 }
@@ -158,12 +151,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Replaces the `.tmp` in one step; on a disk without room for a second copy, in place.
-pub(super) fn write_envelope_tmp(work: &RunPaths, bytes: &[u8]) -> Result<(), FileError> {
-    let path = work.envelope_tmp();
-    files::write_atomic(&path, bytes).or_else(|_| files::write_synced_in_place(&path, bytes))
 }
 
 /// One line about the run itself. Telemetry is nobody's proof, so a disk that refuses it does not fail the run.

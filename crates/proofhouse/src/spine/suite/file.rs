@@ -43,8 +43,8 @@ pub(crate) struct DatasetFile {
     /// How it is written; default by the extension.
     #[serde(default)]
     pub(crate) format: Option<Format>,
-    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
-    #[serde(default)]
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits; also written as `dataset_hash`.
+    #[serde(default, alias = "dataset_hash")]
     #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
     pub(crate) sha256: Option<String>,
     /// Which of the file's fields play a part, where they are not named so already.
@@ -66,8 +66,8 @@ pub(crate) struct FileRef {
 struct FileRefMap {
     /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
     path: String,
-    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
-    #[serde(default)]
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits; also written as `dataset_hash`.
+    #[serde(default, alias = "dataset_hash")]
     #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
     sha256: Option<String>,
 }

@@ -18,6 +18,7 @@ impl Loaded {
     /// Every setting that took effect: the content of `config.resolved.yaml`.
     pub fn resolved(&self) -> Json {
         let mut resolved = self.settings();
+        resolved.set("schema_version", config::SCHEMA_VERSION);
         resolved.set("title", self.suite.title.clone());
         resolved.set("description", self.suite.description.clone());
         resolved.set("gate", json(&self.suite.gate));

@@ -1,0 +1,71 @@
+//! What the suite's judges say about a run of a tool, beside the tool's own outcome rules.
+
+use proofhouse_ledger::Json;
+use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::{FailureStage, Observed, Termination};
+
+use super::suite::{RobustnessBody, ToolCase};
+use crate::family::judge::{Panel, Scoring, Subject};
+use crate::family::target::command::{Command, Invocation};
+use crate::text::complaint::Complaint;
+
+/// The judges of a suite; none where it has none.
+pub(super) struct Judging {
+    panel: Option<Panel>,
+    names: Vec<String>,
+}
+
+/// What they said of one run.
+#[derive(Default)]
+pub(super) struct Judged {
+    /// Each judge that the case has, and its score.
+    pub(super) scores: Vec<(String, Option<f64>)>,
+    /// Why a score is not 1 or missing, by the judge's name; none where the suite has no judges.
+    pub(super) reasons: Option<Json>,
+}
+
+impl Judging {
+    pub(super) fn new(body: &RobustnessBody) -> Result<Judging, Complaint> {
+        let names: Vec<String> = body.judges.iter().map(|(name, _)| name.clone()).collect();
+        let panel = (!names.is_empty()).then(|| Panel::new(&body.judges, &Scoring::default())).transpose()?;
+        Ok(Judging { panel, names })
+    }
+
+    /// Judges what the tool printed, as far as the record keeps it. A success is a clean exit, a success by the tool's own rules where
+    /// it has any, and a pass of all judges of the case; what no judge could assess is not assessed.
+    pub(super) fn assess(
+        &self,
+        ran: &mut Invocation,
+        case: &ToolCase,
+        instruction: &str,
+        command: &Command,
+    ) -> Judged {
+        let (Some(panel), Some(seen)) = (&self.panel, ran.observed) else { return Judged::default() };
+        let own_rules = command.resolved().outcome.iter().any(|rule| rule.success.is_some());
+        let clean = seen.termination == Termination::Exited && ran.exit_code == Some(0);
+        let ended_well = if own_rules { seen.success } else { clean };
+        if !ended_well {
+            return Judged { reasons: Some(Json::Object(Object::new())), ..Judged::default() };
+        }
+        let output = Json::from(ran.stdout.text.as_str());
+        let subject = Subject { input: instruction, output: &output, expected: &case.expected };
+        let verdict = panel.judge(&subject, case.judges.as_deref());
+        let named = |at: usize| self.names[at].as_str();
+        let reasons: Object =
+            verdict.explanations.iter().map(|(at, why)| (named(*at), why.as_str())).collect();
+        match verdict.passed {
+            Some(passed) => {
+                let failure_stage = (!passed).then_some(FailureStage::Validation);
+                ran.observed = Some(Observed { success: passed, failure_stage, ..seen });
+            }
+            None => {
+                ran.observed = None;
+                ran.trouble = Some(("unjudged", "a judge could not assess what the tool printed".to_owned()));
+            }
+        }
+        Judged {
+            scores: verdict.scores.iter().map(|(at, score)| (named(*at).to_owned(), *score)).collect(),
+            reasons: Some(Json::Object(reasons)),
+        }
+    }
+}
