@@ -39,6 +39,11 @@ pub(super) enum First {
 
 /// Every other order of the sentence that keeps the task; `lists` are the plain lists in it, which move whole.
 pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Order> {
+    // A quotation that begins or ends elsewhere would be torn.
+    let torn = |sign: char| sentence.text[sentence.whole()].matches(sign).count() % 2 == 1;
+    if torn('`') || torn('"') {
+        return Vec::new();
+    }
     let Some(kind) = sentence.kind() else { return Vec::new() };
     let turning = Turning { sentence, kind, lists };
     if sentence.len() < 4
