@@ -117,7 +117,9 @@ fn every_edit_of_lines_is_noticed() {
         edit(&mut edits, &|lines| drop(lines.remove(a)));
         edit(&mut edits, &|lines| lines.truncate(a));
         edit(&mut edits, &|lines| lines[a].clear());
-        edit(&mut edits, &|lines| lines[a].truncate(lines[a].len() - 1));
+        edit(&mut edits, &|lines| {
+            lines[a].pop();
+        });
         edit(&mut edits, &|lines| lines[a].insert(0, b' '));
         edit(&mut edits, &|lines| lines.insert(a, b"\n".to_vec()));
         edit(&mut edits, &|lines| lines.insert(a, b"{}\n".to_vec()));

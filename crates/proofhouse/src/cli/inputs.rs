@@ -154,6 +154,7 @@ impl Inputs {
             deterministic_artifacts: common.no_deterministic_artifacts.then_some(false),
             data_root: common.data_root.clone(),
             derived_from: None,
+            prices: None,
             own: self.own.iter().map(|own| Arc::clone(&own.value)).collect(),
             files: self.own.iter().flat_map(|own| own.files.iter().cloned()).collect(),
             environment: env::for_targets(),

@@ -18,6 +18,8 @@ pub enum Act {
     Whole(u16, Vec<(&'static str, String)>, String),
     /// Exactly these bytes, then the connection is closed.
     Raw(String),
+    /// A body that is packed, with the word for that.
+    Packed(&'static str, Vec<u8>),
     /// Nothing at all.
     Hang,
     /// Headers and the beginning of a body, then nothing.
@@ -190,6 +192,15 @@ async fn act(stream: &mut TcpStream, act: Act, most: &AtomicUsize) -> std::io::R
             return Ok(true);
         }
         Act::Raw(bytes) => stream.write_all(bytes.as_bytes()).await?,
+        Act::Packed(encoding, body) => {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: {encoding}\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(head.as_bytes()).await?;
+            stream.write_all(&body).await?;
+            return Ok(true);
+        }
         Act::Cut => {}
         Act::Hang => forever().await,
         Act::HangAfterHeaders => {

@@ -210,3 +210,21 @@ fn a_model_may_refuse_what_the_rules_let_pass() {
     assert_eq!(silent["generation"]["rejections"][0]["error"], "the guard's model: no answer in time");
     assert!(silent["error"].as_str().unwrap().contains("the next run asks again"), "{}", silent["error"]);
 }
+
+/// What `vary` shows is what a suite would make.
+#[test]
+fn vary_shows_variants_with_settings_and_without() {
+    let lab = Lab::new();
+    let shown = |args: &[&str]| lab.finish(&mut lab.command(args)).exits(0).stdout;
+    let plain = shown(&["vary", "lexical_shuffle", "--instruction", "Convert the rows into records."]);
+    assert!(plain.contains("Into records, convert the rows."), "{plain}");
+    let set = shown(&[
+        "vary",
+        "synonym_substitution",
+        "--instruction",
+        "Sort the row.",
+        "--params",
+        "{whitelist: [row]}",
+    ]);
+    assert!(set.contains("Sort the record."), "{set}");
+}

@@ -76,13 +76,14 @@ impl Judges {
         let output = seen(played);
         let mut opinions = Opinions::default();
         if let Some(name) = &case.task_judge {
-            let subject = Subject { input: &case.prompt, output: &output, expected: &Json::Null };
+            let subject = Subject { input: &case.prompt, output: &output, ..Subject::default() };
             opinions.task = Some(self.ask(name, &subject, trial).await);
         }
         if let Some(name) = self.spec.of_attack(case) {
             let question = Json::from(case.judge_question.clone());
             let prompt = case.filled(&case.prompt);
-            let subject = Subject { input: &prompt, output: &output, expected: &question };
+            let subject =
+                Subject { input: &prompt, output: &output, expected: &question, ..Subject::default() };
             opinions.attack = Some(self.ask(name, &subject, trial).await);
         }
         opinions

@@ -406,7 +406,14 @@ fn sources(
             continue;
         };
         let fields = Fields::default();
-        facts.push(DatasetFacts { path: reference.path.clone(), format, sha256, rows: 0, fields });
+        facts.push(DatasetFacts {
+            path: reference.path.clone(),
+            format,
+            sha256,
+            rows: 0,
+            fields,
+            chosen: Default::default(),
+        });
         datasets.push((Arc::new(Dataset::of(loading, name, path, format)), sha256));
     }
     (Sources { inline, datasets }, facts)

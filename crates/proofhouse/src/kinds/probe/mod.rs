@@ -5,6 +5,8 @@ use proofhouse_ledger::record::Kind;
 
 mod body;
 mod calibration;
+mod cells;
+mod datasets;
 mod file;
 mod metrics;
 mod plan;

@@ -136,8 +136,8 @@ fn is_decorator(line: &str) -> bool {
 
 /// Statements of languages with braces and semicolons.
 fn is_statement(line: &str) -> bool {
-    let closers =
-        !line.is_empty() && line.chars().all(|c| matches!(c, '{' | '}' | '(' | ')' | '[' | ']' | ';' | ','));
+    let closers = line.contains(['{', '}', '(', ')', '[', ']', ';'])
+        && line.chars().all(|c| matches!(c, '{' | '}' | '(' | ')' | '[' | ']' | ';' | ','));
     let brace = line.ends_with('{') || line.starts_with('}');
     let ended = line.ends_with(';')
         && (line.contains(['(', '='])
@@ -156,10 +156,12 @@ fn is_assignment(line: &str) -> bool {
         && line[name.len()..].starts_with(' ')
 }
 
-/// A line of JSON or the like.
+/// A line of JSON or the like; a placeholder in braces is none.
 fn is_data(line: &str) -> bool {
-    (line.starts_with(['{', '[']) && line.ends_with(['}', ']', '{', '[', ',']) && line.len() > 1)
-        || (line.starts_with('"') && line.contains("\": "))
+    let values = line.contains(['"', ':', ',']);
+    let enclosed = line.starts_with(['{', '[']) && line.ends_with(['}', ']']) && values;
+    let entry = line.starts_with('"') && line.contains("\": ") && line.ends_with([',', '}', ']', '"']);
+    enclosed || entry
 }
 
 /// Nothing but truth values and what joins them.

@@ -105,24 +105,6 @@ impl Comparison<'_> {
         }
     }
 
-    /// `removed_content` and `adds_requirement` where nothing else was reworded: words of content were only left out, or only put in.
-    pub(super) fn bare_edits(&self, reasons: &mut Vec<Reason>) {
-        let content = |text: &Text<'_>, places: Vec<usize>| -> Option<String> {
-            places.into_iter().map(|at| text.words[at].clone()).find(|word| !is_empty_word(word))
-        };
-        if let Some(word) =
-            skipped(&self.base.stems, &self.answer.stems).and_then(|places| content(self.base, places))
-        {
-            reasons.push(Reason::RemovedContent(word));
-        } else if let Some(word) =
-            skipped(&self.answer.stems, &self.base.stems).and_then(|places| content(self.answer, places))
-            && !self.base.has_stem(&stem(&word))
-            && !self.allows(&word)
-        {
-            reasons.push(Reason::AddsRequirement);
-        }
-    }
-
     /// Quotations, code, numbers, addresses and identifiers that are not in the answer as they stand.
     fn lost_literals(&self) -> Vec<String> {
         let raw = self.base.raw;
@@ -191,14 +173,6 @@ impl Comparison<'_> {
             }
         }
     }
-}
-
-/// The places of `long` that are left over when `short` is read off it in order; nothing where it cannot be.
-fn skipped(long: &[String], short: &[String]) -> Option<Vec<usize>> {
-    let mut wanted = short.iter().peekable();
-    let left: Vec<usize> =
-        (0..long.len()).filter(|&at| wanted.next_if(|word| **word == long[at]).is_none()).collect();
-    wanted.peek().is_none().then_some(left)
 }
 
 pub(super) fn is_empty_word(word: &str) -> bool {

@@ -46,9 +46,6 @@ pub fn check(base: &str, answer: &[u8], strict: bool, allow_terms: &[String]) ->
     if reasons.is_empty() {
         comparison.meaning(&mut reasons);
     }
-    if reasons.is_empty() {
-        comparison.bare_edits(&mut reasons);
-    }
     if reasons.is_empty() { Ok(answer.to_owned()) } else { Err(reasons) }
 }
 

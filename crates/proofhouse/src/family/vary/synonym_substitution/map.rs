@@ -169,7 +169,7 @@ impl Map {
 
 /// Whether the word takes `an`; right for every word of the map, which a test checks letter by letter.
 pub(super) fn sounds_like_vowel(word: &str) -> bool {
-    let spoken_as_you = ["use", "usual", "uni", "uti"].iter().any(|start| word.starts_with(start))
+    let spoken_as_you = ["use", "usi", "usual", "uni", "uti"].iter().any(|start| word.starts_with(start))
         && !word.starts_with("unint");
     word.starts_with(['a', 'e', 'i', 'o', 'u']) && !spoken_as_you
 }
@@ -237,7 +237,7 @@ mod tests {
     /// English spelling is no guide to its sounds, so the words where it misleads are listed here by hand.
     #[test]
     fn articles_fit_every_word() {
-        let consonant = ["usual", "useful"];
+        let consonant = ["usual", "useful", "use", "uses", "using", "used", "utilizes"];
         let silent = ["hour", "honest"];
         for word in all_words()
             .filter(|word| word.starts_with(['u', 'h']) || word.starts_with("eu") || word.starts_with("on"))

@@ -129,8 +129,9 @@ fn code_of(text: &str) -> Vec<String> {
                         kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned());
                         quotes = Some(close);
                     }
-                    Some((open, _)) => {
-                        kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned())
+                    Some((open, close)) => {
+                        kept.push(line[..line.find(open).unwrap_or(0) + open.len()].to_owned());
+                        kept.push(close.to_owned());
                     }
                     None if trimmed.is_empty() => {}
                     None => kept.push(line.to_owned()),
