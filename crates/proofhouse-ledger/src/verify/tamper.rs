@@ -55,17 +55,6 @@ fn a_million_flipped_bits_of_records_are_all_noticed_in_their_own_line() {
     assert!(flips >= 1_000_000, "{flips} flips");
 }
 
-/// A run of every kind, written out.
-fn labs() -> Vec<Lab> {
-    let (observed, stop) = samples::seen();
-    vec![
-        Lab::probes(5),
-        Lab::of(Kind::Code, vec![samples::code(0)]),
-        Lab::of(Kind::Robustness, vec![samples::robustness(0, Some((&observed, &stop)))]),
-        Lab::of(Kind::Containment, vec![samples::containment(0, None)]),
-    ]
-}
-
 /// Stands in for a key: whoever knows the word signs. Real keys are tested where they are.
 fn sign(bytes: &[u8]) -> Vec<u8> {
     Digest::of_parts(&[b"word", bytes]).0.to_vec()
@@ -79,7 +68,7 @@ fn is_sound(paths: &RunPaths) -> bool {
 
 #[test]
 fn every_flipped_bit_of_every_file_of_a_signed_run_is_noticed() {
-    for lab in labs() {
+    for lab in [Lab::of(Kind::Probe, vec![samples::probe(0, &Json::from("x"), |_| {})])] {
         lab.verify();
         let paths = lab.paths();
         let statement = attest::statement(&paths, &lab.manifest).unwrap();

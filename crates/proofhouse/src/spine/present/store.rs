@@ -36,7 +36,7 @@ fn write_draft(run: &RunPaths, kinds: OfKind, draft: &Utf8PathBuf) -> Result<(),
 /// Whether `report.html` is the one that the ledger gives, without holding either in memory.
 pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     let path = run.report();
-    let file = File::open(&path).map_err(FileError::new("open", &path))?;
+    let file = proofhouse_ledger::disk::open_regular(&path).map_err(FileError::new("open", &path))?;
     let mut compare =
         Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
     render(run, kinds, &mut compare)?;
