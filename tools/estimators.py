@@ -281,8 +281,9 @@ def exact_power(n, discordance, effect, level):
     favours = (discordance + effect) / (2 * discordance)
     for m in range(n + 1):
         weight = stats.binom.pmf(m, n, discordance)
-        rejected = [k for k in range(m + 1) if 2 * k > m and 2 * stats.binom.sf(k - 1, m, 0.5) <= level]
-        if rejected:
+        k = np.arange(m // 2 + 1, m + 1)
+        rejected = k[2 * stats.binom.sf(k - 1, m, 0.5) <= level]
+        if len(rejected):
             power += weight * stats.binom.sf(rejected[0] - 1, m, favours)
     return [power]
 

@@ -88,11 +88,11 @@ impl Summary {
             best: None,
             gate: None,
             wordings: Vec::new(),
+            calibration: None,
+            agreement: Vec::new(),
             code: None,
             robustness: None,
             containment: None,
-            calibration: None,
-            agreement: Vec::new(),
         }
     }
 }

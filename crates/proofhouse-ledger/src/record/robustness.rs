@@ -169,7 +169,7 @@ record! {
         debug_enabled: bool,
         /// Whether the tool left debug artefacts; null where it was not run.
         debug_artifacts_present: Option<bool>,
-        /// Where, as the tool sees it.
+        /// Where their copy is in the folder beside the run directory; null where none was kept.
         debug_path: Option<String>,
         /// SHA-256 over names and contents of what was there.
         debug_sha256: Option<String>,
@@ -185,6 +185,8 @@ record! {
         stderr: Option<String>,
         /// Its true length.
         stderr_bytes: Option<u64>,
+        /// Why a judge of the suite gave less than 1, or nothing, by its name; absent where the suite has no judges.
+        judge [absent if "Option::is_none"]: Option<Json>,
         /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
         /// everything, and where nothing was run.
         sandbox_does_not_hold [absent if "Vec::is_empty"]: Vec<String>,
@@ -219,9 +221,9 @@ record! {
         input_fingerprint: "SHA-256 of `instruction`.",
         kind: "Always `robustness`.",
         output_sha256: "SHA-256 of standard output, whole.",
-        passed: "Whether the tool succeeded; null where that could not be said.",
+        passed: "Whether the tool succeeded, in the eyes of the judges too; null where that could not be said.",
         primary_metric: "Always `success`.",
-        scores: "`success`, 0 or 1.",
+        scores: "`success`, 0 or 1, and the scores of the suite's judges.",
     }
     digests {
         HEAD.input_fingerprint => ROBUSTNESS.instruction,

@@ -65,10 +65,10 @@ pub(crate) struct Row {
     pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
     /// What it compares of two runs in place of rates of passed trials; nothing where those say it.
     pub(crate) changes: fn(NamedSummary<'_>, NamedSummary<'_>) -> Vec<OwnChange>,
-    /// What its users write beside suites.
-    pub(crate) formats: &'static [OwnFormat],
     /// What it compares, case by case, in place of the share of passed trials; nothing where that says it.
     pub(crate) measures: fn(&Json) -> Vec<Measure>,
+    /// What its users write beside suites.
+    pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.

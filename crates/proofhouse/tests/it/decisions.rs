@@ -275,7 +275,7 @@ fn a_plan_says_what_it_can_see() {
     let lab = Lab::new();
     suite(&lab, "p", 100, &target("m", ""), "gate: {pass_rate: 0.99, confidence: 0.95}");
     let found = lab.run("plan p.yaml").exits(0);
-    assert!(found.stdout.contains("sees:        100 cases see a difference from 13."), "{}", found.stdout);
+    assert!(found.stdout.contains("sees:        100 cases see a difference from 12.8"), "{}", found.stdout);
     assert!(
         found.stdout.contains(
             "diff:        two runs that are alike pass `--fail-on-worse` from a margin of 12.5 points on"
@@ -293,7 +293,7 @@ fn a_plan_says_what_it_can_see() {
     lab.run("plan p.yaml --margin 0.03")
         .exits(0)
         .says("a difference of 3 points may go unseen")
-        .says("with 5 trials of each from 5.6 points on where only chance differs")
+        .says("with 5 trials of each from 5.7 points on where only chance differs")
         .says("diff: between two runs, 100 cases see a difference")
         .says("warning: the margin cannot be reached")
         .says("cases do for 3.0 points")

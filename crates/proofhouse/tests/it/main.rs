@@ -5,6 +5,8 @@
     reason = "a test that cannot go on says where; a skipped one says why"
 )]
 
+mod agentdojo;
+mod agents;
 mod asking;
 mod attest;
 mod browser;
@@ -30,9 +32,12 @@ mod envelope;
 mod evalplus;
 mod export;
 mod golden;
+mod kept;
 mod lab;
+mod matrix;
 mod newcomer;
 mod outcomes;
+mod prompts;
 mod python;
 mod real;
 mod reference;
@@ -40,10 +45,13 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod scale;
 mod secrets;
 mod servers;
+mod shards;
 mod targets;
 mod tidy;
+mod tools;
 mod verbose;
 mod verify;
 mod verify_trust;

@@ -30,6 +30,7 @@ pub mod contract;
 pub mod guard;
 
 mod additions;
+mod code;
 mod edit;
 mod intensity;
 mod lexicon;

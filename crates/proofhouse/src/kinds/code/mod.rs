@@ -84,8 +84,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
-    formats: &[],
     measures: measures::measures,
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

@@ -3,9 +3,10 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
-mod advisers;
 mod body;
 mod calibration;
+mod cells;
+mod datasets;
 mod file;
 mod metrics;
 mod plan;
@@ -29,8 +30,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
-    formats: &[],
     measures: |_| Vec::new(),
+    formats: &[],
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

@@ -15,6 +15,8 @@ mod exact;
 mod export;
 mod findings;
 mod flags;
+mod judged;
+mod keep;
 mod metrics;
 mod moved;
 mod plan;
@@ -60,8 +62,8 @@ pub(super) const ROW: Row = Row {
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
-    formats: &[],
     measures: |_| Vec::new(),
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -194,13 +194,13 @@ mod tests {
         let mut tried = judge((18, 20), (15, 20));
         tried.push(false, Some(false));
         tried.push(true, None);
-        insta::assert_snapshot!(tried.sentence("polite"), @"");
-        insta::assert_snapshot!(judge((18, 20), (0, 0)).sentence("polite"), @"");
+        insta::assert_snapshot!(tried.sentence("polite"), @"on answers like the labelled ones, polite calls 18 of 20 right answers right (sensitivity 90.0 %, 95 % interval 69.9 % to 97.2 %) and calls 16 of 21 wrong answers wrong (specificity 76.2 %, 95 % interval 54.9 % to 89.4 %); of 1 more it could not say");
+        insta::assert_snapshot!(judge((18, 20), (0, 0)).sentence("polite"), @"on answers like the labelled ones, polite calls 18 of 20 right answers right (sensitivity 90.0 %, 95 % interval 69.9 % to 97.2 %) and has judged no wrong answer, so that its specificity is not known");
         let say = |judge: Calibrated, passed: u64, of: u64| judge.correct(&moments(passed, of)).sentence("m");
-        insta::assert_snapshot!(say(judge((90, 100), (80, 100)), 62, 100), @"");
-        insta::assert_snapshot!(say(judge((5, 10), (4, 10)), 62, 100), @"");
-        insta::assert_snapshot!(say(judge((5, 10), (0, 0)), 62, 100), @"");
-        insta::assert_snapshot!(say(judge((5, 10), (5, 5)), 0, 0), @"");
+        insta::assert_snapshot!(say(judge((90, 100), (80, 100)), 62, 100), @"m: 62.0 % as judged; without the judge's errors 60.0 % (95 % interval 44.3 % to 74.9 %, on cases like these)");
+        insta::assert_snapshot!(say(judge((5, 10), (4, 10)), 62, 100), @"m: 62.0 % as judged; it cannot be corrected, as the judge is no better than chance (sensitivity and specificity add up to 90.0 %, and have to exceed 100 %)");
+        insta::assert_snapshot!(say(judge((5, 10), (0, 0)), 62, 100), @"m: 62.0 % as judged; it cannot be corrected without labelled answers that are right and others that are wrong");
+        insta::assert_snapshot!(say(judge((5, 10), (5, 5)), 0, 0), @"m: nothing was assessed, so there is no rate to correct");
     }
 
     #[test]
@@ -214,9 +214,9 @@ mod tests {
             let alpha = ratings.alpha(Confidence::P95);
             agreement_sentence(&["a".to_owned(), "b".to_owned()], &ratings, alpha.as_ref())
         };
-        insta::assert_snapshot!(say(&[&[1.0, 1.0], &[0.0, 0.0], &[1.0, 0.0], &[1.0, 1.0], &[0.0, 0.0]]), @"");
-        insta::assert_snapshot!(say(&[&[1.0, 0.0], &[0.0, 1.0]]), @"");
-        insta::assert_snapshot!(say(&[&[1.0, 1.0], &[1.0, 1.0]]), @"");
-        insta::assert_snapshot!(say(&[&[1.0]]), @"");
+        insta::assert_snapshot!(say(&[&[1.0, 1.0], &[0.0, 0.0], &[1.0, 0.0], &[1.0, 1.0], &[0.0, 0.0]]), @"a, b agree with Krippendorff's α = 0.64 (95 % interval −0.40 to 1.00, over 5 answers to 5 cases; 1 is full agreement, 0 is chance)");
+        insta::assert_snapshot!(say(&[&[1.0, 0.0], &[0.0, 1.0]]), @"a, b agree with Krippendorff's α = −0.50 (over 2 answers to 2 cases; 1 is full agreement, 0 is chance)");
+        insta::assert_snapshot!(say(&[&[1.0, 1.0], &[1.0, 1.0]]), @"a, b say the same of all 2 answers to 2 cases, all right or all wrong: agreement beyond chance cannot be seen");
+        insta::assert_snapshot!(say(&[&[1.0]]), @"a, b: no answer was judged by two of them, so that their agreement is not known");
     }
 }

@@ -6,11 +6,13 @@
 
 mod content;
 mod meaning;
+mod model;
 mod reason;
 mod shape;
 mod terms;
 mod text;
 
+pub use self::model::{question, reading};
 pub use self::reason::{NotAReason, Reason};
 use self::text::Text;
 

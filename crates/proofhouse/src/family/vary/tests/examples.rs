@@ -109,10 +109,7 @@ fn a_shortfall_is_exact() {
     );
     let two = all("whitespace_noise: {intensity_min: 0.34, intensity_max: 0.67}", "a b c");
     assert_eq!(two.len(), 9 * 3 + 3usize.pow(3) * 4, "two characters in two gaps, and three");
-    assert_eq!(
-        all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"),
-        ["do it,", "do it.", "do it:", "do, it", "do. it", "do: it"]
-    );
+    assert_eq!(all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"), ["do it."]);
     assert_eq!(lack("whitespace_noise: {}", "word"), Some(Lack::NoGap));
     assert_eq!(lack("whitespace_noise: {}", ""), Some(Lack::NoGap));
     assert_eq!(
@@ -131,8 +128,20 @@ fn a_shortfall_is_exact() {
 #[test]
 fn safe_moves() {
     let moves = |base: &str| all("lexical_shuffle: {max_swaps: 3}", base);
-    assert_eq!(moves(REGEX), ["Into regex objects, compile a list of email patterns."]);
-    assert_eq!(moves(DICTIONARY), ["Into a dictionary keyed by id, convert a list of dictionaries."]);
+    assert_eq!(
+        moves(REGEX),
+        [
+            "Compile, into regex objects, a list of email patterns.",
+            "Into regex objects, compile a list of email patterns.",
+        ]
+    );
+    assert_eq!(
+        moves(DICTIONARY),
+        [
+            "Convert, into a dictionary keyed by id, a list of dictionaries.",
+            "Into a dictionary keyed by id, convert a list of dictionaries.",
+        ]
+    );
     assert_eq!(moves(CACHE), ["Design a simple in-memory cache with set and get operations."]);
     assert_eq!(
         moves("Return a table of names, emails or phones."),
@@ -148,6 +157,8 @@ fn safe_moves() {
         moves("Sort the rows of users and groups using keys."),
         [
             "Sort the rows of groups and users using keys.",
+            "Sort, using keys, the rows of groups and users.",
+            "Sort, using keys, the rows of users and groups.",
             "Using keys, sort the rows of groups and users.",
             "Using keys, sort the rows of users and groups.",
         ]
@@ -173,7 +184,6 @@ fn unsafe_moves_are_not_made() {
         "Split the rows into groups and print them.",
         "Copy rows between names and emails.",
         "Parse `names and emails` into \"a and b\".",
-        "Parse the rows\nSort them using keys",
         "a list of names, and emails",
         "",
     ] {
@@ -197,24 +207,28 @@ fn synonyms_fit_where_they_stand() {
     assert_eq!(synonyms("Compile it."), Vec::<String>::new(), "only with `into`");
     for base in [
         "The design of it.",
-        "Write a merge step.",
+        "It is a merge step.",
         "Transform it, then load it into memory.",
         "Convert rows and load them into memory.",
-        "Use the create button, provided that it is there.",
+        "Press the create button, provided that it is there.",
+        "Tom Large lives here.",
     ] {
         assert_eq!(synonyms(base), Vec::<String>::new(), "{base}");
     }
-    assert_eq!(synonyms("Try to select rows"), ["Try to pick rows"]);
+    assert_eq!(synonyms("Try to select the rows"), ["Try to choose the rows", "Try to pick the rows"]);
+    assert_eq!(synonyms("For example, it fails"), ["For instance, it fails"]);
     assert_eq!(synonyms("A function that removes rows").len(), 2);
     assert_eq!(
         synonyms("A simple `simple` \"simple\" simple_x thing"),
         [
             "A basic `simple` \"simple\" simple_x thing",
-            "A plain `simple` \"simple\" simple_x thing",
             "A straightforward `simple` \"simple\" simple_x thing",
         ]
     );
-    assert_eq!(synonyms("An unusual GOAL"), ["An uncommon GOAL", "An unusual AIM", "An unusual OBJECTIVE"]);
+    assert_eq!(
+        synonyms("An unusual ENTIRE"),
+        ["An uncommon ENTIRE", "An unusual COMPLETE", "An unusual WHOLE"]
+    );
     let whitelisted =
         all("synonym_substitution: {max_replacements: 1, whitelist: [dictionary]}", "many dictionaries");
     assert_eq!(whitelisted, ["many mappings", "many maps"]);
