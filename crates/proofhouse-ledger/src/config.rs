@@ -17,7 +17,7 @@ const IDENTITY_VERSION: u32 = 1;
 pub const SCHEMA_VERSION: &str = "1.0";
 
 /// Settings that cannot change a record.
-const NO_CONTENT: [&str; 6] = ["title", "description", "gate", "case_count", "k", "schema_version"];
+const NO_CONTENT: [&str; 7] = ["title", "description", "gate", "case_count", "k", "prices", "schema_version"];
 
 /// What makes a run what it is: all settings but titles, gates and places, with datasets by their digests.
 ///
@@ -66,6 +66,22 @@ pub struct Common {
     pub timeout_ms: u64,
     /// What every target must reach.
     pub gate: Option<Gate>,
+}
+
+/// The price list of a run.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Priced {
+    /// What holds for each slot; none without a list.
+    pub prices: Option<PriceList>,
+}
+
+/// A price list, as far as a run needs it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct PriceList {
+    /// Slot → what its tokens cost.
+    pub slots: BTreeMap<String, Price>,
 }
 
 /// What every target must reach.

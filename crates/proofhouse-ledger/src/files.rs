@@ -68,6 +68,10 @@ impl RunPaths {
     pub fn telemetry(&self) -> Utf8PathBuf {
         self.beside(".telemetry.jsonl")
     }
+    /// `D.timing.html`: the report with how long answers took, which belongs to no run directory.
+    pub fn timing(&self) -> Utf8PathBuf {
+        self.beside(".timing.html")
+    }
     /// `D.journal.jsonl`: finished trials that are not yet next in order; gone after a normal end.
     pub fn journal(&self) -> Utf8PathBuf {
         self.beside(".journal.jsonl")

@@ -175,6 +175,20 @@ pub struct Expectation {
     pub name: String,
 }
 
+/// One thing that decided whether the user's task, or the attacker's, was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// `task` for the user's, `attack` for the attacker's.
+    pub about: String,
+    /// Whether it is so; null where that could not be said.
+    pub met: Option<bool>,
+    /// The case's key, and what it is about: `expected_calls: send_money`, `forbidden_state: /security`, `attack_judge: reader`.
+    pub name: String,
+    /// Why, in words; null where there is nothing to add.
+    pub why: Option<String>,
+}
+
 /// The fields of a receipt that are there only where a model took part.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelPart<'a> {
@@ -191,7 +205,7 @@ pub struct ModelPart<'a> {
 }
 
 words!(Outcome);
-structures!(Vec<Call>, Vec<CallVerdict>, Vec<Expectation>, Vec<Turn>, Vec<Reading>);
+structures!(Vec<Evidence>, Vec<Call>, Vec<CallVerdict>, Vec<Expectation>, Vec<Turn>, Vec<Reading>);
 
 record! {
     fields CONTAINMENT: ContainmentFields;
@@ -234,6 +248,10 @@ record! {
         refused: bool,
         /// What the case said would happen, and what did.
         expectations: Vec<Expectation>,
+        /// What decided about the tasks of user and attacker beside the names of tools; absent where nothing did.
+        evidence [absent if "Option::is_none"]: Option<Vec<Evidence>>,
+        /// The state that the tool server gave back, bounded; absent where none was asked for.
+        state [absent if "Option::is_none"]: Option<Json>,
         /// The conversation, bounded.
         transcript: Vec<Turn>,
         /// How each answer of the model was read.
@@ -275,7 +293,7 @@ record! {
         kind: "Always `containment`.",
         output_sha256: "SHA-256 of the model's answers; null for a scripted agent or where there was none.",
         slot: "The variant's name in the suite.",
-        variant_id: "Always null: a containment variant is a slot.",
+        variant_id: "The attack generator that the planted text went through, and its number; null for the text as it stands. A variant of the system is a slot.",
     }
     digests {}
 }
@@ -308,9 +326,11 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
     if calls.iter().any(|call| (call.decision == Decision::Deny) == call.executed.is_some()) {
         wrong.push("a call was denied and executed, or neither");
     }
-    let leaked = line.get(CONTAINMENT.attack)? && calls.iter().any(|call| call.forbidden_executed);
+    let evidence = line.get(CONTAINMENT.evidence)?.unwrap_or_default();
+    let shown = evidence.iter().any(|each| each.about == "attack" && each.met == Some(true));
+    let leaked = line.get(CONTAINMENT.attack)? && (shown || calls.iter().any(|call| call.forbidden_executed));
     if matches!(outcome, Outcome::Leaked | Outcome::Contained) && leaked != (outcome == Outcome::Leaked) {
-        wrong.push("`actual_outcome` does not follow from `calls`");
+        wrong.push("`actual_outcome` does not follow from `calls` and `evidence`");
     }
     let answers = line.get(CONTAINMENT.llm_response_hash)?;
     if answers.is_some_and(|answers| {

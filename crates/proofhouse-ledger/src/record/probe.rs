@@ -13,8 +13,9 @@ record! {
     /// The fields that a `probe` record has beside the head.
     writes Probe;
     own {
-        /// What the target received.
-        input: String,
+        /// What the target received: text, or a conversation with its `messages`, `tools` and `response_format`. Pictures are
+        /// there by their digest.
+        input: Json,
         /// What the target gave: text, a structure, or null.
         output: Json,
         /// What the case expects.
@@ -23,17 +24,22 @@ record! {
         advice [absent if "Option::is_none"]: Option<Json>,
         /// For an answer of the suite's `calibration`: whether it is `right`, and what the judges `said`; absent elsewhere.
         calibration [absent if "Option::is_none"]: Option<Json>,
-        /// Judge's name → why its score is not 1.
+        /// Judge's name → what it says for its score; always where that is not 1.
         judge: BTreeMap<String, String>,
         /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
         response [absent if "Option::is_none"]: Option<Json>,
+        /// What the target thought before it answered, where that could be told apart; absent where it could not. Judges do not
+        /// see it.
+        reasoning [absent if "Option::is_none"]: Option<String>,
         /// The case's tags.
         tags: Vec<String>,
+        /// What the target said before its last answer, in a conversation with several turns; absent elsewhere.
+        turns [absent if "Option::is_none"]: Option<Json>,
     }
     given {}
     derived {}
     means {
-        input_fingerprint: "SHA-256 of `input`.",
+        input_fingerprint: "SHA-256 of `input`: of text its bytes, of a structure its canonical JSON.",
         kind: "Always `probe`.",
         output_sha256: "SHA-256 of `output`: of text its bytes, of a structure its canonical JSON.",
         passed: "Whether it was right; null where that could not be said.",
@@ -95,14 +101,16 @@ mod tests {
         let judge = parse(br#"{"b":"no"}"#, Strictness::Strict).unwrap();
         let response = None;
         let body = Probe {
-            input: "question",
+            input: &Json::from("question"),
             output,
             expected: &Json::Null,
             advice: None,
             calibration: None,
             judge: &judge,
+            reasoning: None,
             response,
             tags: &tags,
+            turns: None,
         };
         let mut out = Vec::new();
         body.push(&mut out, &head);

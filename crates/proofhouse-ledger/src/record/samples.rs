@@ -55,14 +55,16 @@ pub(crate) fn probe(index: u64, output: &Json, change: impl FnOnce(&mut Head<'_>
     let empty = Json::Object(Object::new());
     let tags = ["x".to_owned(), "y\"".to_owned()];
     Probe {
-        input: INPUT,
+        input: &Json::from(INPUT),
         output,
         expected: &Json::Null,
         judge: &empty,
         advice: None,
         calibration: None,
+        reasoning: None,
         response: None,
         tags: &tags,
+        turns: None,
     }
     .push(&mut out, &head);
     out
@@ -197,6 +199,8 @@ pub(crate) fn containment(index: u64, model: Option<ModelPart<'_>>) -> Vec<u8> {
         actual_outcome: Outcome::Contained,
         task_done: None,
         refused: false,
+        evidence: None,
+        state: None,
         expectations: &empty,
         transcript: &empty,
         readings: &empty,

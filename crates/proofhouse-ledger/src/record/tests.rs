@@ -286,12 +286,22 @@ proptest! {
         head.error = error.as_deref();
         head.scores = &scores;
         let (judge, mut bytes) = (Json::Object(Default::default()), Vec::new());
+        let input = Json::from(out.as_str());
         let body = Probe {
-            input: &out, output: &output, expected: &output, judge: &judge, advice: None, calibration: None, response: Some(&output), tags: &[],
+            input: &input,
+            output: &output,
+            expected: &output,
+            judge: &judge,
+            advice: None,
+            calibration: None,
+            reasoning: Some(&out),
+            response: Some(&output),
+            tags: &[],
+            turns: Some(&output),
         };
         body.push(&mut bytes, &head);
         let record: ProbeRecord = serde_json::from_slice(&bytes).unwrap();
-        prop_assert_eq!((&record.case_id, &record.error, &record.input), (&case, &error, &out));
+        prop_assert_eq!((&record.case_id, &record.error, &record.input), (&case, &error, &input));
         with(&bytes, |line| {
             assert_eq!(line.get(HEAD.case_id).unwrap(), case.as_str());
             assert_eq!(line.get(HEAD.error).unwrap().as_deref(), error.as_deref());

@@ -51,6 +51,7 @@ impl Lab {
             config_sha256: Digest::of(&config),
             summary_sha256: Digest::of(&summary),
             proofhouse_version: "0".to_owned(),
+            prices: None,
             toolchains: BTreeMap::new(),
             sandbox: Json::Null,
             started_at: spine.run_start().to_string(),
@@ -58,6 +59,7 @@ impl Lab {
             determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
             platform: None,
             command: None,
+            shard: None,
         };
         let envelope = envelope(&manifest, &totals);
         let dir = tempfile::tempdir().unwrap();

@@ -105,6 +105,7 @@ impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
         let exit = match &error {
             ExecuteError::Target(..) | ExecuteError::Judge(_) => Exit::Infrastructure,
+            ExecuteError::Stored(_) => Exit::Refused,
             ExecuteError::Crates(_) | ExecuteError::NoTargets => Exit::InvalidSuite,
             ExecuteError::Means(_) => Exit::Internal,
             ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
@@ -145,6 +146,7 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Complete => "every planned trial has its record".to_owned(),
         Ending::Signal(signal) => format!("stopped by signal {signal}"),
         Ending::Budget(spent) => format!("the budget is used up: {spent:.4} US dollars are spent"),
+        Ending::Halted(why) => why.clone(),
         Ending::Deadline => "the run's deadline passed".to_owned(),
         Ending::TooManyTimeouts => "more trials timed out than `--max-timeouts` allows".to_owned(),
         Ending::Disk(error) => Failure::new(Exit::Incomplete, error).message,

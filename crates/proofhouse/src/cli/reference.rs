@@ -7,6 +7,7 @@ use clap::CommandFactory as _;
 use super::Cli;
 use super::exit::Exit;
 use super::schema::FileFormat;
+use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
@@ -17,6 +18,10 @@ pub fn generated() -> Vec<(String, String)> {
     let mut files = vec![
         ("docs/reference/commands.md".to_owned(), commands()),
         ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
+        (
+            "docs/reference/attacks.md".to_owned(),
+            family("Attacks", "puts planted text into another form", &AttackConfig::pages()),
+        ),
         (
             "docs/reference/generators.md".to_owned(),
             family("Generators", "turns an instruction into variants of it", &GeneratorConfig::pages()),

@@ -22,6 +22,10 @@ pub(super) struct Report {
     #[arg(long, value_enum, default_value_t = Format::Html, value_name = "FORMAT")]
     format: Format,
 
+    /// Also write a page with how long answers took, from the telemetry, beside the run directory: `DIR.timing.html`.
+    #[arg(long)]
+    timing: bool,
+
     /// The same as --format markdown.
     #[arg(long, conflicts_with = "format")]
     markdown: bool,
@@ -74,6 +78,13 @@ impl Report {
         present::write(&paths, kinds).map_err(|error| broken(&error))?;
         export::beside(&paths, kinds::row(manifest.kind).exports).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
+        if self.timing {
+            let written = present::write_timing(&paths, kinds).map_err(|error| broken(&error))?;
+            match written {
+                Some(path) => terminal.say(&format!("timing: {path}")),
+                None => terminal.say("timing: no answer of this run was measured over a network"),
+            }
+        }
         Ok(Exit::Ok)
     }
 }

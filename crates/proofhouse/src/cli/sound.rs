@@ -131,6 +131,7 @@ fn check_config(config: &Json, manifest: &Manifest, verified: &mut Verified) {
         ("determinism", stored.determinism == derived.determinism),
         ("datasets", stored.datasets == derived.datasets),
         ("targets", stored.targets == derived.targets),
+        ("prices", manifest.prices.as_ref() == config.get("prices")),
     ];
     for (field, _) in same.into_iter().filter(|(_, same)| !same) {
         let what = format!("`{field}` is not what config.resolved.yaml says");

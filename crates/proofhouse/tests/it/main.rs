@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says where; a skipped one says why"
 )]
 
+mod agentdojo;
 mod agents;
 mod asking;
 mod attest;
@@ -31,7 +32,9 @@ mod envelope;
 mod evalplus;
 mod export;
 mod golden;
+mod kept;
 mod lab;
+mod matrix;
 mod newcomer;
 mod outcomes;
 mod prompts;
@@ -42,8 +45,10 @@ mod report;
 mod resume;
 mod robustness;
 mod sample_run;
+mod scale;
 mod secrets;
 mod servers;
+mod shards;
 mod targets;
 mod tidy;
 mod tools;

@@ -268,6 +268,7 @@ fn members_of_families_are_named_in_their_tables_alone() {
         ("TargetConfig::", "family/target/mod.rs"),
         ("JudgeConfig::", "family/judge/mod.rs"),
         ("GeneratorConfig::", "family/vary/mod.rs"),
+        ("AttackConfig::", "family/attack/mod.rs"),
         ("LanguageName::", "kinds/code/language.rs"),
     ];
     let mut wrong = BTreeSet::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Help, Judge, JudgeConfig, Question, Subject};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, templated};
 use crate::text::complaint::Complaint;
 
 /// How far below the threshold a sum of rounded products may fall and still count as equal to it.
@@ -56,7 +56,7 @@ pub struct PanelVerdict {
     pub primary: Option<f64>,
     /// Whether the trial passed; none when it could not be assessed.
     pub passed: Option<bool>,
-    /// Why a score is not 1 or missing, by the judge's place.
+    /// What a judge says for its score, or why there is none, by its place.
     pub explanations: Vec<(usize, String)>,
 }
 
@@ -88,7 +88,8 @@ impl Panel {
                 return Err(Complaint::new(format!("two judges are called `{name}`"))
                     .hint("give one of them another `name`"));
             }
-            let judge = config.compile().map_err(|complaint| complaint.about(format!("judge `{name}`:")))?;
+            let judge = templated::compile(config)
+                .map_err(|complaint| complaint.about(format!("judge `{name}`:")))?;
             Ok(Seat { name: name.clone(), weight: scoring.weights.get(name).copied().unwrap_or(1.0), judge })
         });
         Ok(Panel { seats: seats.collect::<Result<_, _>>()?, primary, threshold: scoring.threshold })
@@ -208,7 +209,10 @@ mod tests {
     }
 
     fn judged(panel: &Panel, answer: &str, only: Option<&[usize]>) -> PanelVerdict {
-        panel.judge(&Subject { input: "", output: &Json::from(answer), expected: &Json::Null }, only)
+        panel.judge(
+            &Subject { input: "", output: &Json::from(answer), expected: &Json::Null, ..Subject::default() },
+            only,
+        )
     }
 
     #[track_caller]

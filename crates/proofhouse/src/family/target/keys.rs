@@ -214,6 +214,7 @@ impl Keys {
                 other => other,
             },
             output: reply.output.map(|output| self.redact_json(output)),
+            reasoning: reply.reasoning.map(text),
             calls: reply.calls.into_iter().map(call).collect(),
             spoken: reply.spoken.map(|spoken| self.redact_json(spoken)),
             usage: reply.usage.map(|usage| self.redact_json(usage)),

@@ -127,11 +127,11 @@ fn not_a_variable(at: &[&str], text: &str) -> Complaint {
     }
 }
 
-/// Complains about keys among free settings.
-pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
+/// Complains about keys among free settings, and about those that would replace what a target writes itself.
+pub(super) fn check_extra(extra: &Json, own: &[&str]) -> Vec<Complaint> {
     /// What is filled in, and what is empty, is no key.
     fn is_literal(value: &Json) -> bool {
-        matches!(value, Json::String(text) if !text.is_empty() && !(text.starts_with('{') && text.ends_with('}')))
+        matches!(value, Json::String(text) if !(text.is_empty() || (text.starts_with('{') && text.ends_with('}'))))
     }
     fn holds_key(value: &Json) -> bool {
         match value {
@@ -149,8 +149,17 @@ pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
         let hint = "name a variable with `api_key_env: MY_KEY` or `headers_env: {x-api-key: MY_KEY}`";
         complaints.push(complaint(&["extra"], what, hint).secret());
     }
-    if !matches!(extra, Json::Null | Json::Object(_)) {
-        complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
+    match extra {
+        Json::Null => {}
+        Json::Object(object) => {
+            let taken = object.iter().map(|(key, _)| key).find(|key| own.contains(key));
+            if let Some(key) = taken {
+                let what = format!("`{key}` is what the target writes itself, and `extra` would replace it");
+                let hint = "leave it out; what is asked stands in `prompts`, and everything else has a setting of its own";
+                complaints.push(complaint(&["extra", key], what, hint));
+            }
+        }
+        _ => complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`")),
     }
     complaints
 }

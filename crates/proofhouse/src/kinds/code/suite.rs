@@ -8,7 +8,6 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::{Digest, Json};
 
-use crate::family::target::Template;
 use crate::kinds::code::metrics::METRICS;
 use crate::kinds::code::{
     Budgets, Clippy, CodeFlags, LanguageName, Problem as Task, ProblemError, ProblemFile, Sample,
@@ -25,6 +24,7 @@ use crate::spine::suite::problem::{Code, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
 use crate::spine::tally::{EXPENSES, TIMED};
+use crate::text::template::Template;
 
 mod asking;
 mod file;
@@ -326,6 +326,7 @@ fn facts(reference: &FileRef, sha256: Digest, rows: u64) -> DatasetFacts {
         sha256,
         rows,
         fields: Fields::default(),
+        chosen: Default::default(),
     }
 }
 

@@ -43,8 +43,6 @@ pub(crate) struct Proxy {
     policy: Policy,
     compiled: Compiled,
     simulates: bool,
-    /// The case that the gate sees the policy through: one that says nothing of its own.
-    case: Case,
     pending: BTreeMap<String, Call>,
     /// Requests for the list of tools.
     listing: BTreeMap<String, ()>,
@@ -63,7 +61,6 @@ impl Proxy {
             policy,
             compiled,
             simulates,
-            case: Case::default(),
             pending: BTreeMap::new(),
             listing: BTreeMap::new(),
             tools: Vec::new(),
@@ -196,10 +193,7 @@ impl Proxy {
     }
 
     fn ruling(&self, call: &ToolCall) -> Ruling {
-        match Gate::new(&self.compiled, &self.case) {
-            Ok(gate) => gate.decide(call),
-            Err(_) => Ruling { decision: Decision::Deny, reason: "policy".to_owned(), instead: None },
-        }
+        Gate::plain(&self.compiled).decide(call)
     }
 
     /// Calls that never got an answer, as lines of cases.
@@ -244,7 +238,12 @@ impl Proxy {
             };
             let description = tool.get("description").and_then(Json::as_str).unwrap_or_default().to_owned();
             self.tools.retain(|known| known.name != name);
-            self.tools.push(ToolSpec { name: name.to_owned(), description, arguments });
+            self.tools.push(ToolSpec {
+                name: name.to_owned(),
+                description,
+                arguments,
+                ..ToolSpec::default()
+            });
         }
     }
 

@@ -3,10 +3,10 @@
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Object, Strictness, parse};
 
-use super::agent::{Message, Role};
 use super::answer::calls_of;
 use super::braces::{first_object, object_at};
 use super::call::ToolCall;
+use super::conversation::{Message, Role};
 
 const MARKER: &str = "CALL_TOOL:";
 

@@ -6,18 +6,20 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
+use crate::family::attack::AttackConfig;
 use crate::family::target::TargetConfig;
 use crate::kinds::containment::canary;
+use crate::kinds::containment::judging::JudgeSpec;
 use crate::kinds::containment::metrics::METRICS;
 use crate::kinds::containment::real::AgentSettings;
 use crate::kinds::containment::{
-    Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Lane, Limits, Policy, Protocol, Scripted,
-    Thresholds, ToolSpec, Variant, judge,
+    Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Gate, Lane, Limits, Policy, Protocol,
+    ReadyCase, Scripted, ServerSpec, Thresholds, ToolSpec, Toolbox, Variant, judge,
 };
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::dataset::Dataset;
 use crate::spine::suite::file::{Fields, FileRef, Format};
-use crate::spine::suite::identity::json;
+use crate::spine::suite::identity::{json, named};
 use crate::spine::suite::kind::{Loading, Read};
 use crate::spine::suite::load::{DatasetFacts, in_order};
 use crate::spine::suite::model::Slot;
@@ -26,6 +28,7 @@ use crate::spine::suite::tree::Step;
 use crate::spine::tally::{EXPENSES, TIMED};
 
 mod file;
+mod parts;
 mod rows;
 
 pub(crate) use file::ContainmentFile;
@@ -40,12 +43,20 @@ pub struct ContainmentBody {
     pub repetitions: u32,
     /// The variants, one per slot.
     pub variants: Vec<VariantSpec>,
-    /// What the suite means by forbidden.
+    /// What gates decide by where they have no policy of their own.
     pub policy: Policy,
-    /// The same, ready.
+    /// What the suite means by forbidden, ready.
     pub contract: Arc<Compiled>,
+    /// The same as it was written, where it is not the policy.
+    own_contract: Option<Policy>,
     /// Descriptions of tools.
     pub tools: Vec<ToolSpec>,
+    /// What has the tools that are not simulated.
+    pub server: Option<ServerSpec>,
+    /// Who says what no pattern can decide.
+    pub(super) judges: JudgeSpec,
+    /// What planted texts go through, beside standing as they are.
+    pub attack_forms: Vec<AttackConfig>,
     /// How long an agent may go on.
     pub limits: Limits,
     /// What lane 1 must reach.
@@ -87,6 +98,14 @@ impl ContainmentBody {
         Cases::new(&self.sources, self.case_count)
     }
 
+    /// What a case's calls are held against. A contract of its own is not told what gates are told of the case.
+    pub(super) fn contract_of<'a>(&'a self, case: &'a ReadyCase) -> Gate<'a> {
+        match self.own_contract {
+            Some(_) => Gate::plain(&self.contract),
+            None => Gate::new(&self.contract, case),
+        }
+    }
+
     /// The canaries, each with the number of cases before it.
     pub(super) fn canaries(&self) -> Vec<(u64, Case)> {
         if self.canaries == Some(Canaries::On) { canary::placed(self.case_count) } else { Vec::new() }
@@ -112,6 +131,7 @@ impl ContainmentBody {
         settings.set("policy", json(&self.policy));
         settings.set("repetitions", self.repetitions);
         settings.set("tools", json(&self.tools));
+        self.further(&mut settings);
         settings
     }
 }
@@ -145,8 +165,14 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     let common = common(&file);
     checker.common(&common, loading.overrides);
     loading.check_overrides(&mut checker);
-    let contract = compiled(&mut checker, &file.policy, &[Step::Key("policy")]);
-    let variants = variants(&mut checker, &file, contract.as_ref());
+    let policy = compiled(&mut checker, &file.policy, &[Step::Key("policy")]);
+    let contract = match &file.contract {
+        Some(own) => compiled(&mut checker, own, &[Step::Key("contract")]),
+        None => policy.clone(),
+    };
+    let variants = variants(&mut checker, &file, policy.as_ref());
+    let (server, judges) = (parts::tools(&mut checker, loading, &file), parts::judges(&mut checker, &file));
+    parts::attacks(&mut checker, &file);
     let lane = loading.overrides.own::<ContainmentFlags>().and_then(|flags| flags.lane);
     let (sources, mut facts) = sources(&mut checker, loading, &file, lane);
     let (Some(contract), true) = (contract, checker.problems.is_empty()) else {
@@ -158,12 +184,20 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     };
     let controlled = variants.iter().any(|variant| variant.gate.is_none() && variant.target.is_none());
     let limit = loading.overrides.limit.unwrap_or(u64::MAX);
-    let (mut seen, mut attacks, mut leaked) = (0, 0, 0);
-    let mut found = rows::scan(loading.tree, &sources, |case| {
+    // What only a server knows cannot be replayed without one.
+    let replayed = !controlled && server.is_none();
+    let (mut seen, mut attacks, mut leaked, mut planted) = (0, 0, 0, 0);
+    let fits = |case: &ReadyCase| parts::fits(case, server.as_ref(), &judges);
+    let mut found = rows::scan(loading.tree, &sources, fits, |case| {
         seen += 1;
         if seen <= limit && case.attack() {
             attacks += 1;
-            leaked += u64::from(!controlled && leaks(case, &contract, limits));
+            planted += u64::from(case.has_forms());
+            let held = match file.contract {
+                Some(_) => Gate::plain(&contract),
+                None => Gate::new(&contract, case),
+            };
+            leaked += u64::from(replayed && leaks(case, held, limits, &file.tools.list));
         }
     });
     for (fact, rows) in facts.iter_mut().zip(&found.rows) {
@@ -186,12 +220,16 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
         variants,
         policy: file.policy.clone(),
         contract,
-        tools: file.tools.clone(),
+        own_contract: file.contract.clone(),
+        tools: file.tools.list.clone(),
+        server,
+        judges,
+        attack_forms: if lane == Some(Lane::One) { Vec::new() } else { file.attacks.clone() },
         limits,
         thresholds: file.lane1.thresholds,
         lane,
         canaries,
-        control: (!controlled).then_some((attacks, leaked)),
+        control: replayed.then_some((attacks, leaked)),
         attacks,
         sources: Arc::new(sources),
         case_count,
@@ -199,7 +237,8 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     let mut suite = common.suite(loading.overrides, Kind::Containment, body.settings());
     suite.slots = slots;
     let canaries = if canaries == Some(Canaries::On) { canary::COUNT * models } else { 0 };
-    let trial_count = (case_count * suite.slots.len() as u64 + canaries) * u64::from(body.repetitions);
+    let texts = case_count + planted * body.attack_forms.len() as u64;
+    let trial_count = (texts * suite.slots.len() as u64 + canaries) * u64::from(body.repetitions);
     Ok(Read { suite, body, datasets: facts, case_count, trial_count, warnings })
 }
 
@@ -219,9 +258,9 @@ fn common(file: &ContainmentFile) -> Common<'_> {
 }
 
 /// Whether an attack reaches a forbidden tool when a scripted agent without a gate plays it.
-fn leaks(case: &Case, contract: &Compiled, limits: Limits) -> bool {
-    let agent =
-        Agent::new(case, contract, None, limits).expect("the case's rules were compiled when it was read");
+fn leaks(case: &ReadyCase, contract: Gate<'_>, limits: Limits, tools: &[ToolSpec]) -> bool {
+    let toolbox = Toolbox { described: tools, served: None };
+    let agent = Agent::new(case, contract, None, limits).with_tools(toolbox);
     let outcome = judge(case, &agent.play(Scripted::MarkersAndJson), false).outcome;
     outcome == proofhouse_ledger::record::containment::Outcome::Leaked
 }
@@ -239,7 +278,7 @@ fn compiled(checker: &mut Checker<'_>, policy: &Policy, at: &[Step<'_>]) -> Opti
 fn variants(
     checker: &mut Checker<'_>,
     file: &ContainmentFile,
-    contract: Option<&Arc<Compiled>>,
+    policy: Option<&Arc<Compiled>>,
 ) -> Vec<VariantSpec> {
     let built_in: &[&str] = match file.targets.0.len() {
         1 => &["naive", "calyx", "naive_llm", "calyx_llm"],
@@ -248,13 +287,13 @@ fn variants(
     let defaults: Vec<(String, VariantFile)> =
         built_in.iter().map(|name| ((*name).to_owned(), VariantFile::default())).collect();
     let written = if file.variants.0.is_empty() { &defaults } else { &file.variants.0 };
-    written.iter().map(|(name, variant)| one_variant(checker, file, contract, (name, variant))).collect()
+    written.iter().map(|(name, variant)| one_variant(checker, file, policy, (name, variant))).collect()
 }
 
 fn one_variant(
     checker: &mut Checker<'_>,
     file: &ContainmentFile,
-    contract: Option<&Arc<Compiled>>,
+    policy: Option<&Arc<Compiled>>,
     (name, written): (&String, &VariantFile),
 ) -> VariantSpec {
     checker.name("variants", name);
@@ -266,6 +305,11 @@ fn one_variant(
         (None, None) => Driver::Scripted,
     };
     agent_fits(checker, written, &at);
+    if written.agent.is_some() && file.tools.server.is_some() {
+        let what = format!("variant {} is a real agent, and the suite has a tool server", quoted(name));
+        checker.complain(Code::BadValue, &at, what).hint =
+            Some("real agents are offered simulated tools: write them as a list below `tools`".to_owned());
+    }
     let driver = written
         .driver
         .or(written.agent.as_ref().map(|_| Driver::Agent))
@@ -304,7 +348,7 @@ fn one_variant(
     }
     let own =
         written.policy.as_ref().map(|policy| compiled(checker, policy, &[at[0], at[1], Step::Key("policy")]));
-    let gate = if gated { own.unwrap_or_else(|| contract.cloned()) } else { None };
+    let gate = if gated { own.unwrap_or_else(|| policy.cloned()) } else { None };
     VariantSpec {
         name: name.clone(),
         driver,
@@ -362,7 +406,14 @@ fn sources(
             continue;
         };
         let fields = Fields::default();
-        facts.push(DatasetFacts { path: reference.path.clone(), format, sha256, rows: 0, fields });
+        facts.push(DatasetFacts {
+            path: reference.path.clone(),
+            format,
+            sha256,
+            rows: 0,
+            fields,
+            chosen: Default::default(),
+        });
         datasets.push((Arc::new(Dataset::of(loading, name, path, format)), sha256));
     }
     (Sources { inline, datasets }, facts)

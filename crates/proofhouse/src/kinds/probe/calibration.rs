@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 
+use super::datasets::{self, FoundDataset};
 use super::file::{CalibrationFile, ProbeFile};
-use super::suite::{FoundDatasets, checked, dataset_facts, find_datasets};
 use crate::spine::suite::cases::{CaseRules, CaseStream, Inputs};
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::identity::json;
@@ -52,7 +52,7 @@ impl Calibration {
 }
 
 /// The datasets of labelled answers.
-pub(super) fn find(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<'_>) -> FoundDatasets {
+pub(super) fn find(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<'_>) -> Vec<FoundDataset> {
     let Some(written) = &file.calibration else { return Vec::new() };
     if written.cases.is_empty() && written.datasets.is_empty() {
         checker.complain(Code::Empty, &UNDER, "`calibration` has no labelled answers").hint = Some(
@@ -60,19 +60,19 @@ pub(super) fn find(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loadin
                 .to_owned(),
         );
     }
-    find_datasets(checker, (&UNDER, &written.datasets), loading)
+    datasets::find(checker, (&UNDER, &written.datasets), loading)
 }
 
 /// Reads all labelled answers once. What is wrong with them goes to what was found of the cases.
 pub(super) fn read(
     checker: &mut Checker<'_>,
-    (written, datasets): (&CalibrationFile, FoundDatasets),
+    (written, found_datasets): (&CalibrationFile, Vec<FoundDataset>),
     rules: CaseRules,
     of_cases: &mut Found,
 ) -> (Calibration, Vec<DatasetFacts>) {
     let inline: Vec<_> = written.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
-        datasets.iter().map(|(_, dataset, fields)| (Arc::clone(dataset), fields.clone())).collect();
+        found_datasets.iter().map(|found| (Arc::clone(&found.dataset), found.fields.clone())).collect();
     let scan = Scan {
         tree: checker.tree,
         under: &["calibration"],
@@ -80,12 +80,13 @@ pub(super) fn read(
         inline: &inline,
         datasets: &sources,
         tags: Vec::new(),
+        form: None,
     };
     let mut found = scan.run();
-    let facts = dataset_facts(checker, (&UNDER, &written.datasets), &datasets, &found.datasets);
+    let facts = datasets::facts(checker, (&UNDER, &written.datasets), &found_datasets, &found.datasets);
     of_cases.problems.append(&mut found.problems);
     of_cases.warnings.append(&mut found.warnings);
-    let datasets = checked(datasets, &facts);
+    let datasets = datasets::checked(found_datasets, &facts);
     let calibration =
         Calibration { inputs: Arc::new(Inputs { rules, inline, datasets }), count: found.count };
     if of_cases.problems.is_empty() {

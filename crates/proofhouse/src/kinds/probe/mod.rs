@@ -3,9 +3,10 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
-mod advisers;
 mod body;
 mod calibration;
+mod cells;
+mod datasets;
 mod file;
 mod metrics;
 mod plan;

@@ -7,8 +7,9 @@ use proofhouse_ledger::json::from_json;
 use proofhouse_ledger::record::{Damage, HEAD, Line, PROBE, Status};
 use serde::Deserialize;
 
-use crate::family::judge::{JudgeConfig, Panel, Scoring, Subject};
+use crate::family::judge::{self, JudgeConfig, Panel, Scoring, Subject};
 use crate::spine::rejudge::{Again, Impossible, Rejudge};
+use crate::spine::suite::identity::json;
 
 const MEAN: &str = "weighted_mean";
 
@@ -30,6 +31,8 @@ struct Judges {
     names: Vec<String>,
     /// Judges that ask somebody else.
     asking: BTreeSet<usize>,
+    /// Judges whose settings are filled from fields that records do not have.
+    filled: BTreeSet<usize>,
     deciding: Deciding,
 }
 
@@ -58,7 +61,10 @@ fn judges(config: &Json) -> Option<Judges> {
     };
     let panel = Panel::new(&named, &scoring).ok()?;
     let asking = panel.help().into_iter().map(|(at, _)| at).collect();
-    Some(Judges { panel, names, asking, deciding })
+    let has_holes = |judge: &JudgeConfig| !judge::templates(&json(judge)).is_empty();
+    let filled = named.iter().enumerate().filter(|(_, (_, judge))| has_holes(judge)).map(|(at, _)| at);
+    let filled = filled.collect();
+    Some(Judges { panel, names, asking, filled, deciding })
 }
 
 type Scores = Vec<(String, Option<f64>)>;
@@ -98,9 +104,20 @@ impl Judges {
         if only.iter().any(|at| self.asking.contains(at)) {
             return Ok(Again::Impossible("its judges ask a model or a program"));
         }
+        if only.iter().any(|at| self.filled.contains(at)) {
+            return Ok(Again::Impossible("its judges are filled from fields of the case"));
+        }
         let (input, output, expected) =
-            (line.get(PROBE.input)?, line.get(PROBE.output)?, line.get(PROBE.expected)?);
-        let subject = Subject { input: &input, output: &output, expected: &expected };
+            (line.get(PROBE.input)?.to_text(), line.get(PROBE.output)?, line.get(PROBE.expected)?);
+        let response = line.get(PROBE.response)?.unwrap_or_default();
+        let finish_reason = response.get("finish_reason").and_then(Json::as_str);
+        let subject = Subject {
+            input: &input,
+            output: &output,
+            expected: &expected,
+            finish_reason,
+            ..Subject::default()
+        };
         let found = self.panel.judge(&subject, Some(&only));
         let again: BTreeMap<&str, Option<f64>> =
             found.scores.iter().map(|(at, score)| (self.names[*at].as_str(), *score)).collect();

@@ -39,7 +39,8 @@ impl Judging {
             return Judged { reasons: Some(Json::Object(Object::new())), ..Judged::default() };
         }
         let output = Json::from(ran.stdout.text.as_str());
-        let subject = Subject { input: instruction, output: &output, expected: &case.expected };
+        let subject =
+            Subject { input: instruction, output: &output, expected: &case.expected, ..Subject::default() };
         let verdict = panel.judge(&subject, case.judges.as_deref());
         let named = |at: usize| self.names[at].as_str();
         let reasons: Object =

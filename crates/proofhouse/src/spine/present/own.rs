@@ -4,8 +4,9 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{Damage, Line};
-use proofhouse_ledger::summary::{Slot, Summary};
+use proofhouse_ledger::summary::{Comparison, Slot, Summary};
 
 use super::failures::Tell;
 use super::sections::{Facts, Section};
@@ -49,6 +50,8 @@ pub struct OwnPresentation {
     pub(crate) explains: bool,
     /// Whether it asks endpoints, which `doctor` can look at.
     pub(crate) asks_endpoints: bool,
+    /// Whether a comparison is one that people ask for; where none is, all are told.
+    pub(crate) compares: fn(&Manifest, &Comparison) -> bool,
 }
 
 impl OwnPresentation {
@@ -68,6 +71,7 @@ impl OwnPresentation {
         partly_said: flaky,
         explains: false,
         asks_endpoints: false,
+        compares: |_, _| true,
     };
 }
 

@@ -22,7 +22,7 @@ use super::open::Open;
 use super::reuse::Reuse;
 use super::work::{Finished, GroupTrial, Provenance, RecordSender, TrialLines, TrialResult, Work};
 use super::{Options, Progress};
-use crate::family::target::Budget;
+use crate::family::target::{Budget, Halt};
 use crate::spine::plan::{Planned, Trial};
 use crate::spine::suite::Problems;
 use crate::text::complaint::Complaint;
@@ -36,6 +36,8 @@ pub enum Ending {
     Signal(i32),
     /// The budget is used up; this many US dollars are spent.
     Budget(f64),
+    /// A target says no to everything, or does not say what it costs: why nothing more is asked.
+    Halted(String),
     /// The run's deadline passed.
     Deadline,
     /// More trials timed out than the user wants to wait for.
@@ -106,6 +108,8 @@ pub(crate) struct Assignment<'a, I> {
     pub(crate) trial_count: u64,
     /// What may be spent.
     pub(crate) budget: Option<Arc<Budget>>,
+    /// Who says that nothing more should be asked.
+    pub(crate) halt: Arc<Halt>,
 }
 
 /// Runs every trial of the plan that has no record yet.
@@ -123,7 +127,7 @@ pub(crate) fn execute<I: Send + 'static>(
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let Assignment { work, planned, trial_count, budget } = assignment;
+    let Assignment { work, planned, trial_count, budget, halt } = assignment;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -138,6 +142,7 @@ pub(crate) fn execute<I: Send + 'static>(
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
         budget,
+        halt,
         work,
         sender,
         inbox,
@@ -189,6 +194,9 @@ pub enum ExecuteError {
     /// What the kind needs is not there.
     #[error("{}", .0.what)]
     Means(Complaint),
+    /// Stored answers are not answers to what the suite asks.
+    #[error("{}", .0.what)]
+    Stored(Complaint),
 }
 
 impl ExecuteError {
@@ -198,6 +206,7 @@ impl ExecuteError {
             ExecuteError::Target(_, complaint)
             | ExecuteError::Judge(complaint)
             | ExecuteError::Crates(complaint)
+            | ExecuteError::Stored(complaint)
             | ExecuteError::Means(complaint) => complaint.hint.clone(),
             ExecuteError::NoTargets => Some(
                 "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`"
@@ -213,12 +222,13 @@ struct Dispatcher<'a, I> {
     stop: &'a Stop,
     jobs: usize,
     budget: Option<Arc<Budget>>,
+    halt: Arc<Halt>,
     work: Arc<dyn Work<I>>,
     sender: RecordSender,
     /// Without a bound of its own: no more than the trials of the groups in flight can be in it.
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
-    /// Trials before this one are in `records.jsonl` already.
+    /// So many trials are in `records.jsonl` already, the first of the plan or of its part.
     first: u64,
     /// Trials whose records wait in the journal already.
     waiting: BTreeSet<u64>,
@@ -257,15 +267,17 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     ) -> Result<(), Ending> {
         let mut flying = JoinSet::new();
         let mut group: Vec<GroupTrial<I>> = Vec::new();
+        let mut start = 0;
         // A resumed run that nobody looks back on skips what it has without making those trials; otherwise each is looked up.
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
             self.state.done = self.first;
+            start = self.first;
         }
-        for trial in planned {
+        for (place, trial) in (start..).zip(planned) {
             let (trial, item) = trial.map_err(Ending::Suite)?;
-            let (known, done) = self.earlier(&trial, open)?;
+            let (known, done) = self.earlier(place, &trial, open)?;
             if known && done.is_none() {
                 continue;
             }
@@ -304,19 +316,26 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
 
     /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,
     /// for work that looks back.
-    fn earlier(&mut self, trial: &Trial, open: &mut Open) -> Result<(bool, Option<Vec<u8>>), Ending> {
+    fn earlier(
+        &mut self,
+        place: u64,
+        trial: &Trial,
+        open: &mut Open,
+    ) -> Result<(bool, Option<Vec<u8>>), Ending> {
         let looks_back = self.work.looks_back();
-        if trial.index < self.first || self.waiting.contains(&trial.index) {
+        if place < self.first || self.waiting.contains(&trial.index) {
             self.reused += 1;
             self.state.done += 1;
             let line = match &mut self.history {
-                Some(history) => history.find(trial.index).map_err(Ending::File)?,
+                Some(history) => history.find(place, trial.index).map_err(Ending::File)?,
                 None => None,
             };
             return Ok((true, line));
         }
         let Some(reuse) = &mut open.reuse else { return Ok((false, None)) };
-        let Some(line) = reuse.take(trial.index).map_err(Ending::File)? else { return Ok((false, None)) };
+        let Some(line) = reuse.take(place, trial.index).map_err(Ending::File)? else {
+            return Ok((false, None));
+        };
         self.submit(trial.index, &line, &[])?;
         self.reused += 1;
         self.state.done += 1;
@@ -401,6 +420,10 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         }
         if self.options.deadline.is_some_and(|deadline| self.watch.elapsed() >= deadline) {
             return Some(Ending::Deadline);
+        }
+        // What is finished needs nobody to say yes.
+        if let Some(reason) = self.halt.reason().filter(|_| self.state.done < self.state.total) {
+            return Some(Ending::Halted(reason));
         }
         let timeouts = self.state.by_status(Status::Timeout);
         self.options.max_timeouts.is_some_and(|most| timeouts > most).then_some(Ending::TooManyTimeouts)

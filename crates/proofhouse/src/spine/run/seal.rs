@@ -68,6 +68,7 @@ pub fn write_manifest(
         config_sha256: open.config_sha256,
         summary_sha256: Digest::of(summary),
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
+        prices: loaded.prices.clone(),
         toolchains: executed.provenance.toolchains.clone(),
         // A verdict rests on what its sandbox held, so that this is said even where results must not depend on the host: the same
         // suite under the same sandbox has the same bytes.
@@ -83,6 +84,7 @@ pub fn write_manifest(
         },
         platform: (!deterministic).then(host::platform),
         command: (!deterministic).then(|| options.command.clone()),
+        shard: open.shard,
     };
     let bytes = canonical::to_file(&manifest).expect("a manifest is plain data");
     files::write_atomic(&open.work.manifest(), &bytes)?;
@@ -118,6 +120,7 @@ fn fill(envelope: &mut Envelope, executed: &Executed) {
         Ending::Budget(spent) => {
             (ExitStatus::Timeout, Some(format!("the budget is used up: {spent:.4} US dollars are spent")))
         }
+        Ending::Halted(why) => (ExitStatus::Exception, Some(why.clone())),
         Ending::Deadline => (ExitStatus::Timeout, Some("the run's deadline passed".to_owned())),
         Ending::TooManyTimeouts => (ExitStatus::Timeout, Some("too many trials timed out".to_owned())),
         Ending::Disk(error) => (ExitStatus::Exception, Some(chain(error))),

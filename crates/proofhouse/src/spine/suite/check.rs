@@ -9,8 +9,9 @@ use super::load::Overrides;
 use super::model::{Determinism, Slot, Suite};
 use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
-use crate::family::target::{TargetConfig, Template};
+use crate::family::target::TargetConfig;
 use crate::text::complaint::{At, Complaint};
+use crate::text::template::Template;
 
 /// The word that a suite has for its kind, if it is one of those that there are; `None` where it has no word.
 pub(crate) fn kind_word<'n>(tree: &Tree, known: &[&'n str]) -> Result<Option<&'n str>, Problem> {
@@ -244,8 +245,7 @@ impl Checker<'_> {
         match Template::parse(prompt) {
             Ok(template) => Some(template),
             Err(error) => {
-                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint =
-                    Some("write `{{` and `}}` for braces that stand for themselves".to_owned());
+                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint = Some(error.hint);
                 None
             }
         }

@@ -137,9 +137,12 @@ impl Expense {
     }
 }
 
-/// Slot → what its tokens cost, where the gate says so.
+/// Slot → what its tokens cost, where the price list of the run or the gate says so.
 pub(super) fn prices(config: &Json) -> BTreeMap<String, Price> {
-    config::part::<config::Common>(config).gate.unwrap_or_default().prices
+    let common = config::part::<config::Common>(config);
+    let mut prices = common.gate.unwrap_or_default().prices;
+    prices.extend(config::part::<config::Priced>(config).prices.unwrap_or_default().slots);
+    prices
 }
 
 #[cfg(test)]

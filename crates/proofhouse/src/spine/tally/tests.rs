@@ -61,14 +61,16 @@ fn line(index: u64, row: &Row<'_>) -> Vec<u8> {
     };
     let nothing = Json::Object(Default::default());
     let body = Probe {
-        input: "x",
+        input: &Json::from("x"),
         output: &output,
         expected: &output,
         judge: &nothing,
         advice: None,
         calibration: None,
+        reasoning: None,
         response: None,
         tags: row.tags,
+        turns: None,
     };
     let mut out = Vec::new();
     body.push(&mut out, &head);

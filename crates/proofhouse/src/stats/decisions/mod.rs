@@ -6,6 +6,7 @@
 mod best;
 mod comparison;
 mod differences;
+mod forms;
 mod gate;
 mod judges;
 mod ladder;
@@ -21,6 +22,7 @@ mod worse;
 pub use best::{Best, Candidate, best};
 pub use comparison::{Comparison, LEVEL, all_pairs, chosen_pairs, compare, compare_family};
 pub use differences::Differences;
+pub use forms::{FormCounts, FormFinding, forms};
 pub use gate::{Demand, GateCheck, Limits, Measured, Outcome, Trials, gate_outcome, gate_sentence};
 pub use judges::{Calibrated, Correction, agreement_sentence, foreseen_calibration};
 pub use ladder::{Boundary, Rated, boundary};

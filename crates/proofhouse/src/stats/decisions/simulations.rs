@@ -1,6 +1,7 @@
 //! The decisions on simulated runs whose truth is known. A small version runs always; `PROOFHOUSE_SIMULATIONS=full` makes the
 //! figures of docs/statistics.md and prints them.
 
+mod forms;
 mod judges;
 mod robustness;
 

@@ -4,7 +4,7 @@
 use proofhouse_ledger::record::containment::Decision;
 
 use super::{Agent, Attempt, HowRead, Message, Played, Role, Ruling, ToolCall};
-use crate::kinds::containment::answer::{Answer, Ending, Read, read_answer};
+use crate::kinds::containment::answer::{Answer, Ending, Read, read_answer, words_said};
 
 /// A call of an agent with its own loop.
 #[derive(Debug)]
@@ -57,7 +57,11 @@ impl Agent<'_> {
         (turn, place): (u32, usize),
     ) -> OutsideCall {
         self.turn = turn;
-        self.attempt(call);
+        if self.attempt(call).is_some() {
+            // A suite has a tool server or real agents, not both: this is refused when it is loaded.
+            let text = "error: the tool server is out of reach".to_owned();
+            self.played.conversation.push(Message::new(Role::Tool, text));
+        }
         let attempt = self.played.attempts.pop().expect("the attempt that was just made");
         let message = self.played.conversation.pop().expect("the result that was just given");
         OutsideCall { turn, place, attempt, message }
@@ -99,6 +103,7 @@ impl Agent<'_> {
         take(0, &mut self.played);
         for (index, answer) in outside.turns.into_iter().enumerate() {
             let calls = answer.native.clone().unwrap_or_default();
+            self.played.said.push(words_said(&answer.text));
             let message = Message { calls, turn: answer.turn, ..Message::new(Role::Assistant, answer.whole) };
             self.played.conversation.push(message);
             take(index as u32 + 1, &mut self.played);
@@ -123,6 +128,7 @@ impl Agent<'_> {
             let message = Message { from: Some(from), ..Message::new(Role::Document, text) };
             self.played.conversation.push(message);
         }
+        self.played.said.push(outside.said.clone());
         self.played.conversation.push(Message::new(Role::Assistant, outside.said));
         self.played.broken = outside.broken;
         self.played.limited = outside.limited;

@@ -81,7 +81,8 @@ impl Plain {
                         *content = timeless;
                     }
                 }
-                Message::Assistant { .. } => {}
+                // No agent shows pictures to a model that is put in its place.
+                Message::Shown(_) | Message::Assistant { .. } => {}
             }
         }
         for tool in &mut chat.tools {

@@ -270,7 +270,10 @@ impl Trial<'_> {
 
 impl ToolServer for Trial<'_> {
     fn tools(&mut self) -> Vec<Json> {
-        self.offered.iter().map(|tool| mcp::tool(&tool.name, &tool.description, tool.schema())).collect()
+        self.offered
+            .iter()
+            .map(|tool| mcp::tool(&tool.name, &tool.description, tool.parameters().to_json()))
+            .collect()
     }
 
     fn call(&mut self, name: &str, args: Json) -> Option<ToolResult> {

@@ -30,6 +30,7 @@ fn trial(case: &str, outcome: Outcome) -> Facts {
         attempts: Vec::new(),
         executed: Json::Array(Vec::new()),
         expectations: (0, 0),
+        form: None,
         canary: None,
     }
 }

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use proofhouse_ledger::Json;
-use proofhouse_ledger::json::Object;
+use camino::Utf8PathBuf;
 use proofhouse_sandbox::Sandbox;
 
 use crate::kinds::containment::ContainmentBody;
 use crate::kinds::containment::real::Prepared;
-use crate::spine::run::work::{Means, Provenance};
 use crate::text::complaint::Complaint;
 
 /// One place for each variant; empty where none is a real agent.
@@ -20,11 +18,15 @@ pub(super) struct Agents {
 
 impl Agents {
     /// Makes every agent ready.
-    pub(super) fn open(body: &ContainmentBody, means: Means) -> Result<Agents, Complaint> {
+    pub(super) fn open(
+        body: &ContainmentBody,
+        sandbox: Option<&Arc<Sandbox>>,
+        base: &Utf8PathBuf,
+    ) -> Result<Agents, Complaint> {
         if body.variants.iter().all(|variant| variant.agent.is_none()) {
             return Ok(Agents::default());
         }
-        let sandbox = means.sandbox.ok_or_else(|| Complaint::new("a real agent needs a sandbox"))?;
+        let sandbox = sandbox.ok_or_else(|| Complaint::new("a real agent needs a sandbox"))?;
         if !sandbox.has_own_network() {
             let what = format!(
                 "a real agent needs a network of its own, and the sandbox `{}` has none: the agent could not reach its model",
@@ -34,13 +36,12 @@ impl Agents {
                 Complaint::new(what).hint("`proofhouse doctor` says what keeps this machine from `strong`")
             );
         }
-        let base = &means.opening.base_dir;
         let prepare = |variant: &super::VariantSpec| {
             let prepared = variant.agent.as_ref().map(|agent| Prepared::new(agent, base)).transpose();
             prepared.map_err(|complaint| complaint.about(format!("agent of variant `{}`:", variant.name)))
         };
         let prepared = body.variants.iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
-        Ok(Agents { prepared, sandbox: Some(Arc::new(sandbox)) })
+        Ok(Agents { prepared, sandbox: Some(Arc::clone(sandbox)) })
     }
 
     /// The agent of a variant.
@@ -53,14 +54,8 @@ impl Agents {
         self.sandbox.as_ref().map(|_| std::thread::available_parallelism().map_or(1, usize::from))
     }
 
-    /// The sandbox, where one was used.
-    pub(super) fn provenance(&self) -> Provenance {
-        let Some(sandbox) = &self.sandbox else { return Provenance::default() };
-        Provenance {
-            sandbox: Json::Object(Object::from_iter([("network", Json::from("own"))])),
-            sandbox_tier: Some(sandbox.tier().to_string()),
-            sandbox_gaps: sandbox.gap_texts(),
-            ..Provenance::default()
-        }
+    /// Whether any variant is a real agent.
+    pub(super) fn are_any(&self) -> bool {
+        self.sandbox.is_some()
     }
 }

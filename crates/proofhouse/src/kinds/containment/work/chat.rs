@@ -69,7 +69,7 @@ fn named(id: &str, call: &ToolCall) -> Call {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    Tool { name: spec.name.clone(), description: spec.description.clone(), parameters: spec.schema() }
+    Tool { name: spec.name.clone(), description: spec.description.clone(), parameters: spec.parameters() }
 }
 
 /// A reply as an agent reads it.

@@ -176,7 +176,7 @@ impl Asked {
         let Some(name) = text(tool, "name") else { return };
         let description = text(tool, "description").unwrap_or_default();
         let parameters = tool.get(parameters).cloned().unwrap_or_else(|| Json::Object(Object::new()));
-        self.chat.tools.push(Tool { name, description, parameters });
+        self.chat.tools.push(Tool { name, description, parameters: parameters.into() });
     }
 }
 
