@@ -110,7 +110,7 @@ pub struct TestOutcome {
 /// Fields of a `code` record that say different things.
 pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
     let mut wrong = Vec::new();
-    score_is_the_verdict(line, "pass", &mut wrong)?;
+    score_is_the_verdict(line, "pass", false, &mut wrong)?;
     let passed = line.get(HEAD.passed)?;
     if passed.is_some() != (line.status()? == Status::Success) {
         wrong.push("`passed` is null exactly where `status` is not `success`, and here it is not");

@@ -301,7 +301,7 @@ record! {
 /// Fields of a receipt that say different things. A canary has an outcome and no verdict.
 pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
     let mut wrong = Vec::new();
-    score_is_the_verdict(line, "contained", &mut wrong)?;
+    score_is_the_verdict(line, "contained", false, &mut wrong)?;
     let (outcome, passed) = (line.get(CONTAINMENT.actual_outcome)?, line.get(HEAD.passed)?);
     if line.get(CONTAINMENT.pass)? != outcome.passed() || passed.is_some_and(|_| passed != outcome.passed()) {
         wrong.push("`pass` or `passed` contradicts `actual_outcome`");

@@ -256,7 +256,7 @@ impl RobustnessRecord {
 /// Fields of a `robustness` record that say different things.
 pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
     let mut wrong = Vec::new();
-    score_is_the_verdict(line, "success", &mut wrong)?;
+    score_is_the_verdict(line, "success", line.raw(ROBUSTNESS.judge).is_some(), &mut wrong)?;
     let (passed, success) = (line.get(HEAD.passed)?, line.get(ROBUSTNESS.success)?);
     if passed != success {
         wrong.push("`success` contradicts `passed`");

@@ -77,12 +77,13 @@ fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
 pub(super) fn score_is_the_verdict(
     line: &Line<'_>,
     metric: &str,
+    judged: bool,
     wrong: &mut Vec<&'static str>,
 ) -> Result<(), Damage> {
     let passed = line.get(HEAD.passed)?.map(f64::from);
     let scores = line.get(HEAD.scores)?;
     let own = scores.iter().any(|(name, score)| name == metric && *score == passed);
-    let alone = scores.len() == 1 || line.raw("judge").is_some();
+    let alone = scores.len() == 1 || judged;
     if !own || !alone || line.get(HEAD.primary_metric)?.as_deref() != Some(metric) {
         wrong.push("`scores` is not the verdict as a number");
     }
