@@ -118,7 +118,7 @@ fn debug_artefacts_are_kept_where_the_references_point() {
             assert!(file.parent().unwrap().join(place.trim_end()).join("log.txt").is_file(), "{place}");
         }
         lab.run("verify out/run").exits(0);
-        lab.write("suite.yaml", suite(&head.replace(keep, "keep_debug: never"), "runs: 6", LEAVES, WATCHED));
+        lab.write("suite.yaml", suite("debug_enabled: true\nkeep_debug: never", "runs: 6", LEAVES, WATCHED));
         lab.run("run suite.yaml --run-dir out/run --overwrite --quiet").exits(0);
         assert!(!lab.path("out/run.debug").exists(), "copies of the run before are gone");
         assert!(lab.records("out/run").iter().all(|record| record["debug_path"].is_null()));

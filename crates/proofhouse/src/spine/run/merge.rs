@@ -383,11 +383,8 @@ impl Merging {
         envelope.sandbox_tier.clone_from(&envelopes[0].1.sandbox_tier);
         envelope.run_start_ts_utc = each().filter_map(|part| part.run_start_ts_utc.clone()).min();
         envelope.run_end_ts_utc = Some(clock::now().to_string());
-        let one = |of: fn(&Envelope) -> Option<String>| {
-            let first = of(&envelopes[0].1);
-            first.filter(|first| each().all(|part| of(part).as_ref() == Some(first)))
-        };
-        envelope.git_commit = one(|part| part.git_commit.clone());
+        let same_commit = each().all(|part| part.git_commit == envelopes[0].1.git_commit);
+        envelope.git_commit = envelopes[0].1.git_commit.clone().filter(|_| same_commit);
         let same_tool = each().all(|part| part.tool_sha256 == envelopes[0].1.tool_sha256);
         envelope.tool_sha256 = envelopes[0].1.tool_sha256.filter(|_| same_tool);
         let same_tree = each().all(|part| part.git_dirty == envelopes[0].1.git_dirty);
