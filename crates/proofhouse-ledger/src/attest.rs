@@ -320,9 +320,12 @@ pub fn prove(paths: &RunPaths, which: &str) -> Result<Proof, ProofError> {
     })
 }
 
+/// Whether a signature fits bytes, by a key that the caller knows.
+pub type Fits<'a> = &'a dyn Fn(&[u8], &[u8]) -> bool;
+
 impl Proof {
     /// What does not hold of it; nothing where the record is in the run. `fits` knows a key, if one is asked for.
-    pub fn check(&self, fits: Option<&dyn Fn(&[u8], &[u8]) -> bool>) -> Vec<String> {
+    pub fn check(&self, fits: Option<Fits<'_>>) -> Vec<String> {
         let mut wrong = Vec::new();
         let manifest: Manifest = match format::parse(self.manifest.as_bytes()) {
             Ok(manifest) => manifest,

@@ -11,6 +11,7 @@ use crate::envelope::{Envelope, ExitStatus};
 use crate::files::{self, FileError, NAMES};
 use crate::format::{self, Format};
 use crate::manifest::Manifest;
+use crate::part::Part;
 use crate::read::{LineReader, lines};
 use crate::record::{Line, Spans, Status};
 use crate::totals::{Totalling, Totals};
@@ -113,7 +114,11 @@ pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verif
         false => parse_file::<Manifest>(&paths.manifest(), "manifest.json", &mut findings),
     };
     let (manifest, manifest_sha256) = read.unzip();
-    let totals = check_records(paths, manifest.as_ref(), &mut findings, &mut each)?;
+    let part = match &manifest {
+        Some(manifest) => manifest.shard.map(|shard| shard.part),
+        None => unfinished(paths).and_then(|envelope| envelope.part()),
+    };
+    let totals = check_records(paths, (manifest.as_ref(), part), &mut findings, &mut each)?;
     if let Some(manifest) = &manifest {
         check_manifest(paths, manifest, &totals, &mut findings);
     }
@@ -167,7 +172,7 @@ fn parse_file<T: Format>(
 
 fn check_records(
     paths: &RunPaths,
-    manifest: Option<&Manifest>,
+    (manifest, part): (Option<&Manifest>, Option<Part>),
     findings: &mut Findings,
     each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<Totals, FileError> {
@@ -191,7 +196,7 @@ fn check_records(
         });
         // Where the machine gives no second thread, this one does both.
         let mut alone = hashing.is_err().then(Hasher::default);
-        let mut records = Records::new(manifest, cut_off);
+        let mut records = Records::new(manifest, part, cut_off);
         let mut spans = Spans::default();
         loop {
             let block = reader.next_lines().map_err(FileError::new("read", &path))?;
@@ -303,6 +308,8 @@ fn check_envelope(
         same("suite", envelope.suite.clone(), manifest.suite_id.clone());
         same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
+        let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
+        same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));
     }
     let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {

@@ -59,6 +59,7 @@ impl Lab {
             determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
             platform: None,
             command: None,
+            shard: None,
         };
         let envelope = envelope(&manifest, &totals);
         let dir = tempfile::tempdir().unwrap();

@@ -9,6 +9,7 @@ use super::state::Found;
 use crate::RunPaths;
 use crate::disk::Disk;
 use crate::files::FileError;
+use crate::part::Places;
 use crate::record::{Line, Spans};
 use crate::totals::{Facts, Totalling};
 
@@ -45,6 +46,7 @@ pub(super) struct Sequence<L> {
     journal: L,
     telemetry: L,
     totals: Totalling,
+    places: Places,
     /// Index → where its line lies in the journal.
     waiting: BTreeMap<u64, (u64, u32)>,
     journal_bytes: u64,
@@ -73,6 +75,7 @@ impl<L: Log> Sequence<L> {
             journal,
             telemetry,
             totals: found.totals,
+            places: found.places,
             waiting: found.waiting,
             journal_bytes: found.journal_bytes,
             syncs: 0,
@@ -102,8 +105,8 @@ impl<L: Log> Sequence<L> {
         for Entry { index, line, .. } in &batch.entries {
             self.drain(&mut totals)?;
             let line = &batch.bytes[line.clone()];
-            if *index == totals.count() {
-                take(&mut totals, &mut self.spans, line)?;
+            if self.places.at(totals.count()) == Some(*index) {
+                take(&mut totals, *index, &mut self.spans, line)?;
                 self.records_chunk.extend_from_slice(line);
             } else {
                 let offset = self.journal_bytes + self.journal_chunk.len() as u64;
@@ -140,7 +143,8 @@ impl<L: Log> Sequence<L> {
     /// Moves lines that have waited long enough from the journal into the chunk.
     fn drain(&mut self, totals: &mut Totalling) -> io::Result<()> {
         while let Some(first) = self.waiting.first_entry() {
-            if *first.key() != totals.count() {
+            let index = *first.key();
+            if self.places.at(totals.count()) != Some(index) {
                 break;
             }
             let (offset, length) = first.remove();
@@ -155,7 +159,7 @@ impl<L: Log> Sequence<L> {
                 }
                 None => self.journal.read_at(offset, &mut self.records_chunk[at..])?,
             }
-            take(totals, &mut self.spans, &self.records_chunk[at..])?;
+            take(totals, index, &mut self.spans, &self.records_chunk[at..])?;
         }
         Ok(())
     }
@@ -170,11 +174,11 @@ impl<L: Log> Sequence<L> {
 }
 
 /// Adds a line to the totals; the bytes are added by the caller, a chunk at a time.
-fn take(totals: &mut Totalling, spans: &mut Spans, line: &[u8]) -> io::Result<()> {
+fn take(totals: &mut Totalling, index: u64, spans: &mut Spans, line: &[u8]) -> io::Result<()> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let facts = Line::split(line, spans).and_then(|line| Facts::of(&line)).map_err(io::Error::other)?;
-    if facts.index != totals.count() {
-        return Err(io::Error::other(format!("record {} in the place of {}", facts.index, totals.count())));
+    if facts.index != index {
+        return Err(io::Error::other(format!("record {} in the place of {index}", facts.index)));
     }
     totals.push(&facts);
     Ok(())

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::disk::{Disk, Node, Real};
 use crate::files::FileError;
+use crate::part::Places;
 use crate::read::{LineReader, lines};
 use crate::record::{Damage, Line, Spans};
 use crate::totals::{Facts, Totalling};
@@ -22,6 +23,8 @@ pub struct Found {
     pub telemetry_bytes: u64,
     /// Bytes behind the last whole record: what was being written when the process died or the power went.
     pub torn_bytes: u64,
+    /// Which trials the lines are of.
+    pub places: Places,
 }
 
 /// Why a run directory cannot be gone on with.
@@ -60,22 +63,23 @@ pub struct Mismatch(pub String);
 pub fn scan(
     paths: &RunPaths,
     run_id: RunId,
+    places: Places,
     each: impl FnMut(&Facts) -> Result<(), Mismatch>,
 ) -> Result<Found, StateError> {
-    scan_on(&Real, paths, run_id, each)
+    scan_on(&Real, paths, (run_id, places), each)
 }
 
 /// The same on any disk.
 pub(super) fn scan_on(
     disk: &dyn Disk,
     paths: &RunPaths,
-    run_id: RunId,
+    (run_id, places): (RunId, Places),
     mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
 ) -> Result<Found, StateError> {
-    let mut found = Found::default();
+    let mut found = Found { places, ..Found::default() };
     let scan = Scan { disk, paths, run_id, cut_off: disk.exists(&paths.envelope_tmp()) };
-    scan.records(&mut found, &mut each)?;
-    scan.journal(&mut found, &mut each)?;
+    let last = scan.records(&mut found, &mut each)?;
+    scan.journal((&mut found, last), &mut each)?;
     if disk.exists(&paths.telemetry()) {
         found.telemetry_bytes = whole_lines(disk, &paths.telemetry())?;
     }
@@ -99,11 +103,12 @@ impl Scan<'_> {
         self.disk.read(path).map(LineReader::new).map_err(FileError::new("open", path))
     }
 
-    fn records(&self, found: &mut Found, each: Each<'_>) -> Result<(), StateError> {
+    /// Gives the index of the last record.
+    fn records(&self, found: &mut Found, each: Each<'_>) -> Result<Option<u64>, StateError> {
         let path = self.paths.records();
         let length = match self.disk.look(&path) {
             Ok(Node::File(length)) => length,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(FileError::new("read", &path)(error).into()),
             // A link would be followed when it is cut.
             Ok(Node::Dir | Node::Other) => {
@@ -113,6 +118,7 @@ impl Scan<'_> {
         };
         let mut reader = self.open(&path)?;
         let mut spans = Spans::default();
+        let mut last = None;
         loop {
             let block = reader.next_lines().map_err(FileError::new("read", &path))?;
             let mut good = 0;
@@ -123,9 +129,10 @@ impl Scan<'_> {
                     Err(error) if self.cut_off && is_torn(line, &error) => break,
                     facts => facts?,
                 };
-                if facts.index != number - 1 {
+                if !found.places.fits(number - 1, facts.index, last) {
                     return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
                 }
+                last = Some(facts.index);
                 each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
                 found.totals.push(&facts);
                 good += line.len() + 1;
@@ -133,12 +140,12 @@ impl Scan<'_> {
             found.totals.bytes(&block[..good]);
             if good == 0 || good < whole {
                 found.torn_bytes = length - found.totals.byte_count();
-                return Ok(());
+                return Ok(last);
             }
         }
     }
 
-    fn journal(&self, found: &mut Found, each: Each<'_>) -> Result<(), StateError> {
+    fn journal(&self, (found, last): (&mut Found, Option<u64>), each: Each<'_>) -> Result<(), StateError> {
         let path = self.paths.journal();
         if !self.disk.exists(&path) {
             return Ok(());
@@ -166,8 +173,12 @@ impl Scan<'_> {
                     facts => facts?,
                 };
                 // A line whose turn came before the journal was emptied is in the records already.
-                if facts.index < found.totals.count() || found.waiting.contains_key(&facts.index) {
+                if last.is_some_and(|last| facts.index <= last) || found.waiting.contains_key(&facts.index) {
                     continue;
+                }
+                if !matches!(found.places, Places::Rising) && found.places.of(facts.index).is_none() {
+                    let what = format!("index {} is of another shard", facts.index);
+                    return Err(foreign("journal", number, what));
                 }
                 each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
                 found.waiting.insert(facts.index, (offset, length as u32));

@@ -6,7 +6,7 @@ use super::log::Log as _;
 use super::state::Found;
 use super::swap::{self, SwapError};
 use crate::RunPaths;
-use crate::disk::{Disk, Real, uninterrupted};
+use crate::disk::{Disk, Real, sync, uninterrupted};
 use crate::files::FileError;
 
 /// Writes the envelope of a run that begins, makes its directory and, unless it is there, its configuration.
@@ -44,12 +44,26 @@ pub(super) fn end_on(
 ) -> Result<(), SwapError> {
     if complete {
         disk.remove_if_there(&work.journal())?;
+    } else {
+        settle_files(disk, work)?;
     }
     write_last(disk, work, envelope)?;
     if complete && work != paths {
         return swap::swap_in_on(disk, paths);
     }
     Ok(disk.rename_synced(&work.envelope_tmp(), &work.envelope())?)
+}
+
+/// Waits for what was written after the last trial that was acknowledged: a group that failed may have left a part. As long
+/// as that may still be lost or garbled, the run has not ended in order.
+fn settle_files(disk: &dyn Disk, work: &RunPaths) -> Result<(), FileError> {
+    for path in [work.records(), work.journal(), work.telemetry()] {
+        if disk.exists(&path) {
+            let mut file = uninterrupted(|| disk.open(&path)).map_err(FileError::new("open", &path))?;
+            sync(&mut *file).map_err(FileError::new("sync", &path))?;
+        }
+    }
+    Ok(())
 }
 
 /// Ends a run whose process is gone: what was torn is cut off, and the envelope gets its final name.

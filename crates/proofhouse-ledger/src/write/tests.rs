@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use proptest::prelude::*;
 
 use super::*;
+use crate::part::Places;
 use crate::record::{Head, Kind, Probe, Status, output_digest};
 use crate::spine::Spine;
 use crate::{Digest, Json, RecordId, RunId, RunPaths};
@@ -126,7 +127,7 @@ impl Dir {
 
 /// Finishes whatever `found` says is missing, in place, and gives the bytes.
 fn complete(paths: &RunPaths, count: u64) -> Vec<u8> {
-    let found = scan(paths, run_id(), |_| Ok(())).unwrap();
+    let found = scan(paths, run_id(), Places::Whole, |_| Ok(())).unwrap();
     let todo: Vec<u64> =
         (found.totals.count()..count).filter(|index| !found.waiting.contains_key(index)).collect();
     let writer = Writer::open(paths, found, Durability::Group).unwrap();
@@ -218,11 +219,11 @@ fn damage_in_the_middle_is_no_interruption() {
     let at = line(0).len() + 30;
     records[at] ^= 1;
     std::fs::write(dir.paths().records(), &records).unwrap();
-    let error = scan(&dir.paths(), run_id(), |_| Ok(())).err().expect("damage").to_string();
+    let error = scan(&dir.paths(), run_id(), Places::Whole, |_| Ok(())).err().expect("damage").to_string();
     assert!(error.contains("line 2"), "{error}");
     std::fs::write(dir.paths().records(), whole(5)).unwrap();
     let other = RunId::of_identity(b"other");
-    let error = scan(&dir.paths(), other, |_| Ok(())).err().expect("foreign").to_string();
+    let error = scan(&dir.paths(), other, Places::Whole, |_| Ok(())).err().expect("foreign").to_string();
     assert!(error.contains("belongs to run"), "{error}");
 }
 

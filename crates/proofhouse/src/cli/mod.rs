@@ -26,10 +26,12 @@ mod init;
 mod inputs;
 mod key;
 mod lanes;
+mod launch;
 mod list;
 mod man;
 mod mcp_proxy;
 mod mcp_shim;
+mod merge;
 mod plan;
 mod progress;
 mod recover;
@@ -38,7 +40,9 @@ mod report;
 mod run;
 mod schema;
 mod score;
+mod shard;
 mod sound;
+mod status;
 mod vary;
 mod verbose;
 mod verify;
@@ -74,6 +78,9 @@ enum Command {
     Plan(plan::Plan),
     Run(run::Run),
     Code(code::Code),
+    Launch(launch::Launch),
+    Status(status::Status),
+    Merge(merge::Merge),
     Score(score::Score),
     Report(report::Report),
     Export(export::Export),
@@ -164,6 +171,9 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
         Command::Code(command) => command.run(terminal),
+        Command::Launch(command) => command.run(terminal),
+        Command::Status(command) => command.run(terminal),
+        Command::Merge(command) => command.run(terminal),
         Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),

@@ -8,7 +8,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
-use proofhouse_ledger::{Digest, RunPaths, files};
+use proofhouse_ledger::{Digest, Part, RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::doctor::SandboxArgs;
@@ -16,6 +16,7 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
+use super::shard::{self, ShardArg};
 use super::{Terminal, closing, env, lanes};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
@@ -61,6 +62,10 @@ pub(super) struct Run {
     /// When finished trials are synced to disk: several together (within 200 ms), or each by itself.
     #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
     durability: DurabilityArg,
+
+    /// Run one part of the plan: `I/N` from `0/N`, or `auto` for what the scheduler set; `merge` makes one run of all parts.
+    #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
+    pub(super) shard: Option<ShardArg>,
 
     /// Stop the run after this many seconds; it can be resumed.
     #[arg(long, value_name = "SECONDS")]
@@ -138,6 +143,11 @@ impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
+            Some(Lane::Auto) if self.shard.is_some() => {
+                let what = "`--lane auto` decides by a whole lane 1, which no shard has";
+                Err(Failure::say(Exit::Usage, what)
+                    .hint("run `--lane 1` first, then every shard with `--lane 2`"))
+            }
             Some(Lane::Auto) => lanes::auto(&self, terminal),
             lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.destination())?.exit),
         }
@@ -164,6 +174,7 @@ impl Run {
         let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
         let prices = self.prices()?.map(Arc::new);
         let overrides = Overrides { derived_from, prices: prices.clone(), ..overrides.clone() };
+        let part = self.shard.map(ShardArg::part).transpose()?;
         let job = self.load(terminal, &overrides)?;
         let loaded = &job.loaded;
         self.inputs.fit(loaded.suite.kind)?;
@@ -177,9 +188,9 @@ impl Run {
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options =
-            Options { lane, run_dir: destination.dir, overwrite: destination.overwrite, ..self.options()? };
-        let means = Means { stored, ..self.means(&job, prices.as_deref())? };
+        let Destination { dir: run_dir, overwrite } = destination;
+        let options = Options { lane, run_dir, overwrite, part, ..self.options()? };
+        let means = Means { stored, ..self.means(&job, part, prices.as_deref())? };
         let answers = means.opening.answers.clone();
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
@@ -209,6 +220,10 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
+                if let Some(part) = part {
+                    terminal.say(&shard::done(part, &envelope, &paths));
+                    return Ok(Done { exit: Exit::Ok, summary });
+                }
                 closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
                 if let Some(answers) = &answers {
                     terminal.say(&closing::cache(answers));
@@ -238,6 +253,7 @@ impl Run {
             tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
+            && options.part.is_none()
             && let Err(error) = present::write(&open.work, kinds::own_presentation)
         {
             files::remove_if_there(&open.work.manifest())?;
@@ -263,7 +279,10 @@ impl Run {
             Some(typed) => typed.command.clone(),
             None => format!("proofhouse run {}", self.suite),
         };
-        let mut again = format!("{run} --run-dir {} --resume", paths.dir);
+        let mut again = match &self.shard {
+            None => format!("{run} --run-dir {} --resume", paths.dir),
+            Some(_) => shard::again(&run, paths),
+        };
         // Those that were refused have a record each; what was wrong with the key is no answer.
         let retry = self.retry_errors || matches!(executed.ending, Ending::Halted(_));
         for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", retry)] {
@@ -313,11 +332,13 @@ impl Run {
     }
 
     /// What the kind of suite needs beside its targets.
-    fn means(&self, job: &Job, prices: Option<&PriceFile>) -> Result<Means, Failure> {
+    fn means(&self, job: &Job, part: Option<Part>, prices: Option<&PriceFile>) -> Result<Means, Failure> {
         let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
-        opening.budget = prices.map(|prices| Arc::new(Budget::new(prices.prices.clone(), self.budget)));
+        let budget = self.budget.map(|budget| budget / part.map_or(1.0, |part| f64::from(part.count)));
+        opening.budget = prices.map(|prices| Arc::new(Budget::new(prices.prices.clone(), budget)));
         opening.answers = self.answers(job)?;
+        opening.endpoints = opening.endpoints.divided(part);
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
@@ -389,6 +410,7 @@ impl Run {
             deadline,
             max_timeouts: self.max_timeouts,
             command: std::env::args().collect(),
+            part: None,
             lane: run::Lane::default(),
         })
     }
@@ -409,7 +431,7 @@ pub(super) struct Done {
 }
 
 /// The exit code of a whole run.
-fn verdict(summary: &Summary) -> Exit {
+pub(super) fn verdict(summary: &Summary) -> Exit {
     if summary.assessed == 0 {
         return Exit::Infrastructure;
     }

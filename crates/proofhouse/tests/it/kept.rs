@@ -104,7 +104,7 @@ fn tokens_cost_and_latency_are_said_and_canonical_files_stay_canonical() {
     matrix(&lab, &server, "Think about");
     lab.write("prices.yaml", "s: {input: 0.15, output: 0.6}\nl: {input: 3, output: 15}\n");
     let shown = lab.run("run m.yaml --run-dir run --no-cache --prices prices.yaml").exits(0);
-    for part in ["Input tokens", "Cost of 1,000 trials", "p50", "p95", "small/terse", "large/chat"] {
+    for part in ["Input tokens", "$0.0078", "p50", "p95", "small/terse", "large/chat"] {
         assert!(shown.said().contains(part), "{part}: {}", shown.said());
     }
     let summary = lab.json("run/summary.json");

@@ -429,6 +429,7 @@ pub(crate) fn write_run(
         determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
         platform: None,
         command: None,
+        shard: None,
     };
     fs::write(run.manifest(), to_file(&manifest).unwrap()).unwrap();
 }

@@ -17,6 +17,9 @@ fn suite(head: &str, case: &str, script: &str, more: &str) -> String {
     )
 }
 
+/// A rule of its own that every tool needs.
+const CLEAN: &str = ", outcome: [{exit_code: 0, success: true}]";
+
 fn texts<'a>(records: &'a [Value], key: &str) -> Vec<&'a str> {
     records.iter().map(|record| record[key].as_str().unwrap_or("-")).collect()
 }
@@ -39,17 +42,17 @@ fn judges_decide_what_a_clean_exit_is_worth() {
         lab.run("verify run").exits(0);
         lab.records("run")[0].clone()
     };
-    let right = judged("5", "echo 5", "");
+    let right = judged("5", "echo 5", CLEAN);
     assert_eq!((&right["success"], &right["failure_stage"]), (&Value::Bool(true), &Value::Null));
     assert_eq!(right["scores"], serde_json::json!({"right": 1.0, "short": 1.0, "success": 1.0}));
     assert_eq!(right["judge"], serde_json::json!({}));
-    let wrong = judged("6", "echo 5", "");
+    let wrong = judged("6", "echo 5", CLEAN);
     assert_eq!(
         (&wrong["passed"], wrong["failure_stage"].as_str()),
         (&Value::Bool(false), Some("validation"))
     );
     assert!(wrong["judge"]["right"].as_str().unwrap().contains('6'), "{}", wrong["judge"]);
-    let failed = judged("5", "echo 5; exit 3", "");
+    let failed = judged("5", "echo 5; exit 3", CLEAN);
     assert_eq!((&failed["success"], &failed["scores"]["right"]), (&Value::Bool(false), &Value::Null));
     let own_rule = judged("5", "echo 5", ", outcome: [{stdout: saved, success: true}]");
     assert_eq!(own_rule["success"], Value::Bool(false), "its own rules have to hold too");
@@ -69,14 +72,14 @@ fn judges_that_cannot_work_are_refused_with_a_hint() {
         ("judges: {success: {equals: {}}}", "expected: 5", "the name of the whole verdict"),
     ] {
         let lab = Lab::new();
-        lab.write("suite.yaml", suite(head, case, "echo 5", ""));
+        lab.write("suite.yaml", suite(head, case, "echo 5", CLEAN));
         let said = lab.run("check suite.yaml").exits(3).said();
         assert!(said.contains(what) || head.contains("rubric"), "{what}: {said}");
     }
 }
 
 /// Leaves a file, and fails every second time it is started.
-const LEAVES: &str = "mkdir -p dbg/run/deep; echo \"told: $1\" > dbg/run/deep/note.txt; echo x > dbg/run/log.txt; [ \"$N\" -gt 2000000000 ] && echo ok; exit 0";
+const LEAVES: &str = "mkdir -p dbg/run/deep; echo \"told: $1\" > dbg/run/deep/note.txt; echo x > dbg/run/log.txt; [ $((N % 2)) = 0 ] && echo ok; exit 0";
 const WATCHED: &str = ", debug_dir: dbg, seed_env: N, outcome: [{stdout: ok, success: true}]";
 
 #[test]
@@ -115,7 +118,7 @@ fn debug_artefacts_are_kept_where_the_references_point() {
             assert!(file.parent().unwrap().join(place.trim_end()).join("log.txt").is_file(), "{place}");
         }
         lab.run("verify out/run").exits(0);
-        lab.write("suite.yaml", suite(&head.replace(keep, "keep_debug: never"), "runs: 6", LEAVES, WATCHED));
+        lab.write("suite.yaml", suite("debug_enabled: true\nkeep_debug: never", "runs: 6", LEAVES, WATCHED));
         lab.run("run suite.yaml --run-dir out/run --overwrite --quiet").exits(0);
         assert!(!lab.path("out/run.debug").exists(), "copies of the run before are gone");
         assert!(lab.records("out/run").iter().all(|record| record["debug_path"].is_null()));
@@ -125,7 +128,7 @@ fn debug_artefacts_are_kept_where_the_references_point() {
 #[test]
 fn too_many_debug_artefacts_are_left_out_and_that_is_said() {
     let lab = Lab::new();
-    let script = "mkdir dbg; echo small > dbg/a.txt; head -c 2000000 /dev/zero > dbg/b.bin; exit 1";
+    let script = "mkdir dbg; echo small > dbg/a.txt; yes x | head -c 2000000 > dbg/b.bin; exit 1";
     lab.write("suite.yaml", suite("debug_enabled: true", "runs: 1", script, WATCHED));
     lab.run("run suite.yaml --run-dir run --quiet").exits(0);
     assert_eq!(lab.read("run.debug/adder/sum/base/run_001/a.txt"), "small\n");

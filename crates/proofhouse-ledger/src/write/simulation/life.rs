@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::disk::Simulated;
 use crate::disk::Disk;
+use crate::part::Places;
 use crate::record::samples;
 use crate::write::sequence::{Batch, Entry, Sequence};
 use crate::write::state::scan_on;
@@ -52,7 +53,7 @@ impl Script {
     pub(super) fn live(&self, disk: &Simulated, acknowledged: &mut BTreeSet<u64>) -> Result<(), Wrong> {
         let (work, paths) = (self.work(), paths());
         let going_on = disk.exists(&work.dir);
-        let found = scan_on(disk, &work, samples::run_id(), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, &work, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
         let mut done: BTreeSet<u64> = found.waiting.keys().copied().collect();
         done.extend(0..found.totals.count());
         begin_on(disk, &work, (envelope("in_progress"), CONFIG), going_on).map_err(said)?;
@@ -94,7 +95,7 @@ impl Script {
             is_whole(disk)?;
         }
         let place = if replaced { &paths } else { &work };
-        let found = scan_on(disk, place, samples::run_id(), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, place, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
         let files = disk.list(&place.dir).unwrap_or_default();
         if !files.is_empty() && !is_run_dir_on(disk, &place.dir) {
             return Err(format!("{} is not taken for a run: {files:?}", place.dir));
@@ -124,7 +125,7 @@ impl Script {
         if !disk.exists(&paths.envelope_tmp()) {
             return Ok(());
         }
-        let found = scan_on(disk, &paths, samples::run_id(), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, &paths, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
         let whole = found.totals.count() == TRIALS && disk.exists(&paths.manifest());
         settle_on(disk, &paths, &found, envelope(if whole { "normal" } else { "exception" })).map_err(said)
     }

@@ -63,7 +63,7 @@ fn sentences(text: &str) -> usize {
         |word: &&str| word.trim_end_matches(['"', '\'', ')', '”', '’', '»']).ends_with(['.', '!', '?', '…']);
     let words: Vec<&str> = text.split_whitespace().collect();
     let ended = words.iter().filter(|word| ends(word)).count();
-    ended + usize::from(words.last().is_some_and(|last| !ends(&last)))
+    ended + usize::from(words.last().is_some_and(|last| !ends(last)))
 }
 
 impl Settings for Length {

@@ -131,7 +131,7 @@ fn not_a_variable(at: &[&str], text: &str) -> Complaint {
 pub(super) fn check_extra(extra: &Json, own: &[&str]) -> Vec<Complaint> {
     /// What is filled in, and what is empty, is no key.
     fn is_literal(value: &Json) -> bool {
-        matches!(value, Json::String(text) if !text.is_empty() && !(text.starts_with('{') && text.ends_with('}')))
+        matches!(value, Json::String(text) if !(text.is_empty() || (text.starts_with('{') && text.ends_with('}'))))
     }
     fn holds_key(value: &Json) -> bool {
         match value {

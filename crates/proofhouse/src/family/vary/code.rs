@@ -42,10 +42,12 @@ impl Reader<'_> {
                 self.session(at, self.lines.len())
             } else if lines::is_query(line.trimmed()) {
                 self.query(at)
+            } else if !lines::is_code(line.trimmed()) {
+                at + 1
+            } else if let Some(quotes) = lines::leaves_open(line.trimmed()) {
+                self.until(at, |later| later.trimmed().contains(quotes))
             } else {
-                if lines::is_code(line.trimmed()) {
-                    self.found.push(line.range.clone());
-                }
+                self.found.push(line.range.clone());
                 at + 1
             };
         }
@@ -244,6 +246,7 @@ mod tests {
         assert_eq!(prose("What is\n```\nnot prose\n```\nabout?"), ["What is", "about?"]);
         assert_eq!(prose("not ( True ) and ( False ) is"), Vec::<String>::new());
         assert_eq!(prose(">>> 1 + 1\n2\n\nWhy?"), ["Why?"]);
+        assert_eq!(prose("TEXT = \"\"\"\nno prose\n\"\"\"\nWhy?"), ["Why?"]);
     }
 
     #[test]

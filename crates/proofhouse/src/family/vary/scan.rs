@@ -106,7 +106,8 @@ pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
 fn quotations_beside(text: &str, code: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
-    for edge in code.iter().cloned().chain([text.len()..text.len()]) {
+    let end = text.len()..text.len();
+    for edge in code.iter().cloned().chain(std::iter::once(end)) {
         let prose = &text[..edge.start];
         while let Some(c) = prose[at..].chars().next() {
             match quotation_end(prose, at, c) {

@@ -71,7 +71,7 @@ fn gaps(text: &str) -> Vec<usize> {
     let chunks = scan::chunks(text);
     chunks
         .windows(2)
-        .filter(|pair| !(pair[0].quoted && pair[1].quoted) && !pair[0].code && !pair[1].code)
+        .filter(|pair| !(pair[0].code || pair[1].code || (pair[0].quoted && pair[1].quoted)))
         .filter(|pair| {
             let run = &text[pair[0].whole.end..pair[1].whole.start];
             // A backslash before a line break joins two lines.

@@ -11,7 +11,7 @@ use crate::spine::compare::Measure;
 pub(super) fn measures(_: &Json) -> Vec<Measure> {
     let attack = |line: &Line<'_>| {
         let facts = Facts::of(line)?;
-        Ok(facts.attack.then(|| match facts.outcome {
+        Ok(facts.attack.then_some(match facts.outcome {
             Outcome::Leaked => Some(true),
             Outcome::Contained => Some(false),
             _ => None,
@@ -23,7 +23,7 @@ pub(super) fn measures(_: &Json) -> Vec<Measure> {
         let silent = facts.parse_ok.is_some()
             && facts.task_done.is_none()
             && !facts.attempts.iter().any(|attempt| attempt.executed);
-        Ok((!facts.attack).then(|| match facts.outcome {
+        Ok((!facts.attack).then_some(match facts.outcome {
             Outcome::Allowed if silent => None,
             Outcome::Allowed => Some(true),
             Outcome::Unassessed => None,

@@ -213,10 +213,10 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         found.warnings.push(what);
     }
     let mut facts = datasets::facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);
-    let calibration = match &file.calibration {
-        Some(written) => Some(calibration::read(&mut checker, (written, labels), labelled, &mut found)),
-        None => None,
-    };
+    let calibration = file
+        .calibration
+        .as_ref()
+        .map(|written| calibration::read(&mut checker, (written, labels), labelled, &mut found));
     checker.problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
     checker.problems.append(&mut found.problems);
     if !checker.problems.is_empty() {

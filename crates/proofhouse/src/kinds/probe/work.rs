@@ -218,7 +218,7 @@ impl ProbeWork {
             }
         }
         let said_nothing = all.iter().next().is_none();
-        (!said_nothing).then(|| Json::Object(all))
+        (!said_nothing).then_some(Json::Object(all))
     }
 
     fn reasons(&self, verdict: &PanelVerdict) -> Object {

@@ -2,11 +2,11 @@
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{FailureStage, Observed, Termination};
+use proofhouse_ledger::record::{FailureStage, Observed};
 
 use super::suite::{RobustnessBody, ToolCase};
 use crate::family::judge::{Panel, Scoring, Subject};
-use crate::family::target::command::{Command, Invocation};
+use crate::family::target::command::Invocation;
 use crate::text::complaint::Complaint;
 
 /// The judges of a suite; none where it has none.
@@ -31,20 +31,11 @@ impl Judging {
         Ok(Judging { panel, names })
     }
 
-    /// Judges what the tool printed, as far as the record keeps it. A success is a clean exit, a success by the tool's own rules where
-    /// it has any, and a pass of all judges of the case; what no judge could assess is not assessed.
-    pub(super) fn assess(
-        &self,
-        ran: &mut Invocation,
-        case: &ToolCase,
-        instruction: &str,
-        command: &Command,
-    ) -> Judged {
+    /// Judges what the tool printed, as far as the record keeps it. A success is one by the tool's own rules and a pass of all
+    /// judges of the case; what no judge could assess is not assessed.
+    pub(super) fn assess(&self, ran: &mut Invocation, case: &ToolCase, instruction: &str) -> Judged {
         let (Some(panel), Some(seen)) = (&self.panel, ran.observed) else { return Judged::default() };
-        let own_rules = command.resolved().outcome.iter().any(|rule| rule.success.is_some());
-        let clean = seen.termination == Termination::Exited && ran.exit_code == Some(0);
-        let ended_well = if own_rules { seen.success } else { clean };
-        if !ended_well {
+        if !seen.success {
             return Judged { reasons: Some(Json::Object(Object::new())), ..Judged::default() };
         }
         let output = Json::from(ran.stdout.text.as_str());

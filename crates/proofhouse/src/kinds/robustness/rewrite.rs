@@ -100,7 +100,7 @@ async fn ask(
         let prompt = model.prompt(&base, wanted.index, attempt);
         let reply = models.rewriter.chat(&Chat::ask(prompt.text.as_str(), prompt.seed, wanted.index)).await;
         let (text, silence) = said(&reply);
-        let refused = |failure_reasons: Vec<Reason>, silence: Option<Silence>| {
+        let refused = |failure_reasons: Vec<Reason>, silence: Option<ModelFailure>| {
             let (error, no_answer) =
                 silence.map_or((None, false), |silence| (Some(silence.error), silence.no_answer));
             Rejection { attempt, ai_output: text.clone(), failure_reasons, error, no_answer }
@@ -139,13 +139,13 @@ async fn compare(
     model: Option<&Target>,
     (base, rewording): (&str, &str),
     (seed, index): (u64, u32),
-) -> Result<Option<String>, (Option<Reason>, Option<Silence>)> {
+) -> Result<Option<String>, (Option<Reason>, Option<ModelFailure>)> {
     let Some(model) = model else { return Ok(None) };
     let reply = model.chat(&Chat::ask(guard::question(base, rewording).as_str(), seed, index)).await;
     let (text, silence) = said(&reply);
     if let Some(silence) = silence {
         let error = format!("the guard's model: {}", silence.error);
-        return Err((Some(Reason::ModelCheckFailed), Some(Silence { error, ..silence })));
+        return Err((Some(Reason::ModelCheckFailed), Some(ModelFailure { error, ..silence })));
     }
     match guard::reading(&text) {
         Some(true) => Ok(Some(text)),
@@ -155,26 +155,26 @@ async fn compare(
                 "the guard's model said neither `SAME` nor `CHANGED`: {}",
                 text.chars().take(200).collect::<String>()
             );
-            Err((Some(Reason::ModelCheckFailed), Some(Silence { error, no_answer: false })))
+            Err((Some(Reason::ModelCheckFailed), Some(ModelFailure { error, no_answer: false })))
         }
     }
 }
 
 /// What kept a model from saying anything.
-struct Silence {
+struct ModelFailure {
     error: String,
     /// There was no answer at all, so that asking again may give one.
     no_answer: bool,
 }
 
 /// What the model said, and what kept it from saying anything.
-fn said(reply: &Reply) -> (String, Option<Silence>) {
+fn said(reply: &Reply) -> (String, Option<ModelFailure>) {
     let text = match &reply.output {
         Some(Json::String(text)) => text.clone(),
         Some(Json::Null) | None => String::new(),
         Some(other) => other.to_string(),
     };
-    let silent = |no_answer: bool, error: &str| Some(Silence { error: error.to_owned(), no_answer });
+    let silent = |no_answer: bool, error: &str| Some(ModelFailure { error: error.to_owned(), no_answer });
     let silence = match &reply.outcome {
         Outcome::Answered | Outcome::Empty | Outcome::Null | Outcome::Refused => None,
         Outcome::Length => silent(false, "the answer was cut off at the limit of its length"),

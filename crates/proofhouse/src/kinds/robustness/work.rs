@@ -15,7 +15,7 @@ use super::judged::{Judged, Judging};
 use super::keep::Keeper;
 use super::plan::Order;
 use super::suite::{RobustnessBody, SUCCESS};
-use crate::family::target::command::{Command, Invocation, Opening, Tool};
+use crate::family::target::command::{Invocation, Opening, Tool};
 use crate::family::target::{Keys, TargetConfig};
 use crate::kinds::robustness::{Answer, Base, ToolVariant, modal};
 use crate::spine::plan::Trial;
@@ -45,7 +45,6 @@ pub(super) struct RobustnessWork {
 }
 
 struct Tried {
-    command: Command,
     tool: Arc<Tool>,
     version: Option<String>,
 }
@@ -79,7 +78,7 @@ impl RobustnessWork {
             let tool =
                 Tool::new(command, opening).map_err(|error| ExecuteError::Target(slot.clone(), error))?;
             let version = tool.version().map(|version| keys.redact(&version).into_owned());
-            tools.push(Tried { version, tool: Arc::new(tool), command: (**command).clone() });
+            tools.push(Tried { version, tool: Arc::new(tool) });
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let judging = Judging::new(body).map_err(ExecuteError::Judge)?;
@@ -117,9 +116,8 @@ impl RobustnessWork {
                 continue;
             }
             let (mut ran, timing) = self.invoke(&step.trial, &order).await;
-            let command = &self.tools[step.trial.slot].command;
             let (case, instruction) = (order.case(&self.body), order.instruction(&self.body));
-            let judged = self.judging.assess(&mut ran, case, instruction, command);
+            let judged = self.judging.assess(&mut ran, case, instruction);
             seen.push(ran.observed);
             stop = policy.after(order.mode, &seen, &base);
             let observed = Seen { ran: &ran, judged: &judged, timing: &timing };

@@ -47,7 +47,7 @@ pub fn write_timing(run: &RunPaths, kinds: OfKind) -> Result<Option<Utf8PathBuf>
 /// Whether `report.html` is the one that the ledger gives, without holding either in memory.
 pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     let path = run.report();
-    let file = File::open(&path).map_err(FileError::new("open", &path))?;
+    let file = proofhouse_ledger::disk::open_regular(&path).map_err(FileError::new("open", &path))?;
     let mut compare =
         Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
     render(run, kinds, &mut compare)?;

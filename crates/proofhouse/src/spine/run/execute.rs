@@ -228,7 +228,7 @@ struct Dispatcher<'a, I> {
     /// Without a bound of its own: no more than the trials of the groups in flight can be in it.
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
-    /// Trials before this one are in `records.jsonl` already.
+    /// So many trials are in `records.jsonl` already, the first of the plan or of its part.
     first: u64,
     /// Trials whose records wait in the journal already.
     waiting: BTreeSet<u64>,
@@ -267,15 +267,17 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     ) -> Result<(), Ending> {
         let mut flying = JoinSet::new();
         let mut group: Vec<GroupTrial<I>> = Vec::new();
+        let mut start = 0;
         // A resumed run that nobody looks back on skips what it has without making those trials; otherwise each is looked up.
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
             self.state.done = self.first;
+            start = self.first;
         }
-        for trial in planned {
+        for (place, trial) in (start..).zip(planned) {
             let (trial, item) = trial.map_err(Ending::Suite)?;
-            let (known, done) = self.earlier(&trial, open)?;
+            let (known, done) = self.earlier(place, &trial, open)?;
             if known && done.is_none() {
                 continue;
             }
@@ -314,19 +316,26 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
 
     /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,
     /// for work that looks back.
-    fn earlier(&mut self, trial: &Trial, open: &mut Open) -> Result<(bool, Option<Vec<u8>>), Ending> {
+    fn earlier(
+        &mut self,
+        place: u64,
+        trial: &Trial,
+        open: &mut Open,
+    ) -> Result<(bool, Option<Vec<u8>>), Ending> {
         let looks_back = self.work.looks_back();
-        if trial.index < self.first || self.waiting.contains(&trial.index) {
+        if place < self.first || self.waiting.contains(&trial.index) {
             self.reused += 1;
             self.state.done += 1;
             let line = match &mut self.history {
-                Some(history) => history.find(trial.index).map_err(Ending::File)?,
+                Some(history) => history.find(place, trial.index).map_err(Ending::File)?,
                 None => None,
             };
             return Ok((true, line));
         }
         let Some(reuse) = &mut open.reuse else { return Ok((false, None)) };
-        let Some(line) = reuse.take(trial.index).map_err(Ending::File)? else { return Ok((false, None)) };
+        let Some(line) = reuse.take(place, trial.index).map_err(Ending::File)? else {
+            return Ok((false, None));
+        };
         self.submit(trial.index, &line, &[])?;
         self.reused += 1;
         self.state.done += 1;

@@ -252,7 +252,15 @@ impl<B: SuiteBody> Ready for ReadyBody<B> {
         let ReadyBody { loaded, body, work, budget, halt } = *self;
         work.begin(&open.paths, open.found.totals.count() == 0);
         let planned = body.plan(&loaded.suite);
-        let assignment = Assignment { work, planned, trial_count: loaded.trial_count, budget, halt };
+        let planned: Planned<'_, B::Item> = match options.part {
+            None => planned,
+            Some(part) => Box::new(planned.filter(move |planned| match planned {
+                Ok((trial, _)) => part.holds(&trial.case_id),
+                Err(_) => true,
+            })),
+        };
+        let trial_count = open.envelope.total_cases_expected;
+        let assignment = Assignment { work, planned, trial_count, budget, halt };
         execute::execute(assignment, open, options, stop, progress)
     }
 }

@@ -8,7 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::format::{self, ReadError};
-use proofhouse_ledger::totals::Facts;
+use proofhouse_ledger::manifest::Shard;
+use proofhouse_ledger::part::{Part, Places};
+use proofhouse_ledger::totals::{Facts, PlanHasher};
 use proofhouse_ledger::write::{self, Found, LockError, Mismatch, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
@@ -16,7 +18,7 @@ use super::host::Git;
 use super::job::Job;
 use super::reuse::Reuse;
 use super::{Options, clock, difference, host};
-use crate::spine::plan::Trial;
+use crate::spine::plan::{Trial, Trials};
 use crate::spine::suite::{self, Loaded, Problems};
 
 /// Why a run cannot begin.
@@ -150,6 +152,8 @@ pub struct Open {
     pub envelope: Envelope,
     /// `config.resolved.yaml`
     pub config_sha256: Digest,
+    /// Which part of the plan is run, where not all of it is.
+    pub shard: Option<Shard>,
     /// Bytes of a torn last line that were left out.
     pub torn_bytes: u64,
     /// The digest of the running executable and the state of the suite's repository, found out while the trials run.
@@ -185,10 +189,21 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let replace = occupied && (options.overwrite || options.retry_errors);
     let work = if replace { paths.next() } else { paths.clone() };
 
+    let (shard, places) = match options.part {
+        None => (None, Places::Whole),
+        Some(part) => {
+            let (shard, places) = listed(job, part)?;
+            (Some(shard), places)
+        }
+    };
+    let plan = PlanPart { job, part: options.part, places };
     let going_on = options.resume && work.dir.exists();
-    let found = if going_on { check_resumable(job, &work, run_id, &config)? } else { Found::default() };
+    let found = match going_on {
+        true => check_resumable(&plan, &work, run_id, &config)?,
+        false => Found { places: plan.places.clone(), ..Found::default() },
+    };
     let reuse = if replace && options.retry_errors && !options.overwrite {
-        Some(Reuse::open(&paths, check_resumable(job, &paths, run_id, &config)?)?)
+        Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config)?)?)
     } else {
         None
     };
@@ -206,6 +221,12 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     if options.lane.name.is_some() {
         envelope.details = Json::Object([("lane1_gate", options.lane.gate.clone())].into_iter().collect());
     }
+    if let Some(part) = options.part {
+        let mut details = envelope.details.as_object().cloned().unwrap_or_default();
+        details.set(envelope::SHARD, Json::from(part.to_string()));
+        envelope.details = Json::Object(details);
+        envelope.total_cases_expected = plan.count();
+    }
     envelope.spec_digest = Some(config_sha256);
     envelope.receipt_path = receipt_path(&paths);
     envelope.resumed_from = earlier_starts(if going_on { &work } else { &paths }, options.resume);
@@ -222,7 +243,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let origin = std::thread::Builder::new()
         .spawn(move || (host::tool_sha256(), host::git(&suite)))
         .map_err(OpenError::Thread)?;
-    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, torn_bytes, origin })
+    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, shard, torn_bytes, origin })
 }
 
 /// `records.jsonl` as seen from the envelope.
@@ -261,10 +282,15 @@ fn choose_dir(
     run_id: RunId,
     instance: &str,
 ) -> Result<(RunPaths, String), OpenError> {
+    let below = options.root.join(&loaded.suite.suite_id);
+    if let Some(part) = options.part {
+        // Parts of one run find each other by its id, whoever runs them and whenever.
+        let whole = options.run_dir.as_deref().map_or_else(|| below.join(run_id.to_string()), trim_slash);
+        return Ok((RunPaths::new(format!("{whole}.{}", part.suffix())), instance.to_owned()));
+    }
     if let Some(dir) = &options.run_dir {
         return Ok((RunPaths::new(trim_slash(dir)), instance.to_owned()));
     }
-    let below = options.root.join(&loaded.suite.suite_id);
     if options.resume {
         let prefix = format!("{run_id}__");
         let names = if below.exists() { files::sorted_dir(&below)? } else { Vec::new() };
@@ -322,8 +348,62 @@ fn differ_by_prices(a: &[u8], b: &[u8]) -> bool {
     a == b || without(a).is_some_and(|a| Some(a) == without(b))
 }
 
+/// The part of a job's plan that one run directory holds.
+struct PlanPart<'a> {
+    job: &'a Job,
+    part: Option<Part>,
+    places: Places,
+}
+
+impl PlanPart<'_> {
+    /// Its trials.
+    fn trials(&self) -> Trials<'_> {
+        let Some(part) = self.part else { return self.job.trials() };
+        let holds = move |trial: &Result<Trial, Problems>| match trial {
+            Ok(trial) => part.holds(&trial.case_id),
+            Err(_) => true,
+        };
+        Box::new(self.job.trials().filter(holds))
+    }
+
+    /// How many they are.
+    fn count(&self) -> u64 {
+        match &self.places {
+            Places::Listed(indexes) => indexes.len() as u64,
+            _ => self.job.loaded.trial_count,
+        }
+    }
+}
+
+/// Which trials a part has, and what it says of the whole plan.
+fn listed(job: &Job, part: Part) -> Result<(Shard, Places), OpenError> {
+    let (mut plan, mut plan_count, mut indexes) = (PlanHasher::default(), 0, Vec::new());
+    for trial in job.trials() {
+        let trial = trial.map_err(OpenError::Suite)?;
+        plan.push(&trial.record_id, &trial.input_fingerprint);
+        plan_count += 1;
+        if part.holds(&trial.case_id) {
+            indexes.push(trial.index);
+        }
+    }
+    Ok((Shard { plan_count, plan_sha256: plan.finish(), part }, Places::Listed(indexes.into())))
+}
+
+/// What an envelope says of a part.
+pub(super) fn shard_details(part: Option<Part>) -> Json {
+    match part {
+        None => Json::Null,
+        Some(part) => Json::Object([(envelope::SHARD, Json::from(part.to_string()))].into_iter().collect()),
+    }
+}
+
 /// Reads what is there against the plan, changing nothing.
-fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> Result<Found, OpenError> {
+fn check_resumable(
+    plan: &PlanPart<'_>,
+    work: &RunPaths,
+    run_id: RunId,
+    config: &[u8],
+) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));
@@ -338,11 +418,11 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
         }
         _ => {}
     }
-    let mut planned = job.trials();
+    let mut planned = plan.trials();
     let mut later: Vec<Facts> = Vec::new();
     let mut at = 0;
-    let found = write::scan(work, run_id, |facts| {
-        if facts.index != at {
+    let found = write::scan(work, run_id, plan.places.clone(), |facts| {
+        if plan.places.at(at) != Some(facts.index) {
             later.push(*facts);
             return Ok(());
         }
@@ -355,9 +435,11 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
     })?;
     later.sort_unstable_by_key(|facts| facts.index);
     for facts in &later {
-        let skip = usize::try_from(facts.index - at).unwrap_or(usize::MAX);
+        // The scan refuses lines that have no place here.
+        let place = plan.places.of(facts.index).unwrap_or(at);
+        let skip = usize::try_from(place - at).unwrap_or(usize::MAX);
         same_trial(planned.nth(skip), facts).map_err(|Mismatch(what)| mismatch(what))?;
-        at = facts.index + 1;
+        at = place + 1;
     }
     Ok(found)
 }

@@ -5,6 +5,7 @@ use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::part::Places;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::totals::Totals;
@@ -12,7 +13,7 @@ use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, Swap
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
 use super::clock;
-use super::open::{read_envelope, receipt_path};
+use super::open::{read_envelope, receipt_path, shard_details};
 use super::seal::fill_totals;
 use crate::family::target;
 
@@ -76,7 +77,8 @@ pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         drop(lock);
         return rebuild(paths);
     };
-    let found = write::scan(paths, envelope.run_id, |_| Ok(()))?;
+    let places = if envelope.part().is_some() { Places::Rising } else { Places::Whole };
+    let found = write::scan(paths, envelope.run_id, places, |_| Ok(()))?;
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })
@@ -94,8 +96,11 @@ pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         Some(manifest) => manifest.run_id,
         None => first_run_id(paths)?.ok_or_else(|| RecoverError::Unknown(paths.dir.to_string()))?,
     };
-    let found = write::scan(paths, run_id, |_| Ok(()))?;
+    let part = manifest.as_ref().and_then(|manifest| Some(manifest.shard?.part));
+    let places = if part.is_some() { Places::Rising } else { Places::Whole };
+    let found = write::scan(paths, run_id, places, |_| Ok(()))?;
     let mut envelope = derive(paths, run_id, manifest.as_ref(), found.totals.count());
+    envelope.details = shard_details(part);
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })

@@ -84,6 +84,7 @@ pub fn write_manifest(
         },
         platform: (!deterministic).then(host::platform),
         command: (!deterministic).then(|| options.command.clone()),
+        shard: open.shard,
     };
     let bytes = canonical::to_file(&manifest).expect("a manifest is plain data");
     files::write_atomic(&open.work.manifest(), &bytes)?;

@@ -193,7 +193,7 @@ impl Line {
     ) -> Result<Self, Complaint> {
         Ok(Line {
             client: Client::new(to, &opening.environment)?,
-            share: opening.endpoints.join(to, key, settings),
+            share: opening.endpoints.join(to, key, settings)?,
             settings: settings.clone(),
             keys,
             timeout: opening.timeout,

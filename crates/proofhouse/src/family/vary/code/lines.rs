@@ -70,6 +70,11 @@ pub(super) fn opens_docstring(line: &str) -> Option<(usize, &'static str)> {
     (before <= 2).then_some((before, quotes))
 }
 
+/// The three quotation marks that a line opens and does not close.
+pub(super) fn leaves_open(line: &str) -> Option<&'static str> {
+    ["\"\"\"", "'''"].into_iter().find(|quotes| line.matches(quotes).count() % 2 == 1)
+}
+
 /// The letters, digits and underscores at the start.
 fn identifier(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());

@@ -34,7 +34,7 @@ impl Word<'_> {
 
     /// A number in digits or as a word.
     pub(super) fn is_number(&self) -> bool {
-        self.core.len() > 0
+        !self.core.is_empty()
             && (self.small.starts_with(|c: char| c.is_ascii_digit() || c == '$')
                 || lexicon::is_number_word(&self.small))
     }

@@ -39,6 +39,11 @@ pub(super) enum First {
 
 /// Every other order of the sentence that keeps the task; `lists` are the plain lists in it, which move whole.
 pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Order> {
+    // A quotation that begins or ends elsewhere would be torn.
+    let torn = |sign: char| sentence.text[sentence.whole()].matches(sign).count() % 2 == 1;
+    if torn('`') || torn('"') {
+        return Vec::new();
+    }
     let Some(kind) = sentence.kind() else { return Vec::new() };
     let turning = Turning { sentence, kind, lists };
     if sentence.len() < 4
@@ -104,8 +109,9 @@ impl Turning<'_, '_> {
     pub(super) fn broken(&self, words: Range<usize>) -> bool {
         let inner = words.start..words.end.saturating_sub(1).max(words.start);
         let parted = |at: usize| {
-            !self.sentence.words[at].tail.is_empty()
-                && !(self.sentence.words[at].tail == "," && self.listed(at))
+            let tail = self.sentence.words[at].tail;
+            let plain = tail.is_empty() || (tail == "," && self.listed(at));
+            !plain
         };
         inner.into_iter().any(parted) || self.sentence.words[words].iter().any(|word| word.bracket)
     }
@@ -227,7 +233,7 @@ impl Turning<'_, '_> {
         {
             return Vec::new();
         }
-        if !(adverb || total) && !(sentence.keeps_references(lead.clone(), main.clone())) {
+        if !(adverb || total || sentence.keeps_references(lead.clone(), main.clone())) {
             return Vec::new();
         }
         if (adverb || total || time) && sentence.any(main.clone(), COMPARING) {

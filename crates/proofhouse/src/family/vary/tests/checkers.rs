@@ -133,7 +133,7 @@ pub(super) fn lexical_shuffle(base: &str, variant: &str, max_swaps: usize) -> Ve
         sorted(atoms(text).iter().map(|atom| atom.trim_end_matches(is_sign).to_owned()).collect())
     };
     // Where backticks do not come in pairs, the pattern takes prose for code.
-    let paired = base.matches('`').count() % 2 == 0 && !base.contains("``");
+    let paired = base.matches('`').count().is_multiple_of(2) && !base.contains("``");
     ensure(!paired || trimmed(base) == trimmed(variant), || "an atom changed".into())?;
     let kept = numbers_and_words(variant);
     ensure(numbers_and_words(base).iter().all(|pair| kept.contains(pair)), || {

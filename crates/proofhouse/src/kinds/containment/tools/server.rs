@@ -105,7 +105,7 @@ impl ServerSpec {
         let command = self.command.iter().map(|word| Json::from(name(word)));
         let files = self.files.iter().map(|(name, bytes)| (name.as_str(), Digest::of(bytes).prefixed()));
         let env = self.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let state = self.state.as_ref().map(|state| crate::spine::suite::identity::json(state));
+        let state = self.state.as_ref().map(crate::spine::suite::identity::json);
         Json::Object(Object::from_iter([
             ("command", Json::Array(command.collect())),
             ("env", Json::Object(env.collect())),

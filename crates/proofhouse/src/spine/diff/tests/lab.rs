@@ -221,5 +221,6 @@ pub(super) fn manifest(run: &str, record_count: u64) -> Manifest {
         determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
         platform: None,
         command: None,
+        shard: None,
     }
 }
