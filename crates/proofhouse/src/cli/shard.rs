@@ -86,7 +86,8 @@ mod tests {
 
     #[test]
     fn schedulers_say_which_part_it_is() {
-        let table: [(&[(&str, &str)], Option<Result<&str, NoPart>>); 10] = [
+        type Variables<'a> = &'a [(&'a str, &'a str)];
+        let table: [(Variables<'_>, Option<Result<&str, NoPart>>); 10] = [
             (
                 &[
                     ("SLURM_ARRAY_TASK_ID", "5"),

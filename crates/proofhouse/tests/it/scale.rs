@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::lab::Lab;
 
@@ -60,14 +60,15 @@ impl Slurm {
         said
     }
 
-    /// Waits until `is` holds, for two minutes at most.
+    /// Waits until `is` holds, for three minutes at most.
     fn until(&self, what: &str, mut is: impl FnMut(&Self) -> bool) {
-        let started = Instant::now();
-        while !is(self) {
-            let queue = self.ask(&["squeue", "-a"]);
-            assert!(started.elapsed() < Duration::from_secs(180), "{what} did not happen:\n{queue}");
+        for _ in 0..900 {
+            if is(self) {
+                return;
+            }
             std::thread::sleep(Duration::from_millis(200));
         }
+        panic!("{what} did not happen:\n{}", self.ask(&["squeue", "-a"]));
     }
 }
 

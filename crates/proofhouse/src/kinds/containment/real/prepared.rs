@@ -133,27 +133,26 @@ fn of_python(python: &str, base: &Utf8Path) -> Result<Spec, Complaint> {
     Ok(spec.binds(programs).file(STARTER, include_str!("presets/start.py")))
 }
 
-/// A program by its name, or by its path: then what lies beside it is there too.
+/// A program by its name, or by its path: then what lies beside it is there too, at a place of its own, because the box has
+/// folders that a path on the host may begin with.
 fn of_program(program: &str, base: &Utf8Path) -> Result<Spec, Complaint> {
-    let (first, folder) = if program.contains('/') {
-        let path = base.join(program);
-        let real = path.canonicalize_utf8().map_err(|error| {
-            Complaint::new(format!("there is no program `{program}`: {error}"))
-                .hint("paths are relative to the suite's directory")
-        })?;
-        let folder = real.parent().map(|folder| folder.to_owned());
-        (real.into_string(), folder)
-    } else {
-        (program.to_owned(), None)
-    };
-    let mut spec = Spec::new([first.as_str()]).binds(recipes::programs());
-    spec.proc = Proc::Own;
-    let seen =
-        |folder: &Utf8Path| spec.binds.iter().any(|bind| folder.as_std_path().starts_with(&bind.inside));
-    match folder.filter(|folder| !seen(folder)) {
-        Some(folder) => Ok(spec.binds([Bind::same(folder.into_std_path_buf())])),
-        None => Ok(spec),
+    if !program.contains('/') {
+        let mut spec = Spec::new([program]).binds(recipes::programs());
+        spec.proc = Proc::Own;
+        return Ok(spec);
     }
+    let missing = |why: String| {
+        Complaint::new(format!("there is no program `{program}`: {why}"))
+            .hint("paths are relative to the suite's directory")
+    };
+    let real = base.join(program).canonicalize_utf8().map_err(|error| missing(error.to_string()))?;
+    let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
+        return Err(missing("it is a folder".to_owned()));
+    };
+    let mut spec = Spec::new([Arg::bind("agent", name)]).binds(recipes::programs());
+    spec.proc = Proc::Own;
+    let folder = Bind::new("agent", folder.as_std_path(), "/agent");
+    Ok(spec.binds([folder]))
 }
 
 /// Places that a text can name, but for the prompt and the working directory.
