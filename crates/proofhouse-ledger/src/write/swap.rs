@@ -6,7 +6,8 @@ use camino::Utf8Path;
 
 use crate::RunPaths;
 use crate::disk::{Disk, Node, Real};
-use crate::files::{FileError, NAMES};
+use crate::envelope::ExitStatus;
+use crate::files::{FileError, MAX_FACTS_BYTES, NAMES};
 use crate::read::lines;
 
 /// Why a directory cannot be replaced.
@@ -102,6 +103,17 @@ fn remove_own(disk: &dyn Disk, paths: &RunPaths) -> Result<(), SwapError> {
     Ok(())
 }
 
+/// Whether the envelope of the next run says that it is whole: only such a run takes the place of another. One that has only
+/// begun has an envelope before it has a directory, as one has that was moved into its place already.
+fn is_sealed(disk: &dyn Disk, paths: &RunPaths) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Ended {
+        exit_status: ExitStatus,
+    }
+    let bytes = disk.read_all(&paths.next().envelope_tmp(), MAX_FACTS_BYTES).unwrap_or_default();
+    serde_json::from_slice::<Ended>(&bytes).is_ok_and(|ended| ended.exit_status == ExitStatus::Normal)
+}
+
 /// Completes an exchange that was cut off half-way; true if there was one.
 pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
     finish_swap_on(&Real, paths)
@@ -111,12 +123,12 @@ pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
 pub(super) fn finish_swap_on(disk: &dyn Disk, paths: &RunPaths) -> Result<bool, SwapError> {
     let (next, prev) = (paths.next(), paths.prev());
     let (here, there) = (disk.exists(&paths.dir), disk.exists(&next.dir));
-    let moved = !there && disk.exists(&next.envelope_tmp()) && here;
+    let moved = !there && here && is_sealed(disk, paths);
     if !disk.exists(&prev.dir) && !moved {
         return Ok(false);
     }
     if here {
-        if !there {
+        if moved {
             adopt_sidecars(disk, paths)?;
         }
         remove_own(disk, &prev)?;

@@ -281,7 +281,7 @@ fn an_exchange_cut_off_at_any_step_is_completed() {
         std::fs::write(next.records(), "new").unwrap();
         std::fs::write(next.manifest(), "{}").unwrap();
         std::fs::write(next.telemetry(), "new").unwrap();
-        std::fs::write(next.envelope_tmp(), "new").unwrap();
+        std::fs::write(next.envelope_tmp(), SEALED).unwrap();
         if step >= 1 {
             std::fs::rename(&paths.dir, paths.prev().dir).unwrap();
         }
@@ -302,7 +302,22 @@ fn an_exchange_cut_off_at_any_step_is_completed() {
         let expected = if step >= 1 { "new" } else { "old" };
         assert_eq!(std::fs::read_to_string(paths.records()).unwrap(), expected, "step {step}");
         assert_eq!(std::fs::read_to_string(paths.telemetry()).unwrap(), expected, "step {step}");
-        assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), expected, "step {step}");
+        let envelope = if step >= 1 { SEALED } else { "old" };
+        assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), envelope, "step {step}");
         assert!(!paths.prev().dir.exists());
     }
+}
+
+const SEALED: &str = "{\"exit_status\":\"normal\"}";
+
+/// Killed between its first envelope and its directory, a run that was to replace another one has not replaced it.
+#[test]
+fn a_replacement_that_has_only_begun_leaves_the_older_envelope_alone() {
+    let dir = Dir::new();
+    let paths = dir.paths();
+    std::fs::write(paths.records(), "old").unwrap();
+    std::fs::write(paths.envelope(), "old").unwrap();
+    std::fs::write(paths.next().envelope_tmp(), "{\"exit_status\":\"in_progress\"}").unwrap();
+    assert!(!finish_swap(&paths).unwrap());
+    assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), "old");
 }

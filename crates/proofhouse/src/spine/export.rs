@@ -1,5 +1,5 @@
 //! Files for other programs, as pure functions of a run directory. A format stands in the folder of the kind that it is for, or,
-//! for several kinds, below this one: a file, its `mod` and its row of [`SHARED`].
+//! for several kinds, below this one: a file, its `mod` and its row of `SHARED`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -203,7 +203,9 @@ fn a_containment_run_against_a_dead_endpoint_says_what_broke() {
             server.base()
         ),
     );
-    run(&lab, "run c.yaml --run-dir live").says("2 × unauthorized").says("hint: `proofhouse doctor c.yaml`");
+    run(&lab, "run c.yaml --run-dir live --jobs 1")
+        .exits(8)
+        .says("`m` was refused 5 times in a row: HTTP 403: no");
 }
 
 #[test]
