@@ -291,7 +291,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if known || !self.at_once(&trial, &item)? {
                 group.push(GroupTrial { trial, item, done });
             }
-            if let Some(ending) = self.must_stop() {
+            if let Some(ending) = self.must_stop().or_else(|| self.halted()) {
                 return Err(ending);
             }
             self.tell(flying.len(), tell);
@@ -366,6 +366,9 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         while flying.len() >= self.jobs {
             self.land(flying).await?;
             self.tell(flying.len(), tell);
+            if let Some(ending) = self.halted() {
+                return Err(ending);
+            }
         }
         flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.sender.clone()));
         // The first step of a group is taken before the plan is read on.
@@ -414,16 +417,18 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         self.writer.submit(index, line, telemetry).map_err(|Stopped| Ending::Complete)
     }
 
+    /// Why nothing more is asked. It counts where something more would be: what is under way is waited for, so that how a small run
+    /// ends does not depend on which of its answers comes first.
+    fn halted(&self) -> Option<Ending> {
+        self.halt.reason().map(Ending::Halted)
+    }
+
     fn must_stop(&self) -> Option<Ending> {
         if let Some(signal) = self.stop.requested() {
             return Some(Ending::Signal(signal));
         }
         if self.options.deadline.is_some_and(|deadline| self.watch.elapsed() >= deadline) {
             return Some(Ending::Deadline);
-        }
-        // What is finished needs nobody to say yes.
-        if let Some(reason) = self.halt.reason().filter(|_| self.state.done < self.state.total) {
-            return Some(Ending::Halted(reason));
         }
         let timeouts = self.state.by_status(Status::Timeout);
         self.options.max_timeouts.is_some_and(|most| timeouts > most).then_some(Ending::TooManyTimeouts)
