@@ -25,9 +25,9 @@ pub struct LineReader<R> {
 }
 
 impl LineReader<File> {
-    /// Opens a regular file.
+    /// Opens a file.
     pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
-        crate::disk::open_regular(path).map(LineReader::new).map_err(FileError::new("open", path))
+        File::open(path).map(LineReader::new).map_err(FileError::new("open", path))
     }
 }
 

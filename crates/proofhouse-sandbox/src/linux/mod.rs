@@ -9,7 +9,6 @@ mod carry;
 pub(crate) mod cgroup;
 mod channel;
 mod cpu;
-mod doors;
 mod files;
 mod guard;
 pub(crate) mod helper;

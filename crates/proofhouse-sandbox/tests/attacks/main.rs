@@ -5,7 +5,6 @@
 mod calls;
 mod degraded;
 mod diagnostics;
-mod doors;
 mod honest;
 mod lab;
 mod limits;

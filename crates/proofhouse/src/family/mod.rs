@@ -2,8 +2,6 @@
 
 pub mod vary;
 
-pub mod attack;
-
 pub mod target;
 
 pub mod judge;

@@ -3,7 +3,6 @@
 pub mod suite;
 
 pub mod plan;
-pub(crate) mod rejudge;
 
 pub mod run;
 

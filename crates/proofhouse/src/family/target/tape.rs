@@ -1,4 +1,4 @@
-//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be repeated without a
+//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be had again without a
 //! network.
 
 use std::collections::BTreeMap;
@@ -90,8 +90,6 @@ impl Tape {
     }
 
     fn path(&self, mark: &Mark) -> Utf8PathBuf {
-        // Half of the digest keeps names short. The file has the whole request, which is compared when it is read: two requests
-        // with one name would be an error, never each other's answer.
         let key = mark.key.to_string();
         self.dir.join(&mark.slot).join(format!("{}.{}.json", &key[..32], mark.occurrence))
     }
@@ -125,7 +123,6 @@ impl Tape {
             ("schema_version", Json::from(SCHEMA_VERSION)),
         ]);
         cassette.set("sha256", Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed());
-        // A run that is killed here must not leave half a cassette, which a replay would have to call damaged.
         let draft = path.with_extension("draft");
         fs::write(&draft, format!("{}\n", Json::Object(cassette))).map_err(failed)?;
         fs::rename(&draft, &path).map_err(failed)
@@ -133,7 +130,7 @@ impl Tape {
 }
 
 /// The settings without those that do not shape an answer.
-pub(super) fn asked(settings: &Json) -> Json {
+fn asked(settings: &Json) -> Json {
     let Json::Object(kinds) = settings else { return settings.clone() };
     let kinds = kinds.iter().map(|(kind, settings)| {
         let mut settings = settings.clone();
@@ -166,7 +163,7 @@ fn read(bytes: &[u8], mark: &Mark) -> Result<Reply, Complaint> {
     from_json(&field("reply")).ok_or_else(|| Complaint::new("its reply cannot be read"))
 }
 
-pub(super) fn to_json(reply: &Reply) -> Json {
+fn to_json(reply: &Reply) -> Json {
     let mut outcome = Object::from_iter([("name", Json::from(reply.outcome.name()))]);
     match &reply.outcome {
         Outcome::Failed { error_type, error } => {
@@ -200,13 +197,10 @@ pub(super) fn to_json(reply: &Reply) -> Json {
     if let Some(spoken) = &reply.spoken {
         kept.set("spoken", spoken.clone());
     }
-    if let Some(reasoning) = &reply.reasoning {
-        kept.set("reasoning", reasoning.as_str());
-    }
     Json::Object(kept)
 }
 
-pub(super) fn from_json(value: &Json) -> Option<Reply> {
+fn from_json(value: &Json) -> Option<Reply> {
     let text = |value: &Json, key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
     let outcome = value.get("outcome")?;
     let outcome = match outcome.get("name")?.as_str()? {
@@ -243,7 +237,6 @@ pub(super) fn from_json(value: &Json) -> Option<Reply> {
     Some(Reply {
         outcome,
         output: list("output")?.first().cloned(),
-        reasoning: text(value, "reasoning"),
         calls: calls.collect::<Option<_>>()?,
         spoken: value.get("spoken").cloned(),
         usage: value.get("usage").filter(|usage| !matches!(usage, Json::Null)).cloned(),
@@ -278,7 +271,6 @@ mod tests {
         ];
         let whole = Reply {
             calls: vec![Call { id: "c1".into(), name: "f".into(), args: Json::from("{") }],
-            reasoning: Some("because".into()),
             spoken: Some(Json::Array(vec![Json::from("thought")])),
             usage: Some(Json::Object(Object::from_iter([("input_tokens", Json::Number(3.0))]))),
             finish_reason: Some("stop".into()),

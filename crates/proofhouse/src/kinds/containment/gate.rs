@@ -3,8 +3,9 @@
 use proofhouse_ledger::record::containment::Decision;
 
 use super::call::ToolCall;
-use super::policy::{Compiled, CompiledRule, Remedy, folded};
-use super::ready::ReadyCase;
+use super::case::Case;
+use super::policy::{Compiled, CompiledRule, Remedy, compile_rules, folded};
+use crate::text::complaint::Complaint;
 
 /// A policy for one case: the case's `allowed_tools` take the place of the policy's allow set and may lift what the policy
 /// forbids, its `rules` are asked before the policy's.
@@ -12,7 +13,7 @@ use super::ready::ReadyCase;
 pub struct Gate<'a> {
     policy: &'a Compiled,
     allowed: Option<&'a [String]>,
-    rules: &'a [CompiledRule],
+    rules: Vec<CompiledRule>,
 }
 
 /// What the gate said of a call.
@@ -29,13 +30,8 @@ pub struct Ruling {
 
 impl<'a> Gate<'a> {
     /// The gate for a case.
-    pub fn new(policy: &'a Compiled, case: &'a ReadyCase) -> Self {
-        Self { policy, allowed: case.allowed_tools.as_deref(), rules: &case.rules }
-    }
-
-    /// A policy by itself: what a suite's contract says, whatever gates are told of a case.
-    pub fn plain(policy: &'a Compiled) -> Self {
-        Self { policy, allowed: None, rules: &[] }
+    pub fn new(policy: &'a Compiled, case: &'a Case) -> Result<Self, Complaint> {
+        Ok(Self { policy, allowed: case.allowed_tools.as_deref(), rules: compile_rules(&case.rules)? })
     }
 
     /// Decides a call.

@@ -15,13 +15,10 @@ mod exact;
 mod export;
 mod findings;
 mod flags;
-mod judged;
-mod keep;
 mod metrics;
 mod moved;
 mod plan;
 mod policy;
-mod rejudge;
 mod rewrite;
 mod sections;
 mod stopping;
@@ -32,7 +29,7 @@ mod work;
 
 pub use aggregate::{Run, aggregate};
 pub use characteristics::{
-    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity, told_apart,
+    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity,
 };
 pub use exact::conditional_p_value;
 pub use findings::{Finder, Terms, VariantRuns};
@@ -41,7 +38,7 @@ pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};
 pub use suite::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
-pub use tree::{About, File, Timing, Tree, timings};
+pub use tree::{File, Timing, Tree, timings};
 
 pub(super) const ROW: Row = Row {
     kind: Kind::Robustness,
@@ -58,12 +55,9 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
-    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
-    measures: |_| Vec::new(),
-    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -37,7 +37,7 @@ fn refused(base: &str, answer: &str, expected: &[&str]) {
 }
 
 #[test]
-fn examples_of_the_proposal() {
+fn examples_of_the_seed() {
     doubtful(REGEX, "Compile common email patterns into regex objects.", &["removed_content:list"]);
     accepted_strictly(CACHE, "Design a straightforward in-memory cache with get and set operations.");
     doubtful(
@@ -62,13 +62,13 @@ fn examples_of_the_proposal() {
 }
 
 #[test]
-fn the_failure_of_the_proposal() {
+fn the_failure_of_the_seed() {
     let answer = "Compile email patterns into regex objects and test them thoroughly.";
     refused(REGEX, answer, &["forbidden_token:test", "adds_requirement"]);
 }
 
 #[test]
-fn rejections_of_the_proposal() {
+fn rejections_of_the_seed() {
     refused(
         CACHE,
         "Design a simple in-memory cache with get, set and eviction operations.",
@@ -307,13 +307,17 @@ fn hostile_answers_are_judged_in_time() {
     }
 }
 
-/// Of labelled pairs: rewordings that are kept and refused, changed tasks that are missed and caught; and what went wrong.
-fn rates(pairs: &str) -> ((u32, u32, u32, u32), String) {
+/// Of the labelled pairs, how many of each kind the guard takes; `docs/statistics.md` publishes these.
+#[test]
+fn rates_on_the_labelled_set() {
+    let pairs: Vec<Vec<&str>> = include_str!("labelled.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect();
     let mut counts = [[0u32; 2]; 2];
     let mut wrong = String::new();
-    for pair in
-        pairs.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>())
-    {
+    for pair in &pairs {
         let [label, base, answer] = pair[..] else { panic!("{pair:?}") };
         let changed = match label {
             "changed" => true,
@@ -327,23 +331,8 @@ fn rates(pairs: &str) -> ((u32, u32, u32, u32), String) {
         }
     }
     let [[kept, refused], [missed, caught]] = counts;
-    ((kept, refused, missed, caught), wrong)
-}
-
-/// `docs/statistics.md` publishes these.
-#[test]
-fn rates_on_the_labelled_set() {
-    let (rates, wrong) = rates(include_str!("labelled.tsv"));
-    assert!(rates.0 + rates.1 >= 100 && rates.2 + rates.3 >= 100, "{rates:?}");
-    assert_eq!(rates, (96, 6, 4, 119), "{wrong}");
-}
-
-/// Pairs that were written before anybody looked at the rules; `docs/statistics.md` publishes these beside the others.
-#[test]
-fn rates_on_pairs_that_the_rules_have_not_seen() {
-    let (rates, wrong) = rates(include_str!("heldout.tsv"));
-    assert!(rates.0 + rates.1 >= 60 && rates.2 + rates.3 >= 60, "{rates:?}");
-    assert_eq!(rates, (57, 7, 19, 45), "{wrong}");
+    assert!(kept + refused >= 100 && missed + caught >= 100, "{counts:?}");
+    assert_eq!((kept, refused, missed, caught), (96, 6, 4, 119), "{wrong}");
 }
 
 /// Changes of the task in one word, each of which must be refused for that word's sake.

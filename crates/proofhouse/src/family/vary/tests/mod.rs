@@ -8,7 +8,6 @@ mod checkers;
 mod examples;
 mod golden;
 mod instructions;
-mod reviewed;
 
 use self::checkers::Verdict;
 use self::instructions::{Dice, instruction};
@@ -134,7 +133,6 @@ fn lexical_shuffle_stands() {
         },
         |config, base, variant| {
             let GeneratorConfig::LexicalShuffle(shuffle) = config else { unreachable!() };
-            assert!(variant.edits.len() <= 2 * shuffle.max_swaps as usize, "{:?}", variant.edits);
             checkers::lexical_shuffle(base, &variant.text, shuffle.max_swaps as usize)
         },
     );
@@ -254,7 +252,7 @@ fn every_page_is_complete_and_its_example_works() {
         assert!(!page.summary.is_empty() && !page.summary.contains('\n'), "{}", page.summary);
         assert!(page.parameters.iter().all(|parameter| !parameter.text.is_empty()), "{page:?}");
     }
-    assert!(GeneratorConfig::NAMES.len() >= 14);
+    assert_eq!(GeneratorConfig::NAMES.len(), 14);
 }
 
 #[test]
