@@ -2,7 +2,6 @@
 
 use clap::Args;
 use proofhouse_ledger::Json;
-use proofhouse_ledger::json::from_json;
 
 use super::Terminal;
 use super::exit::Exit;
@@ -63,7 +62,7 @@ impl Vary {
         let text = format!("{{{}: {}}}", self.generator, self.params);
         // By way of plain JSON: the YAML reader would be compiled for the settings of every generator otherwise.
         let json: Result<Json, Complaint> = serde_saphyr::from_str(&text).map_err(Complaint::of);
-        let config = json.and_then(|json| from_json(&json).map_err(Complaint::of));
+        let config = json.and_then(|json| serde_json::from_str(&json.to_string()).map_err(Complaint::of));
         config.map_err(|error| {
             let known = GeneratorConfig::NAMES.contains(&self.generator.as_str());
             let hint = match known {
