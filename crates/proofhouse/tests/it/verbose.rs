@@ -95,3 +95,10 @@ fn every_command_has_a_manual_page() {
     assert!(run.contains(".TH proofhouse-run 1") && run.contains("\\-\\-retry\\-errors"), "{run}");
     assert_eq!(lab.run("man").exits(0).stdout, lab.read("pages/proofhouse.1"));
 }
+
+#[test]
+fn vary_takes_a_generator_by_its_name() {
+    let lab = Lab::new();
+    let mut command = lab.command(&["vary", "whitespace_noise", "--instruction", "Sort the list of names."]);
+    lab.finish(&mut command).exits(0).says("Sort");
+}
