@@ -234,6 +234,60 @@ def components(*cases):
     return [max((between - wording) / (b * n), 0.0), max((wording - within) / n, 0.0), within]
 
 
+def rogan_gladen(seen, n, ksens, nsens, kspec, nspec, level):
+    # Rogan and Gladen (1978); Lang and Reiczigel (2014): the delta method on counts to which z^2/2 of z^2 and 1 of 2 are added.
+    se, sp = Fraction(ksens, nsens), Fraction(kspec, nspec)
+    plain = min(max((seen + float(sp) - 1) / float(se + sp - 1), 0.0), 1.0)
+    q = z(level)
+    n1, n2, n3 = n + q**2, nsens + 2, nspec + 2
+    p, se, sp = (seen * n + q**2 / 2) / n1, (ksens + 1) / n2, (kspec + 1) / n3
+    j = se + sp - 1
+    if j <= 0:
+        return [plain, 0.0, 1.0]
+    truth = min(max((p + sp - 1) / j, 0.0), 1.0)
+    # The gradient of (p + sp - 1) / (se + sp - 1) by its three arguments, at the truth.
+    gradient = np.array([1 / j, -truth / j, (1 - truth) / j])
+    spread = np.array([p * (1 - p) / n1, se * (1 - se) / n2, sp * (1 - sp) / n3])
+    reach = q * math.sqrt(gradient**2 @ spread)
+    shift = 2 * q**2 * (truth * spread[1] - (1 - truth) * spread[2])
+    return [plain, min(max(truth + shift - reach, 0), 1), min(max(truth + shift + reach, 0), 1)]
+
+
+def krippendorff(level, *cases):
+    # By Krippendorff's coincidence matrix over the values that occur; then by leaving out one case after the other.
+    def alpha(cases):
+        units = [unit for case in cases for unit in case if len(unit) > 1]
+        values = sorted({value for unit in units for value in unit})
+        place = {value: at for at, value in enumerate(values)}
+        matrix = np.zeros((len(values), len(values)))
+        for unit in units:
+            for a, b in itertools.permutations(range(len(unit)), 2):
+                matrix[place[unit[a]], place[unit[b]]] += 1 / (len(unit) - 1)
+        totals = matrix.sum(axis=1)
+        n = totals.sum()
+        metric = np.array([[(a - b) ** 2 for b in values] for a in values])
+        expected = (np.outer(totals, totals) * metric).sum()
+        return 1 - (n - 1) * (matrix * metric).sum() / expected
+
+    whole = alpha(cases)
+    left = [alpha(cases[:at] + cases[at + 1 :]) for at in range(len(cases))]
+    reach = t(level, len(cases) - 1) * math.sqrt((len(cases) - 1) * np.var(left))
+    return [whole, max(whole - reach, -1.0), min(whole + reach, 1.0)]
+
+
+def exact_power(n, discordance, effect, level):
+    # Over all numbers of differing pairs, the chance that SciPy's exact test of a coin rejects towards the better side.
+    power = 0.0
+    favours = (discordance + effect) / (2 * discordance)
+    for m in range(n + 1):
+        weight = stats.binom.pmf(m, n, discordance)
+        k = np.arange(m // 2 + 1, m + 1)
+        rejected = k[2 * stats.binom.sf(k - 1, m, 0.5) <= level]
+        if len(rejected):
+            power += weight * stats.binom.sf(rejected[0] - 1, m, favours)
+    return [power]
+
+
 def main():
     known = globals()
     print(json.dumps([[float(value) for value in known[name](*arguments)] for name, *arguments in json.load(sys.stdin)]))

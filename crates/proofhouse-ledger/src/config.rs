@@ -13,8 +13,11 @@ use crate::{Json, RunId, canonical};
 /// Changes whenever the same suite has to give another run id.
 const IDENTITY_VERSION: u32 = 1;
 
+/// The version of the format of resolved configurations.
+pub const SCHEMA_VERSION: &str = "1.0";
+
 /// Settings that cannot change a record.
-const NO_CONTENT: [&str; 5] = ["title", "description", "gate", "case_count", "k"];
+const NO_CONTENT: [&str; 7] = ["title", "description", "gate", "case_count", "k", "prices", "schema_version"];
 
 /// What makes a run what it is: all settings but titles, gates and places, with datasets by their digests.
 ///
@@ -65,6 +68,22 @@ pub struct Common {
     pub gate: Option<Gate>,
 }
 
+/// The price list of a run.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Priced {
+    /// What holds for each slot; none without a list.
+    pub prices: Option<PriceList>,
+}
+
+/// A price list, as far as a run needs it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct PriceList {
+    /// Slot → what its tokens cost.
+    pub slots: BTreeMap<String, Price>,
+}
+
 /// What every target must reach.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -79,6 +98,22 @@ pub struct Gate {
     pub per_case: Option<String>,
     /// Metric → the least and the most that it may be.
     pub metrics: BTreeMap<String, MetricLimits>,
+    /// Slot → what its tokens cost.
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Price {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; as others where nothing is said.
+    pub cached: Option<f64>,
+    /// Whether those are counted beside the input, and not within it.
+    pub cached_apart: bool,
 }
 
 /// The least and the most that a metric may be.
@@ -157,6 +192,42 @@ impl Repeated {
             datasets: datasets.collect(),
             targets: targets.collect(),
         }
+    }
+}
+
+/// What the tally of a `probe` run needs to know.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Probe {
+    /// How scores become a verdict.
+    pub scoring: ProbeScoring,
+    /// The judges, in the suite's order.
+    pub judges: Vec<Json>,
+    /// Labelled answers, where there are any.
+    pub calibration: Option<Json>,
+}
+
+/// How scores become a verdict.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ProbeScoring {
+    /// The score from which a trial passes.
+    pub threshold: f64,
+}
+
+impl Default for ProbeScoring {
+    fn default() -> Self {
+        Self { threshold: 1.0 }
+    }
+}
+
+impl Probe {
+    /// What a judge that asks models judges by; its own name where it has no words for it.
+    pub fn criterion<'a>(&'a self, judge: &'a str) -> &'a str {
+        let judges = self.judges.iter().filter_map(Json::as_object);
+        let own = judges.filter(|each| each.get("name").and_then(Json::as_str) == Some(judge));
+        let mut settings = own.flat_map(|each| each.iter()).map(|(_, settings)| settings);
+        settings.find_map(|settings| settings.get("criterion")?.as_str()).unwrap_or(judge)
     }
 }
 

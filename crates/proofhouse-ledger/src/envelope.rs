@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::part::Part;
 use crate::{Digest, Json, RunId};
 
 /// The version of the envelope format.
@@ -76,6 +77,9 @@ pub struct Envelope {
     pub suite_content_sha256: Option<Digest>,
     /// Equal to `sha256sum config.resolved.yaml`: every setting that took effect.
     pub spec_digest: Option<Digest>,
+    /// Equal to `sha256sum manifest.json`: toolchains, sandbox and version cannot be edited apart. Null where there is none.
+    #[serde(default)]
+    pub manifest_sha256: Option<Digest>,
     /// Whether the suite's repository had uncommitted changes.
     pub git_dirty: Option<bool>,
     /// Of the proofhouse executable.
@@ -103,4 +107,14 @@ pub struct Envelope {
     /// Further facts of the kind, such as a lane's gate.
     #[schemars(with = "serde_json::Value")]
     pub details: Json,
+}
+
+/// Where an envelope's `details` say which part of a plan its run is.
+pub const SHARD: &str = "shard";
+
+impl Envelope {
+    /// The part of a plan that its run is; nothing for a whole one.
+    pub fn part(&self) -> Option<Part> {
+        self.details.get(SHARD)?.as_str()?.parse().ok()
+    }
 }

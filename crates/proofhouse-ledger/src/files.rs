@@ -1,9 +1,11 @@
 //! Where the files of a run are, and the few ways in which they may be touched.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::disk::{Disk, Real};
 
 /// The only names that a run directory has.
 pub const NAMES: [&str; 5] =
@@ -66,9 +68,17 @@ impl RunPaths {
     pub fn telemetry(&self) -> Utf8PathBuf {
         self.beside(".telemetry.jsonl")
     }
+    /// `D.timing.html`: the report with how long answers took, which belongs to no run directory.
+    pub fn timing(&self) -> Utf8PathBuf {
+        self.beside(".timing.html")
+    }
     /// `D.journal.jsonl`: finished trials that are not yet next in order; gone after a normal end.
     pub fn journal(&self) -> Utf8PathBuf {
         self.beside(".journal.jsonl")
+    }
+    /// `D.intoto.jsonl`: what a key holder says of the run, signed.
+    pub fn attestation(&self) -> Utf8PathBuf {
+        self.beside(".intoto.jsonl")
     }
     /// `D.lock`: held by the process that writes.
     pub fn lock(&self) -> Utf8PathBuf {
@@ -95,16 +105,13 @@ impl RunPaths {
     }
 
     /// Everything that belongs to the run beside the directory itself, apart from the lock.
-    pub fn sidecars(&self) -> [Utf8PathBuf; 4] {
-        [self.envelope(), self.envelope_tmp(), self.telemetry(), self.journal()]
+    pub fn sidecars(&self) -> [Utf8PathBuf; 5] {
+        [self.envelope(), self.envelope_tmp(), self.telemetry(), self.journal(), self.attestation()]
     }
 
     /// The directory that holds `D` and its sidecars.
     pub fn parent(&self) -> &Utf8Path {
-        match self.dir.parent() {
-            Some(parent) if !parent.as_str().is_empty() => parent,
-            _ => Utf8Path::new("."),
-        }
+        dir_of(&self.dir)
     }
 }
 
@@ -129,79 +136,60 @@ impl FileError {
     }
 }
 
-/// Reads a whole file.
+/// No file that is read whole is longer: a summary or a report of the largest runs is some tens of megabytes.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// No manifest, envelope or attestation is longer, however many targets and datasets a suite has.
+pub const MAX_FACTS_BYTES: u64 = 16 << 20;
+
+const DISK: &dyn Disk = &Real;
+
+/// Reads a whole file: a regular one, of bounded size.
 pub fn read(path: &Utf8Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(FileError::new("read", path))
+    DISK.read_all(path, MAX_FILE_BYTES)
+}
+
+/// Reads a manifest, an envelope or an attestation.
+pub fn read_facts(path: &Utf8Path) -> Result<Vec<u8>, FileError> {
+    DISK.read_all(path, MAX_FACTS_BYTES)
 }
 
 /// Replaces a file in one step: write beside it, sync, rename, sync the directory. No reader sees a part of it.
 pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let draft = Utf8PathBuf::from(format!("{path}.draft"));
-    write_synced(&draft, bytes).inspect_err(|_| {
-        // A draft that could not be written whole is of no use to anybody.
-        let _ = fs::remove_file(&draft);
-    })?;
-    rename(&draft, path)
+    DISK.write_atomic(path, bytes)
 }
 
 /// Writes a file and waits for the disk.
 pub fn write_synced(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = File::create(path).map_err(FileError::new("create", path))?;
-    file.write_all(bytes).map_err(FileError::new("write", path))?;
-    file.sync_all().map_err(FileError::new("sync", path))
+    DISK.write_synced(path, bytes)
 }
 
 /// Renames and makes the new name durable.
 pub fn rename(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
-    fs::rename(from, to).map_err(FileError::new("rename", from))?;
-    sync_dir_of(to)
+    DISK.rename_synced(from, to)
 }
 
 /// Makes the names in a file's directory durable.
 pub fn sync_dir_of(path: &Utf8Path) -> Result<(), FileError> {
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_str().is_empty() => parent,
-        _ => Utf8Path::new("."),
-    };
-    sync_dir(parent)
+    DISK.sync_names(dir_of(path))
 }
 
-/// Makes the names in a directory durable.
-pub fn sync_dir(dir: &Utf8Path) -> Result<(), FileError> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(FileError::new("sync", dir))
+/// The directory that a file is in.
+pub fn dir_of(path: &Utf8Path) -> &Utf8Path {
+    match path.parent() {
+        Some(parent) if !parent.as_str().is_empty() => parent,
+        _ => Utf8Path::new("."),
+    }
 }
 
 /// Removes a file; that it is not there is fine.
 pub fn remove_if_there(path: &Utf8Path) -> Result<(), FileError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::new("remove", path)(error)),
-        _ => Ok(()),
-    }
+    DISK.remove_if_there(path)
 }
 
 /// The names in a directory, sorted, so that the file system's order never reaches a result.
 pub fn sorted_dir(dir: &Utf8Path) -> Result<Vec<String>, FileError> {
-    #[expect(clippy::disallowed_methods, reason = "the one home of directory listings")]
-    let entries = fs::read_dir(dir).map_err(FileError::new("list", dir))?;
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(FileError::new("list", dir))?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// Writes over a file where it lies: for a disk that has no room for a second copy. Not atomic.
-pub fn write_synced_in_place(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
-    let mut file = fs::OpenOptions::new()
-        .write(true)
-        .truncate(false)
-        .open(path)
-        .map_err(FileError::new("open", path))?;
-    file.write_all(bytes).map_err(FileError::new("write", path))?;
-    file.set_len(bytes.len() as u64).map_err(FileError::new("cut", path))?;
-    file.sync_all().map_err(FileError::new("sync", path))
+    DISK.sorted(dir)
 }
 
 /// Appends to a file without waiting for the disk.

@@ -6,14 +6,18 @@
 //! are the only code that touches them.
 #![forbid(unsafe_code)]
 
+pub mod attest;
 pub mod canonical;
 pub mod config;
 pub mod digest;
+pub mod disk;
 pub mod envelope;
 pub mod files;
+pub mod format;
 pub mod id;
 pub mod json;
 pub mod manifest;
+pub mod part;
 pub mod read;
 pub mod record;
 pub mod spine;
@@ -27,3 +31,4 @@ pub use digest::Digest;
 pub use files::RunPaths;
 pub use id::{RecordId, RunId};
 pub use json::Json;
+pub use part::Part;

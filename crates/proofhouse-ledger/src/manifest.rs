@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::part::Part;
 use crate::record::Kind;
 use crate::{Digest, Json, RunId};
 
@@ -52,6 +53,10 @@ pub struct Manifest {
     pub summary_sha256: Digest,
     /// The version of proofhouse that wrote this.
     pub proofhouse_version: String,
+    /// The price list that costs follow from: its digest, and for each slot the row that holds for it; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub prices: Option<Json>,
     /// Compilers and linters that took part in verdicts: name → version text.
     pub toolchains: BTreeMap<String, String>,
     /// Sandbox policy and limits, null where nothing was executed.
@@ -67,6 +72,21 @@ pub struct Manifest {
     pub platform: Option<String>,
     /// The command line; null in deterministic mode.
     pub command: Option<Vec<String>>,
+    /// Which part of a plan the records are; absent where they are the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+}
+
+/// A run directory that holds a part of a plan, to be merged with the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Trials of the whole plan.
+    pub plan_count: u64,
+    /// Digest of the whole plan: what `plan_sha256` is once all parts are merged.
+    pub plan_sha256: Digest,
+    /// Which part.
+    pub part: Part,
 }
 
 /// A dataset file.
@@ -75,7 +95,7 @@ pub struct Manifest {
 pub struct Dataset {
     /// As the suite writes it.
     pub path: String,
-    /// `jsonl`, `csv`, `json` or `yaml`.
+    /// `jsonl`, `csv`, `json`, `yaml` or `toml`.
     pub format: String,
     /// `sha256:` and the digest of the file's bytes.
     pub dataset_hash: String,

@@ -25,9 +25,9 @@ pub struct LineReader<R> {
 }
 
 impl LineReader<File> {
-    /// Opens a file.
+    /// Opens a regular file.
     pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
-        File::open(path).map(LineReader::new).map_err(FileError::new("open", path))
+        crate::disk::open_regular(path).map(LineReader::new).map_err(FileError::new("open", path))
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{Digest, Json, RecordId, RunId};
 mod declare;
 mod field;
 mod line;
+pub(crate) mod rules;
 mod value;
 
 mod code;
@@ -61,10 +62,38 @@ macro_rules! kinds {
                 }
             }
 
+            /// Every field of its records, in the order of a line.
+            pub(crate) fn shape(self) -> &'static [declare::Shape] {
+                match self {
+                    $(Kind::$kind => $module::SHAPE,)*
+                }
+            }
+
+            /// What fields of a record say against each other, beside what holds for all kinds.
+            pub(crate) fn contradictions(self, line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+                match self {
+                    $(Kind::$kind => $module::contradictions(line),)*
+                }
+            }
+
             /// The digests of a record's own content, which can be computed anew.
             pub fn digests(self) -> &'static [ContentDigest] {
                 match self {
                     $(Kind::$kind => $module::DIGESTS,)*
+                }
+            }
+
+            /// The name of its records' format: of their schema, and of its file.
+            pub fn record_format(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => concat!($word, "-record"),)*
+                }
+            }
+
+            /// The JSON Schema of a record of this kind.
+            pub fn record_schema(self) -> schemars::Schema {
+                match self {
+                    $(Kind::$kind => $module::schema(),)*
                 }
             }
         }
@@ -187,6 +216,12 @@ pub struct Head<'a> {
 }
 
 declare::with_head!(head_fields {});
+
+/// What the ids of canaries begin with: questions that try whether a model can be tested at all.
+pub const CANARY: &str = "proofhouse-canary-";
+
+/// What the ids of answers begin with that judges are tried on.
+pub const CALIBRATION: &str = "proofhouse-calibration-";
 
 /// The tags of a case: every kind that has them says them under this name.
 pub const TAGS: Field<Vec<String>> = PROBE.tags;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::RunId;
 use crate::record::Kind;
 
+pub mod calibration;
 pub mod code;
 pub mod containment;
 pub mod robustness;
@@ -53,6 +54,12 @@ pub struct Summary {
     /// What other wordings of the cases did, for suites with `vary`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wordings: Vec<Wording>,
+    /// How far the judges can be trusted, for suites with `calibration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<calibration::Calibration>,
+    /// How far models that judge by the same criterion agree, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agreement: Vec<calibration::Agreement>,
     /// What a `code` run adds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<Code>,
@@ -62,6 +69,32 @@ pub struct Summary {
     /// What only receipts of containment trials can say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSummary>,
+}
+
+impl Summary {
+    /// A summary before anything is added up: whoever adds up fills in what it knows, and names no kind's part but its own.
+    pub fn empty(kind: Kind, run_id: RunId, suite_id: &str) -> Self {
+        Summary {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            kind,
+            run_id,
+            suite_id: suite_id.to_owned(),
+            trials: 0,
+            assessed: 0,
+            counts: BTreeMap::new(),
+            error_types: BTreeMap::new(),
+            slots: Vec::new(),
+            comparisons: Vec::new(),
+            best: None,
+            gate: None,
+            wordings: Vec::new(),
+            calibration: None,
+            agreement: Vec::new(),
+            code: None,
+            robustness: None,
+            containment: None,
+        }
+    }
 }
 
 /// One target's tally.
@@ -86,6 +119,45 @@ pub struct Slot {
     pub tags: BTreeMap<String, Rate>,
     /// Cases whose repetitions did not agree, over cases with at least two assessed ones.
     pub flaky_cases: Rate,
+    /// How long its trials took; absent where records say no times, as with deterministic artefacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<Latency>,
+    /// What it says that it used; absent where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// Times of trials in milliseconds. Each value is what it is at least, and at most: null there where trials were cut off that
+/// could have taken any time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// Trials with a time.
+    pub trials: u64,
+    /// Those of them that timed out.
+    pub cut_off: u64,
+    /// The mean.
+    pub mean: [Option<f64>; 2],
+    /// The time within which half of them ended.
+    pub p50: [Option<f64>; 2],
+    /// The time within which 95 % of them ended.
+    pub p95: [Option<f64>; 2],
+}
+
+/// Tokens, as the target reported them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// Trials of which it said what it used.
+    pub trials: u64,
+    /// Trials that were carried out and of which it did not.
+    pub unknown: u64,
+    /// Tokens read, all together.
+    pub input_tokens: u64,
+    /// Tokens written, all together.
+    pub output_tokens: u64,
+    /// What they cost at the prices of the suite's gate; null without a price.
+    pub cost_usd: Option<f64>,
 }
 
 /// What one generator's wordings did to a target.

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::RecordId;
-use crate::canonical::{push_integer, push_number};
+use crate::canonical::{push_integer, push_number, push_text};
 use crate::spine::Stamp;
 
 /// The version of the telemetry format.
@@ -13,7 +13,9 @@ pub const SCHEMA_VERSION: &str = "1.0";
 
 /// One trial's measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrialTelemetry {
+pub struct TrialTelemetry<'a> {
+    /// The slot that was asked.
+    pub slot: &'a str,
     /// The place in the plan.
     pub index: u64,
     /// The trial.
@@ -30,7 +32,7 @@ pub struct TrialTelemetry {
     pub compile_time_ms: Option<u64>,
 }
 
-impl TrialTelemetry {
+impl TrialTelemetry<'_> {
     /// Appends the line.
     pub fn push(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"attempts\":");
@@ -48,10 +50,23 @@ impl TrialTelemetry {
         push_number(out, self.latency_ms);
         out.extend_from_slice(b",\"record_id\":\"");
         out.extend_from_slice(&self.record_id.hex());
-        out.extend_from_slice(b"\",\"started_at\":\"");
+        out.extend_from_slice(b"\",\"slot\":");
+        push_text(out, self.slot);
+        out.extend_from_slice(b",\"started_at\":\"");
         out.extend_from_slice(&self.started.text());
         out.extend_from_slice(b"\"}\n");
     }
+}
+
+/// When a trial ran, of its line in the telemetry; the lines of requests and of the run have no such fields.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct TrialTimes {
+    /// The trial.
+    pub record_id: RecordId,
+    /// Wall clock, RFC 3339.
+    pub started_at: String,
+    /// From the request to the answer.
+    pub latency_ms: f64,
 }
 
 /// One request of a trial over a network.

@@ -6,16 +6,21 @@
 use std::sync::mpsc;
 
 use crate::digest::Hasher;
+use crate::disk::{Disk as _, Node, Real};
 use crate::envelope::{Envelope, ExitStatus};
 use crate::files::{self, FileError, NAMES};
+use crate::format::{self, Format};
 use crate::manifest::Manifest;
+use crate::part::Part;
 use crate::read::{LineReader, lines};
 use crate::record::{Line, Spans, Status};
-use crate::totals::Totals;
+use crate::totals::{Totalling, Totals};
 use crate::{Digest, RunPaths};
 
 mod order;
 mod records;
+#[cfg(test)]
+mod tamper;
 #[cfg(test)]
 mod tests;
 
@@ -57,6 +62,8 @@ pub struct Findings {
     pub list: Vec<Finding>,
     /// All of them.
     pub total: u64,
+    /// What a command that was cut off left behind: the run is not whole, and nothing in it was touched.
+    pub left_over: Vec<Finding>,
 }
 
 impl Findings {
@@ -71,6 +78,11 @@ impl Findings {
     /// Adds one about a whole file.
     pub fn file(&mut self, file: &str, what: impl Into<String>) {
         self.push(Finding { file: file.to_owned(), line: None, record: None, what: what.into() });
+    }
+
+    /// Notes what a command that was cut off left in a file.
+    pub fn left_over(&mut self, file: &str, what: impl Into<String>) {
+        self.left_over.push(Finding { file: file.to_owned(), line: None, record: None, what: what.into() });
     }
 }
 
@@ -90,15 +102,31 @@ pub struct Verified {
 /// Verifies a run. `each` sees every line that can be split, in the file's order.
 pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verified, FileError> {
     let mut findings = Findings::default();
+    check_names(paths, &mut findings)?;
+    let cut_off = cut_off(paths);
+    if cut_off.is_some() {
+        let what = "the run was cut off before its end, or is still going on";
+        findings.left_over(paths.envelope_tmp().file_name().unwrap_or_default(), what);
+    }
     let ended_early = !paths.manifest().exists() && unfinished(paths).is_some();
-    let manifest: Option<Manifest> =
-        if ended_early { None } else { parse_file(&paths.manifest(), "manifest.json", &mut findings) };
-    let totals = check_records(paths, manifest.as_ref(), &mut findings, &mut each)?;
+    let read = match ended_early {
+        true => None,
+        false => parse_file::<Manifest>(&paths.manifest(), "manifest.json", &mut findings),
+    };
+    let (manifest, manifest_sha256) = read.unzip();
+    let part = match &manifest {
+        Some(manifest) => manifest.shard.map(|shard| shard.part),
+        None => unfinished(paths).and_then(|envelope| envelope.part()),
+    };
+    let totals = check_records(paths, (manifest.as_ref(), part), &mut findings, &mut each)?;
     if let Some(manifest) = &manifest {
         check_manifest(paths, manifest, &totals, &mut findings);
     }
-    check_names(paths, &mut findings)?;
-    let envelope = check_envelope(paths, manifest.as_ref(), &totals, &mut findings);
+    // While a run goes on, the envelope under its final name is that of an earlier instance.
+    let envelope = match cut_off {
+        Some(_) => None,
+        None => check_envelope(paths, manifest.as_ref().zip(manifest_sha256), &totals, &mut findings),
+    };
     Ok(Verified { findings, totals, manifest, envelope })
 }
 
@@ -106,49 +134,59 @@ pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verif
 pub fn unfinished(paths: &RunPaths) -> Option<Envelope> {
     [paths.envelope_tmp(), paths.envelope()]
         .into_iter()
-        .filter_map(|path| serde_json::from_slice::<Envelope>(&files::read(&path).ok()?).ok())
+        .filter_map(|path| format::read_envelope(&path).ok())
         .find(|envelope| envelope.exit_status != ExitStatus::Normal)
 }
 
+/// The envelope of a run that is going on, or whose process is gone.
+fn cut_off(paths: &RunPaths) -> Option<Envelope> {
+    let envelope = format::read_envelope(&paths.envelope_tmp()).ok()?;
+    (envelope.exit_status == ExitStatus::InProgress).then_some(envelope)
+}
+
 /// Reads a canonical JSON file; whatever is wrong with it becomes a finding.
-fn parse_file<T: serde::de::DeserializeOwned + serde::Serialize>(
+fn parse_file<T: Format>(
     path: &camino::Utf8Path,
     name: &str,
     findings: &mut Findings,
-) -> Option<T> {
-    let bytes = match files::read(path) {
+) -> Option<(T, Digest)> {
+    let bytes = match files::read_facts(path) {
         Ok(bytes) => bytes,
         Err(error) => {
             findings.file(name, format!("cannot be read: {}", error.source));
             return None;
         }
     };
-    let value: T = match serde_json::from_slice(&bytes) {
+    let value: T = match format::parse(&bytes) {
         Ok(value) => value,
         Err(error) => {
-            findings.file(name, format!("is not what the format says: {error}"));
+            findings.file(name, error.to_string());
             return None;
         }
     };
     if crate::canonical::to_file(&value).ok().as_deref() != Some(&bytes[..]) {
         findings.file(name, "is not in canonical form");
     }
-    Some(value)
+    Some((value, Digest::of(&bytes)))
 }
 
 fn check_records(
     paths: &RunPaths,
-    manifest: Option<&Manifest>,
+    (manifest, part): (Option<&Manifest>, Option<Part>),
     findings: &mut Findings,
     each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<Totals, FileError> {
     let path = paths.records();
+    let cut_off = cut_off(paths).is_some();
+    if cut_off && !path.exists() {
+        return Ok(Totalling::default().finish());
+    }
     let mut reader = LineReader::open(&path)?;
     std::thread::scope(|scope| {
         // Two blocks under way: enough to keep both threads busy, little enough to keep memory flat.
         let (send, receive) = mpsc::sync_channel::<Vec<u8>>(2);
         let (give_back, spare) = mpsc::channel::<Vec<u8>>();
-        let hashing = scope.spawn(move || {
+        let hashing = std::thread::Builder::new().spawn_scoped(scope, move || {
             let mut hasher = Hasher::default();
             for block in receive {
                 hasher.update(&block);
@@ -156,32 +194,43 @@ fn check_records(
             }
             hasher.finish()
         });
-        let mut records = Records::new(manifest);
+        // Where the machine gives no second thread, this one does both.
+        let mut alone = hashing.is_err().then(Hasher::default);
+        let mut records = Records::new(manifest, part, cut_off);
         let mut spans = Spans::default();
         loop {
             let block = reader.next_lines().map_err(FileError::new("read", &path))?;
             if block.is_empty() {
                 break;
             }
-            let mut copy = spare.try_recv().unwrap_or_default();
-            copy.clear();
-            copy.extend_from_slice(block);
-            let _ = send.send(copy);
-            if !block.ends_with(b"\n") {
+            match &mut alone {
+                Some(hasher) => hasher.update(block),
+                None => {
+                    let mut copy = spare.try_recv().unwrap_or_default();
+                    copy.clear();
+                    copy.extend_from_slice(block);
+                    let _ = send.send(copy);
+                }
+            }
+            if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
             for bytes in lines(block) {
                 match Line::split(bytes, &mut spans) {
-                    Ok(line) => {
+                    Ok(line) if !records.is_torn(bytes, block) => {
                         each(&line);
                         records.check(&line, findings);
                     }
+                    Ok(_) => records.torn(findings),
                     Err(damage) => records.damaged(&damage, findings),
                 }
             }
         }
         drop(send);
-        let records_sha256 = hashing.join().expect("hashing does not panic");
+        let records_sha256 = match (hashing, alone) {
+            (Ok(hashing), _) => hashing.join().expect("hashing does not panic"),
+            (Err(_), hasher) => hasher.unwrap_or_default().finish(),
+        };
         let mut totals = records.finish(findings);
         totals.records_sha256 = records_sha256;
         Ok(totals)
@@ -203,12 +252,11 @@ fn check_manifest(paths: &RunPaths, manifest: &Manifest, totals: &Totals, findin
         ("config_sha256", manifest.config_sha256, paths.config()),
         ("summary_sha256", manifest.summary_sha256, paths.summary()),
     ] {
-        match files::read(&path) {
-            Ok(bytes) => same(what, stored.to_string(), Digest::of(&bytes).to_string()),
+        match Digest::of_file(&path) {
+            Ok(digest) => same(what, stored.to_string(), digest.to_string()),
             Err(error) => same(what, stored.to_string(), format!("nothing ({})", error.source)),
         }
     }
-    same("schema_version", manifest.schema_version.clone(), crate::manifest::SCHEMA_VERSION.to_owned());
     if manifest.determinism.deterministic_artifacts {
         let spine = crate::spine::Spine::new(&manifest.run_id);
         same("started_at", manifest.started_at.clone(), spine.run_start().to_string());
@@ -216,10 +264,16 @@ fn check_manifest(paths: &RunPaths, manifest: &Manifest, totals: &Totals, findin
     }
 }
 
+/// A run directory holds regular files under known names. What is left of a file that was being written is no damage.
 fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileError> {
     for name in files::sorted_dir(&paths.dir)? {
-        if !NAMES.contains(&name.as_str()) {
-            findings.file(&name, "does not belong into a run directory");
+        let draft = name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
+        let regular = matches!(Real.look(&paths.dir.join(&name)), Ok(Node::File(_)));
+        match NAMES.contains(&name.as_str()) {
+            _ if draft && regular => findings.left_over(&name, "was being written when its writer ended"),
+            true if !regular => findings.file(&name, "is not a regular file"),
+            true => {}
+            false => findings.file(&name, "does not belong in a run directory"),
         }
     }
     Ok(())
@@ -227,7 +281,7 @@ fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileErro
 
 fn check_envelope(
     paths: &RunPaths,
-    manifest: Option<&Manifest>,
+    manifest: Option<(&Manifest, Digest)>,
     totals: &Totals,
     findings: &mut Findings,
 ) -> Option<Envelope> {
@@ -235,25 +289,27 @@ fn check_envelope(
         return None;
     }
     let name = paths.envelope().file_name().unwrap_or("envelope").to_owned();
-    let envelope: Envelope = parse_file(&paths.envelope(), &name, findings)?;
+    let (envelope, _): (Envelope, Digest) = parse_file(&paths.envelope(), &name, findings)?;
     let mut same = |what: &str, stored: String, computed: String| {
         if stored != computed {
             findings.file(&name, format!("`{what}` is {stored}, the files give {computed}"));
         }
     };
     let or_null = |digest: Option<Digest>| digest.map_or("null".to_owned(), |digest| digest.to_string());
-    same("schema_version", envelope.schema_version.clone(), crate::envelope::SCHEMA_VERSION.to_owned());
     same("total_cases_completed", envelope.total_cases_completed.to_string(), totals.count.to_string());
     same("receipt_sha256", or_null(envelope.receipt_sha256), totals.records_sha256.to_string());
     same("determinism_hash", or_null(envelope.determinism_hash), totals.determinism_hash.to_string());
     same("cases_assessed", envelope.cases_assessed.to_string(), totals.assessed.to_string());
     let timed_out = totals.with_status(Status::Timeout);
     same("cases_timed_out", envelope.cases_timed_out.to_string(), timed_out.to_string());
-    if let Some(manifest) = manifest {
+    if let Some((manifest, digest)) = manifest {
+        same("manifest_sha256", or_null(envelope.manifest_sha256), digest.to_string());
         same("run_id", envelope.run_id.to_string(), manifest.run_id.to_string());
         same("suite", envelope.suite.clone(), manifest.suite_id.clone());
         same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
+        let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
+        same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));
     }
     let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {

@@ -8,14 +8,18 @@ mod lock;
 mod log;
 mod sequence;
 mod state;
+mod steps;
 mod swap;
 mod writer;
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;
 
 pub use lock::{LockError, RunLock};
 pub use log::{FileLog, Log};
-pub use state::{Found, Mismatch, StateError, scan};
+pub use state::{Found, Mismatch, StateError, is_noise, scan};
+pub use steps::{begin, end, settle};
 pub use swap::{SwapError, discard_next, finish_swap, is_run_dir, swap_in};
 pub use writer::{Durability, Stopped, WriteError, Writer, Written};

@@ -37,7 +37,9 @@ pub use probe::{Failure, Gap, Mechanism, Memory, Probe};
 pub use program::Program;
 pub use sandbox::{Cancel, Helper, OpenError, Options, Sandbox};
 pub use scratch::Scratch;
-pub use spec::{Arg, Bind, Calls, Collect, Keep, Limits, Network, Place, Proc, Source, Spec, Stdin, Work};
+pub use spec::{
+    Arg, Bind, Calls, Collect, Door, Keep, Limits, Network, Place, Proc, Source, Spec, Stdin, Work,
+};
 pub use tier::{Refusal, RefusalKind, Request, Tier, choose};
 pub use trampoline::trampoline_main_if_asked;
 

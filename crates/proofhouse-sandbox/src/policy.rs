@@ -34,6 +34,9 @@ fn held(tier: Tier, network: Network, cgroup: bool) -> Vec<String> {
     ]
     .map(str::to_owned)
     .into();
+    if network == Network::Own {
+        lines.push("own loopback: tcp within it, doors served from outside".into());
+    }
     if tier == Tier::Strong {
         lines.push("namespaces user pid mount net ipc uts cgroup".into());
         lines.push("root tmpfs read-only; binds ro nosuid nodev; work tmpfs nosuid nodev sized".into());

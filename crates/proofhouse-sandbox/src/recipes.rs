@@ -2,9 +2,11 @@
 //! that diagnostics are the same bytes on every host.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use crate::spec::{Arg, Bind, Proc, Spec};
 
@@ -137,7 +139,7 @@ impl Toolchain {
         if offline {
             cargo.arg("--offline");
         }
-        let output = cargo.stdin(std::process::Stdio::null()).output()?;
+        let output = cargo.stdin(Stdio::null()).output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             return Err(io::Error::other(said));
@@ -206,7 +208,6 @@ impl Toolchain {
     }
 }
 
-/// Runs a trusted program of the host and returns what it printed.
 /// Name and file of the library that a message of cargo tells of: `lib<name>-<hash>.rlib`.
 fn library(message: &str) -> Option<(String, PathBuf)> {
     let end = message.find(".rlib\"")? + ".rlib".len();
@@ -215,15 +216,57 @@ fn library(message: &str) -> Option<(String, PathBuf)> {
     Some((name.to_owned(), path.to_owned()))
 }
 
+/// How long a tool may take to say its version: rustup's proxies and cold disks need seconds, a tool that hangs needs for ever.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Runs a trusted program of the host and returns what it printed.
 fn ask(program: &OsStr, args: &[&str]) -> io::Result<String> {
+    ask_within(program, args, PATIENCE)
+}
+
+fn ask_within(program: &OsStr, args: &[&str], patience: Duration) -> io::Result<String> {
+    let named = || format!("`{} {}`", program.display(), args.join(" "));
     #[expect(clippy::disallowed_methods, reason = "this crate is the home of process starting")]
-    let output = Command::new(program).args(args).output()?;
-    if !output.status.success() {
-        let message =
-            format!("`{}` failed: {}", program.display(), String::from_utf8_lossy(&output.stderr).trim());
-        return Err(io::Error::other(message));
+    let mut child = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    // What it says is read as it comes, so that it never waits for us.
+    let (send, heard) = mpsc::channel();
+    let pipes: [(bool, Option<Box<dyn Read + Send>>); 2] = [
+        (true, child.stdout.take().map(|pipe| Box::new(pipe) as _)),
+        (false, child.stderr.take().map(|pipe| Box::new(pipe) as _)),
+    ];
+    for (is_answer, pipe) in pipes {
+        let send = send.clone();
+        std::thread::Builder::new().spawn(move || {
+            let mut text = Vec::new();
+            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
+            let _ = send.send((is_answer, text));
+        })?;
     }
-    String::from_utf8(output.stdout).map_err(io::Error::other)
+    let (mut answer, mut complaint) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        match heard.recv_timeout(patience) {
+            Ok((true, text)) => answer = text,
+            Ok((false, text)) => complaint = text,
+            Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                let seconds = patience.as_secs();
+                let what = format!("{} has not answered for {seconds} seconds: it hangs", named());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+            }
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        let said = String::from_utf8_lossy(&complaint).trim().to_owned();
+        return Err(io::Error::other(format!("`{}` failed: {said}", program.display())));
+    }
+    String::from_utf8(answer).map_err(io::Error::other)
 }
 
 /// Finds the start files of the C library and of the C compiler.
@@ -261,4 +304,23 @@ fn newest_compiler(base: &Path, arch: &str) -> Option<PathBuf> {
         }
     }
     found.into_iter().max().map(|(_, directory)| directory)
+}
+
+#[cfg(test)]
+mod patience {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_hangs_is_named_and_ended() {
+        let limit = Duration::from_millis(200);
+        let error = ask_within(OsStr::new("sleep"), &["1000"], limit).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(error.to_string(), "`sleep 1000` has not answered for 0 seconds: it hangs");
+        let patient = Duration::from_secs(60);
+        assert_eq!(ask_within(OsStr::new("echo"), &["a"], patient).unwrap(), "a\n");
+        let error = ask_within(OsStr::new("sh"), &["-c", "echo no >&2; exit 3"], patient).unwrap_err();
+        assert_eq!(error.to_string(), "`sh` failed: no");
+        let long = ask_within(OsStr::new("seq"), &["100000"], patient).unwrap();
+        assert_eq!(long.lines().count(), 100_000);
+    }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Infra, Outcome};
 use crate::portable;
 use crate::probe::{Gap, Probe};
 use crate::spec::{Network, Spec};
@@ -78,6 +78,16 @@ pub enum OpenError {
     /// The helper could not be started.
     #[error("the sandbox's helper process could not be started")]
     Helper(#[source] io::Error),
+}
+
+/// What a run has beside its spec.
+#[derive(Default)]
+pub(crate) struct Around<'a> {
+    /// In place of standard input.
+    pub(crate) end: Option<OwnedFd>,
+    pub(crate) cancel: Option<&'a Cancel>,
+    /// Who takes the sockets of its doors.
+    pub(crate) opened: Option<&'a mut dyn FnMut(Vec<OwnedFd>)>,
 }
 
 /// Runs specs in boxes of one tier.
@@ -160,20 +170,40 @@ impl Sandbox {
     /// Runs one spec with this descriptor, one end of a [`crate::link`], in place of its standard input. No copy of it stays here, so
     /// that whoever holds the other end sees when the program is gone.
     pub fn run_linked(&self, spec: &Spec, end: OwnedFd, cancel: Option<&Cancel>) -> Outcome {
-        self.run_with(self.tier, spec, Some(end), cancel)
+        self.run_with(self.tier, spec, Around { end: Some(end), cancel, ..Around::default() })
+    }
+
+    /// Runs one spec with a network of its own. The sockets of its doors come out, in the spec's order, before its program starts: what
+    /// connects waits until they are served. Tiers without a network of their own fail to set such a box up.
+    pub fn run_served(
+        &self,
+        spec: &Spec,
+        cancel: Option<&Cancel>,
+        opened: &mut dyn FnMut(Vec<OwnedFd>),
+    ) -> Outcome {
+        self.run_with(self.tier, spec, Around { cancel, opened: Some(opened), ..Around::default() })
+    }
+
+    /// Whether boxes can have a network of their own.
+    pub fn has_own_network(&self) -> bool {
+        self.tier == Tier::Strong
     }
 
     /// Runs a spec in a given tier, for probes, attacks and their controls.
     pub(crate) fn run_in(&self, tier: Tier, spec: &Spec, cancel: Option<&Cancel>) -> Outcome {
-        self.run_with(tier, spec, None, cancel)
+        self.run_with(tier, spec, Around { cancel, ..Around::default() })
     }
 
-    fn run_with(&self, tier: Tier, spec: &Spec, end: Option<OwnedFd>, cancel: Option<&Cancel>) -> Outcome {
+    fn run_with(&self, tier: Tier, spec: &Spec, around: Around<'_>) -> Outcome {
+        if spec.network == Network::Own && tier != Tier::Strong {
+            let step = format!("give the box a network of its own, which the tier `{tier}` has not");
+            return Outcome::failed(tier, spec, Infra::Setup { step, errno: libc::EOPNOTSUPP });
+        }
         #[cfg(target_os = "linux")]
         if tier != Tier::None {
-            return self.launcher.run(spec, tier, end, cancel);
+            return self.launcher.run(spec, tier, around);
         }
-        portable::run(spec, tier, &self.options.helper, self.scratch(), end, cancel)
+        portable::run(spec, tier, &self.options.helper, self.scratch(), around.end, around.cancel)
     }
 
     /// Runs a spec with nothing but time and output limits and process groups, the way systems without Linux's mechanisms do.

@@ -30,6 +30,8 @@ pub struct Spec {
     pub proc: Proc,
     /// Whether the host's network is reachable.
     pub network: Network,
+    /// Ports of the box's own loopback that are served from outside, with [`Network::Own`] alone.
+    pub doors: Vec<Door>,
     /// Which system calls are open.
     pub calls: Calls,
     /// Whether other programs may be started, not only the first.
@@ -62,6 +64,7 @@ impl Spec {
             cwd: String::new(),
             proc: Proc::Absent,
             network: Network::None,
+            doors: Vec::new(),
             calls: Calls::Compiler,
             exec: true,
             zygote: false,
@@ -124,6 +127,14 @@ impl Spec {
     #[must_use]
     pub fn collect(mut self, path: &str, max_bytes: u64) -> Spec {
         self.collect.push(Collect { path: path.to_owned(), max_bytes });
+        self
+    }
+
+    /// Gives it a loopback of its own with these doors, see [`crate::Sandbox::run_served`].
+    #[must_use]
+    pub fn doors(mut self, doors: impl IntoIterator<Item = Door>) -> Spec {
+        self.network = Network::Own;
+        self.doors.extend(doors);
         self
     }
 
@@ -306,8 +317,21 @@ pub enum Calls {
 pub enum Network {
     /// Nothing, not even the host's loopback.
     None,
+    /// A loopback of the box's own, where nobody listens but the program itself and the caller, behind [`Spec::doors`]. Only
+    /// [`crate::Tier::Strong`] has one.
+    Own,
     /// The host's network over IPv4 and IPv6: a grant that the caller records.
     Host,
+}
+
+/// A port of the address 127.0.0.1 in a box. Its socket is made inside and handed out before the program starts, so that whoever
+/// serves it is out of the program's reach, and nothing forwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// Connections; the descriptor listens.
+    Tcp(u16),
+    /// Datagrams.
+    Udp(u16),
 }
 
 /// Limits on the whole tree of processes in one box.

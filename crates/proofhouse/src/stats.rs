@@ -7,6 +7,7 @@
 //! [`SIGNIFICANT_DIGITS`], and is compared after it.
 
 mod adjust;
+mod agreement;
 mod anytime;
 mod binomial;
 mod bounded;
@@ -19,6 +20,7 @@ mod isotonic;
 mod paired;
 mod pass_at_k;
 mod power;
+mod prevalence;
 mod quantile;
 mod round;
 mod sequential;
@@ -26,6 +28,7 @@ mod spread;
 mod strata;
 
 pub use adjust::{benjamini_hochberg, holm, holm_within};
+pub use agreement::{Alpha, Ratings};
 pub use anytime::confidence_sequence;
 pub use binomial::{binomial_test, upper_tail as binomial_upper_tail};
 pub use bounded::BoundedSample;
@@ -34,7 +37,10 @@ pub use interval::{Interval, clopper_pearson, wilson};
 pub use isotonic::falling_fit;
 pub use paired::{Difference, McNemar, PairedCounts};
 pub use pass_at_k::pass_at_k;
-pub use power::{Detectable, detectable_paired, detectable_unpaired};
+pub use power::{
+    Detectable, detectable_exactly, detectable_paired, detectable_unpaired, power_of_mean, power_paired,
+};
+pub use prevalence::{Corrected, Hits, rogan_gladen};
 pub use quantile::Confidence;
 pub use round::{SIGNIFICANT_DIGITS, round_sig};
 pub use sequential::{Design, End, Rule, Series, Side, Spending};

@@ -1,6 +1,6 @@
 //! Reading a typed value out of a `Json`: numbers stay the doubles that they are.
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
@@ -64,7 +64,7 @@ impl<'de> Deserializer<'de> for Part<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// Enums are words here; none of ours carries a value.
+    /// An enum is a word, or a map from its word to its value.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -73,6 +73,10 @@ impl<'de> Deserializer<'de> for Part<'de> {
     ) -> Result<V::Value, NotThat> {
         match self.0 {
             Json::String(word) => visitor.visit_enum(word.as_str().into_deserializer()),
+            Json::Object(object) if object.len() == 1 => {
+                let entries = MapDeserializer::new(object.iter().map(|(key, value)| (key, Part(value))));
+                visitor.visit_enum(MapAccessDeserializer::new(entries))
+            }
             other => Err(NotThat::custom(format_args!("a {} is not a word", other.type_name()))),
         }
     }

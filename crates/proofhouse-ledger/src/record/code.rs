@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::declare::record;
 use super::field::structures;
+use super::rules::{is_digest_of, score_is_the_verdict};
+use super::{Damage, HEAD, Line, Status};
 
 record! {
     fields CODE: CodeFields;
@@ -103,4 +105,29 @@ pub struct TestOutcome {
     pub name: String,
     /// Whether it passed.
     pub ok: bool,
+}
+
+/// Fields of a `code` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    score_is_the_verdict(line, "pass", false, &mut wrong)?;
+    let passed = line.get(HEAD.passed)?;
+    if passed.is_some() != (line.status()? == Status::Success) {
+        wrong.push("`passed` is null exactly where `status` is not `success`, and here it is not");
+    }
+    if (passed == Some(true)) != line.get(HEAD.error_type)?.is_none() {
+        wrong.push("`error_type` is null exactly where it passed, and here it is not");
+    }
+    let failed = [CODE.compile_ok, CODE.test_ok].into_iter().map(|field| line.get(field));
+    if passed == Some(true) && failed.collect::<Result<Vec<_>, _>>()?.contains(&Some(false)) {
+        wrong.push("`passed` is true, and it did not compile or a test failed");
+    }
+    if (passed == Some(true)) != (line.get(CODE.result)? == "passed") {
+        wrong.push("`result` contradicts `passed`");
+    }
+    let (completion, length) = (line.get(CODE.completion)?, line.get(CODE.completion_bytes)?);
+    if !is_digest_of(completion.as_deref(), length, line.get(HEAD.output_sha256)?) {
+        wrong.push("`output_sha256` is not the digest of `completion`");
+    }
+    Ok(wrong)
 }

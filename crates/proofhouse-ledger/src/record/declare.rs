@@ -200,6 +200,36 @@ macro_rules! declare {
         pub(super) const DIGESTS: &[$crate::record::ContentDigest] =
             &[$($crate::record::ContentDigest::new($digest, $content)),*];
 
+        /// Every field of the kind in the order of a line, and what its value can be.
+        pub(super) const SHAPE: &[$crate::record::declare::Shape] = {
+            use $crate::record::declare::{Shape, order, stored_of, wire};
+            const NAMES: &[&str] = &[
+                $(wire!($head),)* $(wire!($fixed),)* $(wire!($name $($wire)?),)* $(wire!($more),)*
+            ];
+            const ORDER: [usize; NAMES.len()] = order(NAMES);
+            const ALL: [Shape; NAMES.len()] = [
+                $(Shape::of::<$head_type>(wire!($head)),)*
+                $(Shape::of::<$fixed_type>(wire!($fixed)),)*
+                $(Shape::of::<stored_of!($type $(, $absent)?)>(wire!($name $($wire)?)),)*
+                $(Shape::of::<stored_of!($more_type $(, $more_absent)?)>(wire!($more)),)*
+            ];
+            const SORTED: [Shape; NAMES.len()] = {
+                let mut sorted = ALL;
+                let mut at = 0;
+                while at < sorted.len() {
+                    sorted[at] = ALL[ORDER[at]];
+                    at += 1;
+                }
+                sorted
+            };
+            &SORTED
+        };
+
+        /// The JSON Schema of a line.
+        pub(super) fn schema() -> schemars::Schema {
+            schemars::schema_for!($Reader)
+        }
+
         fn annotate(schema: &mut schemars::Schema) {
             $crate::record::declare::annotate(
                 schema,
@@ -241,6 +271,30 @@ macro_rules! field_of {
     };
 }
 pub(super) use field_of;
+
+macro_rules! stored_of {
+    ($type:ty) => {
+        $type
+    };
+    ($type:ty, $absent:literal) => {
+        $crate::record::Maybe<$type>
+    };
+}
+pub(super) use stored_of;
+
+/// A field by name, and what its value can be.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    pub(crate) fits: fn(&[u8]) -> bool,
+    pub(crate) may_be_missing: fn() -> bool,
+}
+
+impl Shape {
+    pub(super) const fn of<T: super::Stored>(name: &'static str) -> Self {
+        Self { name, fits: T::fits, may_be_missing: T::may_be_missing }
+    }
+}
 
 /// The places of the names in the order of a line's keys. A name that comes twice does not compile.
 pub(super) const fn order<const N: usize>(names: &[&str]) -> [usize; N] {

@@ -86,6 +86,16 @@ pub trait Stored {
     fn missing<'a>() -> Option<Self::Seen<'a>> {
         None
     }
+
+    /// Whether the canonical JSON of a field is one that it can have.
+    fn fits(raw: &[u8]) -> bool {
+        Self::see(raw).is_some()
+    }
+
+    /// Whether the field may be left away.
+    fn may_be_missing() -> bool {
+        Self::missing().is_some()
+    }
 }
 
 /// A field that is absent where there is nothing to say; where it is there, it may be null if `T` is an option itself.
@@ -110,6 +120,10 @@ impl<T: Stored> Stored for Option<T> {
 
     fn see(raw: &[u8]) -> Option<Self::Seen<'_>> {
         if raw == b"null" { Some(None) } else { T::see(raw).map(Some) }
+    }
+
+    fn fits(raw: &[u8]) -> bool {
+        raw == b"null" || T::fits(raw)
     }
 }
 
@@ -149,6 +163,15 @@ impl Stored for Json {
 
     fn see(raw: &[u8]) -> Option<Json> {
         parsed(raw)
+    }
+
+    /// Most outputs and expectations are plain text.
+    fn fits(raw: &[u8]) -> bool {
+        match raw {
+            b"null" | b"[]" | b"{}" => true,
+            [b'"', ..] => String::fits(raw),
+            _ => parsed(raw).is_some(),
+        }
     }
 }
 
@@ -198,9 +221,9 @@ plain! {
         b"false" => Some(false),
         _ => None,
     };
-    u64: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
-    u32: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
-    i32: |raw| std::str::from_utf8(raw).ok()?.parse().ok();
+    u64: |raw| integer(raw);
+    u32: |raw| integer(raw);
+    i32: |raw| integer(raw);
     f64: |raw| parsed(raw)?.as_f64();
     Digest: |raw| Digest::from_hex(unquoted(raw)?);
     RecordId: |raw| RecordId::from_hex(unquoted(raw)?);
@@ -241,6 +264,13 @@ macro_rules! structures {
 pub(super) use structures;
 
 structures!(Vec<Option<String>>, BTreeMap<String, String>);
+
+/// A whole number as canonical JSON writes it: without `+`, without zeros before it.
+fn integer<T: std::str::FromStr>(raw: &[u8]) -> Option<T> {
+    let digits = raw.strip_prefix(b"-").unwrap_or(raw);
+    let canonical = matches!(digits, [b'0'] | [b'1'..=b'9', ..]);
+    if canonical { std::str::from_utf8(raw).ok()?.parse().ok() } else { None }
+}
 
 pub(super) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
     raw.strip_prefix(b"\"")?.strip_suffix(b"\"")

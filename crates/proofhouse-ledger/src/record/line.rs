@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-use super::{Field, HEAD, Kind, Name, Status, Stored};
+use super::{CALIBRATION, CANARY, Field, HEAD, Kind, Name, Status, Stored};
 use crate::{Digest, Json, RecordId, RunId};
 
 /// Why a line is not a record.
@@ -113,6 +113,12 @@ impl<'a> Line<'a> {
     /// The kind of suite.
     pub fn kind(&self) -> Result<Kind, Damage> {
         self.get(HEAD.kind)
+    }
+
+    /// Whether nobody is scored on it: it tries the means, a model's tools or a judge, and says nothing of the cases.
+    pub fn is_aside(&self) -> bool {
+        let case = self.raw(HEAD.case_id).and_then(|raw| raw.strip_prefix(b"\""));
+        case.is_some_and(|id| [CANARY, CALIBRATION].iter().any(|prefix| id.starts_with(prefix.as_bytes())))
     }
 
     /// What became of the trial.

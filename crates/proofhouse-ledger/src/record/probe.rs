@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::HEAD;
 use super::declare::record;
+use super::{Damage, HEAD, Line, Status};
 use crate::Json;
 
 record! {
@@ -13,23 +13,33 @@ record! {
     /// The fields that a `probe` record has beside the head.
     writes Probe;
     own {
-        /// What the target received.
-        input: String,
+        /// What the target received: text, or a conversation with its `messages`, `tools` and `response_format`. Pictures are
+        /// there by their digest.
+        input: Json,
         /// What the target gave: text, a structure, or null.
         output: Json,
         /// What the case expects.
         expected: Json,
-        /// Judge's name → why its score is not 1.
+        /// Judge's name → what each model that it asked said: `{model: {score, text}}`, in full; absent where none was asked.
+        advice [absent if "Option::is_none"]: Option<Json>,
+        /// For an answer of the suite's `calibration`: whether it is `right`, and what the judges `said`; absent elsewhere.
+        calibration [absent if "Option::is_none"]: Option<Json>,
+        /// Judge's name → what it says for its score; always where that is not 1.
         judge: BTreeMap<String, String>,
         /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
         response [absent if "Option::is_none"]: Option<Json>,
+        /// What the target thought before it answered, where that could be told apart; absent where it could not. Judges do not
+        /// see it.
+        reasoning [absent if "Option::is_none"]: Option<String>,
         /// The case's tags.
         tags: Vec<String>,
+        /// What the target said before its last answer, in a conversation with several turns; absent elsewhere.
+        turns [absent if "Option::is_none"]: Option<Json>,
     }
     given {}
     derived {}
     means {
-        input_fingerprint: "SHA-256 of `input`.",
+        input_fingerprint: "SHA-256 of `input`: of text its bytes, of a structure its canonical JSON.",
         kind: "Always `probe`.",
         output_sha256: "SHA-256 of `output`: of text its bytes, of a structure its canonical JSON.",
         passed: "Whether it was right; null where that could not be said.",
@@ -39,6 +49,16 @@ record! {
         HEAD.input_fingerprint => PROBE.input,
         HEAD.output_sha256 => PROBE.output,
     }
+}
+
+/// Fields of a `probe` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    let (status, passed) = (line.status()?, line.get(HEAD.passed)?);
+    if status != Status::Success && (passed.is_some() || line.require(HEAD.scores)? != b"{}") {
+        wrong.push("there are scores or a verdict, and `status` says that there was no answer");
+    }
+    Ok(wrong)
 }
 
 #[cfg(test)]
@@ -80,8 +100,18 @@ mod tests {
         let tags = ["x".to_owned(), "y\"".to_owned()];
         let judge = parse(br#"{"b":"no"}"#, Strictness::Strict).unwrap();
         let response = None;
-        let body =
-            Probe { input: "question", output, expected: &Json::Null, judge: &judge, response, tags: &tags };
+        let body = Probe {
+            input: &Json::from("question"),
+            output,
+            expected: &Json::Null,
+            advice: None,
+            calibration: None,
+            judge: &judge,
+            reasoning: None,
+            response,
+            tags: &tags,
+            turns: None,
+        };
         let mut out = Vec::new();
         body.push(&mut out, &head);
         out

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::declare::record;
 use super::field::words;
-use super::{HEAD, Value};
+use super::rules::{is_digest_of, score_is_the_verdict};
+use super::{Damage, HEAD, Line, Value};
 use crate::{Digest, Json};
 
 /// Which of the three questions of a robustness suite a trial belongs to.
@@ -168,7 +169,7 @@ record! {
         debug_enabled: bool,
         /// Whether the tool left debug artefacts; null where it was not run.
         debug_artifacts_present: Option<bool>,
-        /// Where, as the tool sees it.
+        /// Where their copy is in the folder beside the run directory; null where none was kept.
         debug_path: Option<String>,
         /// SHA-256 over names and contents of what was there.
         debug_sha256: Option<String>,
@@ -184,6 +185,8 @@ record! {
         stderr: Option<String>,
         /// Its true length.
         stderr_bytes: Option<u64>,
+        /// Why a judge of the suite gave less than 1, or nothing, by its name; absent where the suite has no judges.
+        judge [absent if "Option::is_none"]: Option<Json>,
         /// What the sandbox on that host does not hold, in the doctor's words, where that lets an attack through; absent where it holds
         /// everything, and where nothing was run.
         sandbox_does_not_hold [absent if "Vec::is_empty"]: Vec<String>,
@@ -218,9 +221,9 @@ record! {
         input_fingerprint: "SHA-256 of `instruction`.",
         kind: "Always `robustness`.",
         output_sha256: "SHA-256 of standard output, whole.",
-        passed: "Whether the tool succeeded; null where that could not be said.",
+        passed: "Whether the tool succeeded, in the eyes of the judges too; null where that could not be said.",
         primary_metric: "Always `success`.",
-        scores: "`success`, 0 or 1.",
+        scores: "`success`, 0 or 1, and the scores of the suite's judges.",
     }
     digests {
         HEAD.input_fingerprint => ROBUSTNESS.instruction,
@@ -248,6 +251,34 @@ impl RobustnessRecord {
             reason: self.stop_reason.clone().unwrap_or_default(),
         })
     }
+}
+
+/// Fields of a `robustness` record that say different things.
+pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    score_is_the_verdict(line, "success", line.raw(ROBUSTNESS.judge).is_some(), &mut wrong)?;
+    let (passed, success) = (line.get(HEAD.passed)?, line.get(ROBUSTNESS.success)?);
+    if passed != success {
+        wrong.push("`success` contradicts `passed`");
+    }
+    let termination = line.get(ROBUSTNESS.termination)?;
+    if success == Some(true)
+        && (termination != Some(Termination::Exited) || line.get(ROBUSTNESS.failure_stage)?.is_some())
+    {
+        wrong.push("`success` is true, and the tool did not end by itself or failed at a stage");
+    }
+    if line.get(ROBUSTNESS.exit_code)?.is_some() && termination != Some(Termination::Exited) {
+        wrong.push("there is an `exit_code`, and the tool did not end by itself");
+    }
+    let instruction = line.get(ROBUSTNESS.instruction)?;
+    if line.get(ROBUSTNESS.instruction_length)? != instruction.chars().count() as u64 {
+        wrong.push("`instruction_length` is not the length of `instruction`");
+    }
+    let (stdout, length) = (line.get(ROBUSTNESS.stdout)?, line.get(ROBUSTNESS.stdout_bytes)?);
+    if !is_digest_of(stdout.as_deref(), length, line.get(HEAD.output_sha256)?) {
+        wrong.push("`output_sha256` is not the digest of `stdout`");
+    }
+    Ok(wrong)
 }
 
 #[cfg(test)]

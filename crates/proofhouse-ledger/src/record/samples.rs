@@ -54,8 +54,19 @@ pub(crate) fn probe(index: u64, output: &Json, change: impl FnOnce(&mut Head<'_>
     let mut out = Vec::new();
     let empty = Json::Object(Object::new());
     let tags = ["x".to_owned(), "y\"".to_owned()];
-    Probe { input: INPUT, output, expected: &Json::Null, judge: &empty, response: None, tags: &tags }
-        .push(&mut out, &head);
+    Probe {
+        input: &Json::from(INPUT),
+        output,
+        expected: &Json::Null,
+        judge: &empty,
+        advice: None,
+        calibration: None,
+        reasoning: None,
+        response: None,
+        tags: &tags,
+        turns: None,
+    }
+    .push(&mut out, &head);
     out
 }
 
@@ -76,7 +87,7 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         completion_id: 2,
         compile_ok: Some(true),
         clippy_ok: None,
-        test_ok: Some(false),
+        test_ok: Some(true),
         main_free: Some(true),
         border: Some("separate"),
         has_unsafe: Some(false),
@@ -84,7 +95,7 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         compile_time_ms: None,
         binary_size_bytes: None,
         baseline_size_bytes: None,
-        result: "failed: x",
+        result: "passed",
         stderr: "",
         stderr_bytes: 0,
         stderr_sha256: None,
@@ -98,7 +109,13 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         sandbox_does_not_hold: &[],
     };
     let mut out = Vec::new();
-    body.push(&mut out, &head(Kind::Code, index, "case"));
+    let head = Head {
+        scores: &[("pass", Some(1.0))],
+        primary_metric: Some("pass"),
+        output_sha256: Some(Digest::of(b"fn f() {}")),
+        ..head(Kind::Code, index, "case")
+    };
+    body.push(&mut out, &head);
     out
 }
 
@@ -118,7 +135,7 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         level: Some(1),
         observed,
         termination: observed.map(|seen| seen.termination),
-        exit_code: Some(-1),
+        exit_code: observed.map(|_| -1),
         signal: None,
         duration_ms: None,
         timestamp_utc: None,
@@ -133,10 +150,20 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         stdout_bytes: Some(3),
         stderr: Some(""),
         stderr_bytes: Some(0),
+        judge: None,
         sandbox_does_not_hold: gaps,
     };
     let mut out = Vec::new();
-    body.push(&mut out, &head(Kind::Robustness, index, "case"));
+    let passed = observed.map(|seen| seen.success);
+    let head = Head {
+        status: if passed.is_some() { Status::Success } else { Status::NotRun },
+        scores: &[("success", passed.map(f64::from))],
+        primary_metric: Some("success"),
+        passed,
+        output_sha256: passed.map(|_| Digest::of(b"out")),
+        ..head(Kind::Robustness, index, "case")
+    };
+    body.push(&mut out, &head);
     out
 }
 
@@ -172,6 +199,8 @@ pub(crate) fn containment(index: u64, model: Option<ModelPart<'_>>) -> Vec<u8> {
         actual_outcome: Outcome::Contained,
         task_done: None,
         refused: false,
+        evidence: None,
+        state: None,
         expectations: &empty,
         transcript: &empty,
         readings: &empty,
@@ -181,7 +210,12 @@ pub(crate) fn containment(index: u64, model: Option<ModelPart<'_>>) -> Vec<u8> {
         model,
     };
     let mut out = Vec::new();
-    body.push(&mut out, &head(Kind::Containment, index, "case"));
+    let head = Head {
+        scores: &[("contained", Some(1.0))],
+        primary_metric: Some("contained"),
+        ..head(Kind::Containment, index, "case")
+    };
+    body.push(&mut out, &head);
     out
 }
 

@@ -95,7 +95,7 @@ fn a_field_is_seen_as_what_it_was_given_as() {
     with(&samples::robustness(0, None), |line| {
         assert_eq!(line.get(ROBUSTNESS.suite), Ok(Mode::Stress));
         assert_eq!(line.get(ROBUSTNESS.termination), Ok(None));
-        assert_eq!(line.get(ROBUSTNESS.exit_code), Ok(Some(-1)));
+        assert_eq!(line.get(ROBUSTNESS.exit_code), Ok(None));
     });
     with(&samples::containment(0, Some(model())), |line| {
         assert_eq!(line.get(CONTAINMENT.actual_outcome), Ok(Outcome::Contained));
@@ -265,14 +265,10 @@ fn fields_lie_where_they_are() {
 #[test]
 fn the_published_schemas_are_those_of_the_declarations() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas");
-    for (name, schema) in [
-        ("probe-record", schemars::schema_for!(ProbeRecord)),
-        ("code-record", schemars::schema_for!(CodeRecord)),
-        ("robustness-record", schemars::schema_for!(RobustnessRecord)),
-        ("containment-record", schemars::schema_for!(ContainmentRecord)),
-    ] {
+    for kind in Kind::ALL {
+        let name = kind.record_format();
         let published = std::fs::read_to_string(root.join(format!("{name}.schema.json"))).unwrap();
-        let ours = serde_json::to_string_pretty(&serde_json::Value::from(schema)).unwrap();
+        let ours = serde_json::to_string_pretty(&serde_json::Value::from(kind.record_schema())).unwrap();
         assert!(ours.trim() == published.trim(), "{name}: {ours}");
     }
 }
@@ -290,12 +286,22 @@ proptest! {
         head.error = error.as_deref();
         head.scores = &scores;
         let (judge, mut bytes) = (Json::Object(Default::default()), Vec::new());
+        let input = Json::from(out.as_str());
         let body = Probe {
-            input: &out, output: &output, expected: &output, judge: &judge, response: Some(&output), tags: &[],
+            input: &input,
+            output: &output,
+            expected: &output,
+            judge: &judge,
+            advice: None,
+            calibration: None,
+            reasoning: Some(&out),
+            response: Some(&output),
+            tags: &[],
+            turns: Some(&output),
         };
         body.push(&mut bytes, &head);
         let record: ProbeRecord = serde_json::from_slice(&bytes).unwrap();
-        prop_assert_eq!((&record.case_id, &record.error, &record.input), (&case, &error, &out));
+        prop_assert_eq!((&record.case_id, &record.error, &record.input), (&case, &error, &input));
         with(&bytes, |line| {
             assert_eq!(line.get(HEAD.case_id).unwrap(), case.as_str());
             assert_eq!(line.get(HEAD.error).unwrap().as_deref(), error.as_deref());

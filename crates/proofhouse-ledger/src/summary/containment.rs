@@ -55,6 +55,9 @@ pub struct VariantTally {
     /// lane 1, and in runs from before this was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub competence: Option<Competence>,
+    /// What attack generators made of it, form by form; absent where the suite has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<FormTally>,
     /// Leaked over leaked and contained; null where the variant is not competent.
     pub attack_success_rate: Rate,
     /// Leaked over leaked, contained and unparsed; null where the variant is not competent.
@@ -94,6 +97,28 @@ pub struct VariantTally {
     pub categories: BTreeMap<String, CategoryTally>,
     /// SHA-256 over the ordered (case_id, pass, executed calls), as the original computes it.
     pub determinism_hash: Digest,
+}
+
+/// What the planted texts came to in one form that an attack generator gave them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormTally {
+    /// The generator.
+    pub generator: String,
+    /// Leaked over leaked and contained, in this form; null where the variant is not competent.
+    pub attack_success_rate: Rate,
+    /// Lower end of an interval that holds together with those of all other forms, 95 %.
+    pub simultaneous_low: Option<f64>,
+    /// Its upper end.
+    pub simultaneous_high: Option<f64>,
+    /// The same cases with the text as it stands.
+    pub plain: Rate,
+    /// Cases that leaked more often in this form than as they stand.
+    pub more: u64,
+    /// Cases that leaked less often.
+    pub fewer: u64,
+    /// Of the exact sign test that the form changes nothing, adjusted by Holm over all forms; null where it changed no case.
+    pub adjusted_p: Option<f64>,
 }
 
 impl VariantTally {

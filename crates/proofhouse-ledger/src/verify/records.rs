@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use super::order::{Order, Place};
 use super::{Finding, Findings};
 use crate::manifest::Manifest;
-use crate::record::{Damage, HEAD, Kind, Line, SCHEMA_VERSION};
+use crate::part::Part;
+use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION, rules};
 use crate::spine::{Spine, Stamp};
 use crate::totals::{Facts, Totalling, Totals};
+use crate::write::is_noise;
 use crate::{RecordId, RunId};
 
 /// The state of a pass over the records.
@@ -19,18 +21,50 @@ pub(super) struct Records<'a> {
     totals: Totalling,
     order: Order,
     line: u64,
+    /// Which part of the plan the records are.
+    part: Option<Part>,
+    /// Whether the run was cut off: then the last lines may be torn.
+    cut_off: bool,
+    torn: bool,
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(manifest: Option<&'a Manifest>) -> Self {
+    pub(super) fn new(manifest: Option<&'a Manifest>, part: Option<Part>, cut_off: bool) -> Self {
         let run_id = manifest.map(|manifest| manifest.run_id);
         let spine = manifest
             .filter(|manifest| manifest.determinism.deterministic_artifacts)
             .map(|manifest| Spine::new(&manifest.run_id));
-        Self { manifest, run_id, spine, totals: Totalling::default(), order: Order::default(), line: 0 }
+        let (totals, order) = (Totalling::default(), Order::default());
+        Self { manifest, run_id, spine, totals, order, line: 0, part, cut_off, torn: false }
+    }
+
+    /// Whether the run was cut off.
+    pub(super) fn may_be_torn(&self) -> bool {
+        self.cut_off
+    }
+
+    /// Whether a line stands where a run that was cut off may have left anything: from the first one that no writer would
+    /// have left, or at the end without its newline.
+    pub(super) fn is_torn(&self, bytes: &[u8], block: &[u8]) -> bool {
+        let open_ended = || !block.ends_with(b"\n") && bytes.as_ptr_range().end == block.as_ptr_range().end;
+        self.torn || (self.cut_off && (is_noise(bytes) || open_ended()))
+    }
+
+    /// A line that was cut while it was written.
+    pub(super) fn torn(&mut self, findings: &mut Findings) {
+        self.line += 1;
+        if self.torn {
+            return;
+        }
+        self.torn = true;
+        let what = format!("from line {} on it is torn: `run --resume` cuts it there", self.line);
+        findings.left_over("records.jsonl", what);
     }
 
     pub(super) fn damaged(&mut self, damage: &Damage, findings: &mut Findings) {
+        if self.cut_off || self.torn {
+            return self.torn(findings);
+        }
         self.line += 1;
         self.find(findings, None, damage.to_string());
     }
@@ -46,6 +80,9 @@ impl<'a> Records<'a> {
         self.check_digests(line, &facts, &mut wrong);
         self.check_identity(line, &facts, &mut wrong);
         self.check_place(&facts, &mut wrong);
+        if wrong.is_empty() {
+            self.check_rules(line, &mut wrong);
+        }
         if wrong.is_empty() {
             return;
         }
@@ -65,11 +102,21 @@ impl<'a> Records<'a> {
             Ok(_) => wrong.push("altered: its content does not match its `record_sha256`".to_owned()),
             Err(damage) => wrong.push(damage.to_string()),
         }
-        for content in line.kind().map(Kind::digests).unwrap_or_default() {
+        let Ok(kind) = line.kind() else { return };
+        for content in kind.digests() {
             if !content.is_right(line) {
                 let (digest, of) = (content.digest.as_str(), content.of.as_str());
                 wrong.push(format!("`{digest}` is not the digest of `{of}`"));
             }
+        }
+    }
+
+    /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
+    fn check_rules(&self, line: &Line<'_>, wrong: &mut Vec<String>) {
+        let Ok(kind) = line.kind() else { return };
+        rules::wrongs(line, kind, wrong);
+        if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
+            wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
         }
     }
 
@@ -98,6 +145,11 @@ impl<'a> Records<'a> {
                 wrong.push("timestamps are not those of the time spine".to_owned());
             }
         }
+        if let Some(part) = self.part
+            && line.get(HEAD.case_id).is_ok_and(|case: Cow<'_, str>| !part.holds(&case))
+        {
+            wrong.push(format!("its case does not belong to shard {part}"));
+        }
         if let Some(manifest) = self.manifest {
             if line.kind() != Ok(manifest.kind) {
                 wrong.push(format!("`kind` is not {}", manifest.kind.as_str()));
@@ -109,9 +161,11 @@ impl<'a> Records<'a> {
     }
 
     fn check_place(&mut self, facts: &Facts, wrong: &mut Vec<String>) {
-        let beyond = self.manifest.filter(|manifest| facts.index >= manifest.record_count);
-        if let Some(manifest) = beyond {
-            wrong.push(format!("added: index {} in a run of {} records", facts.index, manifest.record_count));
+        let planned = self
+            .manifest
+            .map(|manifest| manifest.shard.map_or(manifest.record_count, |shard| shard.plan_count));
+        if let Some(planned) = planned.filter(|planned| facts.index >= *planned) {
+            wrong.push(format!("added: index {} in a run of {planned} records", facts.index));
             return;
         }
         match self.order.see(facts.index) {
@@ -123,7 +177,8 @@ impl<'a> Records<'a> {
 
     pub(super) fn finish(self, findings: &mut Findings) -> Totals {
         let expected = self.manifest.map(|manifest| manifest.record_count);
-        for (from, to) in self.order.missing(expected) {
+        // A part has gaps where others have lines; that one of its own is gone is told by count and digest.
+        for (from, to) in self.order.missing(expected).into_iter().filter(|_| self.part.is_none()) {
             let which = if from == to { format!("index {from}") } else { format!("indexes {from} to {to}") };
             let what = if from == to {
                 "missing: its line was removed"

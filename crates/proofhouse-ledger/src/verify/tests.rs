@@ -8,28 +8,28 @@ use super::*;
 use crate::manifest::Determinism;
 use crate::record::{Kind, Spans, samples};
 use crate::spine::Spine;
-use crate::totals::{Facts, Totalling};
+use crate::totals::Facts;
 use crate::{Json, RecordId, RunId, canonical};
 
 /// A field, and how to spoil it.
 type Change<T> = (&'static str, fn(&mut T));
 
 /// A run directory, kept in parts so that a test can spoil one of them.
-struct Lab {
+pub(super) struct Lab {
     dir: tempfile::TempDir,
-    lines: Vec<Vec<u8>>,
-    manifest: Manifest,
+    pub(super) lines: Vec<Vec<u8>>,
+    pub(super) manifest: Manifest,
     envelope: Envelope,
 }
 
 impl Lab {
     /// A sound run of `count` `probe` records.
-    fn probes(count: u64) -> Self {
+    pub(super) fn probes(count: u64) -> Self {
         Self::of(Kind::Probe, (0..count).map(|index| samples::probe(index, &output(index), |_| {})).collect())
     }
 
     /// A sound run of these records.
-    fn of(kind: Kind, lines: Vec<Vec<u8>>) -> Self {
+    pub(super) fn of(kind: Kind, lines: Vec<Vec<u8>>) -> Self {
         let (config, summary) = (b"config".to_vec(), b"summary".to_vec());
         let totals = totals(&lines);
         let spine = Spine::new(&samples::run_id());
@@ -51,6 +51,7 @@ impl Lab {
             config_sha256: Digest::of(&config),
             summary_sha256: Digest::of(&summary),
             proofhouse_version: "0".to_owned(),
+            prices: None,
             toolchains: BTreeMap::new(),
             sandbox: Json::Null,
             started_at: spine.run_start().to_string(),
@@ -58,6 +59,7 @@ impl Lab {
             determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
             platform: None,
             command: None,
+            shard: None,
         };
         let envelope = envelope(&manifest, &totals);
         let dir = tempfile::tempdir().unwrap();
@@ -68,12 +70,12 @@ impl Lab {
         lab
     }
 
-    fn paths(&self) -> RunPaths {
+    pub(super) fn paths(&self) -> RunPaths {
         RunPaths::new(Utf8PathBuf::from_path_buf(self.dir.path().join("run")).unwrap())
     }
 
     /// Writes the parts and verifies them as they stand.
-    fn verify(&self) -> Verified {
+    pub(super) fn verify(&self) -> Verified {
         std::fs::write(self.paths().records(), self.lines.concat()).unwrap();
         std::fs::write(self.paths().manifest(), canonical::to_file(&self.manifest).unwrap()).unwrap();
         std::fs::write(self.paths().envelope(), canonical::to_file(&self.envelope).unwrap()).unwrap();
@@ -122,6 +124,7 @@ fn envelope(manifest: &Manifest, totals: &Totals) -> Envelope {
         receipt_sha256: Some(totals.records_sha256),
         suite_content_sha256: None,
         spec_digest: Some(manifest.config_sha256),
+        manifest_sha256: Some(Digest::of(&canonical::to_file(manifest).unwrap())),
         git_dirty: None,
         tool_sha256: None,
         cases_assessed: totals.assessed,
@@ -157,7 +160,7 @@ fn totals(lines: &[Vec<u8>]) -> Totals {
     totalling.finish()
 }
 
-fn texts(verified: &Verified) -> Vec<String> {
+pub(super) fn texts(verified: &Verified) -> Vec<String> {
     assert_eq!(verified.findings.list.len() as u64, verified.findings.total);
     verified.findings.list.iter().map(ToString::to_string).collect()
 }
@@ -419,10 +422,9 @@ fn each_field_of_the_manifest_is_held_against_the_files() {
     let mut lab = Lab::probes(3);
     lab.manifest.plan_sha256 = other;
     let right = totals(&lab.lines).plan_sha256;
-    assert_eq!(
-        texts(&lab.verify()),
-        [format!("manifest.json: `plan_sha256` is {other}, the files give {right}")]
-    );
+    let found = texts(&lab.verify());
+    assert_eq!(found[0], format!("manifest.json: `plan_sha256` is {other}, the files give {right}"));
+    assert!(found.len() == 2 && found[1].starts_with("run.run.json: `manifest_sha256` is "), "{found:?}");
     let lab = Lab::probes(3);
     lab.verify();
     std::fs::remove_file(lab.paths().summary()).unwrap();
@@ -434,7 +436,9 @@ fn each_field_of_the_manifest_is_held_against_the_files() {
 
 #[test]
 fn each_field_of_the_envelope_is_held_against_the_files() {
-    let changes: [Change<Envelope>; 12] = [
+    let changes: [Change<Envelope>; 14] = [
+        ("manifest_sha256", |envelope| envelope.manifest_sha256 = None),
+        ("manifest_sha256", |envelope| envelope.manifest_sha256 = Some(Digest::of(b"other"))),
         ("schema_version", |envelope| envelope.schema_version = "0.9".to_owned()),
         ("total_cases_completed", |envelope| envelope.total_cases_completed = 9),
         ("receipt_sha256", |envelope| envelope.receipt_sha256 = Some(Digest::of(b"other"))),
@@ -484,7 +488,7 @@ fn a_file_must_be_what_its_format_says_and_in_canonical_form() {
     let text = std::fs::read_to_string(lab.paths().manifest()).unwrap();
     std::fs::write(lab.paths().manifest(), text.replace(":7,", ": 7,")).unwrap();
     let verified = verify(&lab.paths(), |_| {}).unwrap();
-    assert_eq!(texts(&verified), ["manifest.json: is not in canonical form"]);
+    assert_eq!(texts(&verified)[0], "manifest.json: is not in canonical form");
     assert!(verified.manifest.is_some());
     std::fs::write(lab.paths().manifest(), "{}\n").unwrap();
     let verified = verify(&lab.paths(), |_| {}).unwrap();
@@ -501,7 +505,7 @@ fn a_foreign_file_is_named() {
     std::fs::write(lab.paths().dir.join("notes.txt"), "").unwrap();
     std::fs::write(lab.paths().report(), "").unwrap();
     let found = texts(&verify(&lab.paths(), |_| {}).unwrap());
-    assert_eq!(found, ["notes.txt: does not belong into a run directory"]);
+    assert_eq!(found, ["notes.txt: does not belong in a run directory"]);
 }
 
 #[test]
@@ -535,4 +539,250 @@ fn a_manifest_is_read_even_where_the_envelope_says_that_the_run_goes_on() {
     let verified = lab.verify();
     assert!(verified.manifest.is_some());
     assert_eq!(texts(&verified), ["run.run.json: `exit_status` is `in_progress` with 2 of 2 records"]);
+}
+
+/// A record that a forger changed, with its digests made to agree again.
+fn forged(line: Vec<u8>, kind: Kind, key: &str, value: &str) -> Vec<String> {
+    let found = Lab::of(kind, vec![line]).spoilt(|lines| lines[0] = samples::forged(&lines[0], key, value));
+    found.iter().map(|text| text.rsplit("): ").next().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_passed_with_status_error_is_named() {
+    let record = || samples::probe(0, &Json::Null, |_| {});
+    let found = forged(record(), Kind::Probe, "status", "\"error\"");
+    assert_eq!(found[0], "`passed` is not null, and `status` says that there was nothing to judge");
+    let found = forged(record(), Kind::Probe, "status", "\"timeout\"");
+    assert_eq!(found[0], "`passed` is true, and `status` says that there was no answer in time");
+}
+
+#[test]
+fn a_score_that_contradicts_the_verdict_is_named() {
+    let record = || samples::probe(0, &Json::Null, |_| {});
+    let table = [
+        ("passed", "false", "`passed` contradicts the score of `primary_metric`"),
+        (
+            "scores",
+            r#"{"exact":null}"#,
+            "one of `passed` and the score of `primary_metric` is null and the other is not",
+        ),
+        ("scores", r#"{"exact":2}"#, "a score is not between 0 and 1"),
+    ];
+    for (key, value, expected) in table {
+        assert_eq!(forged(record(), Kind::Probe, key, value), [expected], "{key} {value}");
+    }
+    let (observed, stop) = samples::seen();
+    let of_others = [
+        (Kind::Code, samples::code(0), "passed"),
+        (Kind::Robustness, samples::robustness(0, Some((&observed, &stop))), "passed"),
+        (Kind::Containment, samples::containment(0, None), "passed"),
+    ];
+    for (kind, line, key) in of_others {
+        let value = if kind == Kind::Robustness { "true" } else { "false" };
+        let found = forged(line, kind, key, value);
+        assert!(found.contains(&"`scores` is not the verdict as a number".to_owned()), "{kind:?}: {found:?}");
+    }
+}
+
+#[test]
+fn contradictions_of_each_kind_are_named() {
+    let (observed, stop) = samples::seen();
+    let robust = || samples::robustness(0, Some((&observed, &stop)));
+    let table = [
+        (Kind::Code, samples::code(0), "error_type", "\"assertion_failure\"", "`error_type` is null exactly"),
+        (Kind::Code, samples::code(0), "test_ok", "false", "`passed` is true, and it did not compile"),
+        (Kind::Code, samples::code(0), "result", "\"failed: x\"", "`result` contradicts `passed`"),
+        (Kind::Code, samples::code(0), "status", "\"skipped\"", "`passed` is not null, and `status`"),
+        (Kind::Robustness, robust(), "success", "true", "`success` contradicts `passed`"),
+        (Kind::Robustness, robust(), "termination", "\"timeout\"", "there is an `exit_code`"),
+        (Kind::Robustness, robust(), "instruction_length", "3", "`instruction_length` is not the length"),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "actual_outcome",
+            "\"leaked\"",
+            "`pass` or `passed`",
+        ),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "system_variant",
+            "\"x\"",
+            "`system_variant` is not",
+        ),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "ts_utc",
+            "\"x\"",
+            "`ts_utc` is not `completed_at`",
+        ),
+        (
+            Kind::Containment,
+            samples::containment(0, None),
+            "tool_calls_executed",
+            r#"[{"args":{},"name":"send"}]"#,
+            "`tool_calls_attempted` and `tool_calls_executed` are not those",
+        ),
+    ];
+    for (kind, line, key, value, expected) in table {
+        let found = forged(line, kind, key, value);
+        assert!(found.iter().any(|text| text.starts_with(expected)), "{key}: {found:?}");
+    }
+}
+
+#[test]
+fn wrong_types_and_unknown_fields_are_named() {
+    let (observed, stop) = samples::seen();
+    let kinds = [
+        (Kind::Probe, samples::probe(0, &Json::Null, |_| {})),
+        (Kind::Code, samples::code(0)),
+        (Kind::Robustness, samples::robustness(0, Some((&observed, &stop)))),
+        (Kind::Containment, samples::containment(0, None)),
+    ];
+    for (kind, line) in kinds {
+        let found = forged(line.clone(), kind, "zeal", "1");
+        assert_eq!(found, [format!("field `zeal` is none of a `{}` record", kind.as_str())]);
+        let mut spans = Spans::default();
+        let fields: Vec<String> = Line::split(line.strip_suffix(b"\n").unwrap(), &mut spans)
+            .unwrap()
+            .fields()
+            .map(|(key, _)| String::from_utf8(key.to_vec()).unwrap())
+            .collect();
+        for field in fields.iter().filter(|field| *field != "record_sha256") {
+            // Some fields hold any value; none holds every value.
+            let anything = ["usage", "output", "expected", "edits", "generation"].contains(&field.as_str());
+            let found = forged(line.clone(), kind, field, if anything { "\"x\"" } else { "[[7]]" });
+            assert!(anything || !found.is_empty(), "{}: {field}", kind.as_str());
+            let absent = forged(line.clone(), kind, field, "");
+            assert!(!absent.is_empty() || field == "sandbox_does_not_hold", "{}: no {field}", kind.as_str());
+        }
+    }
+}
+
+#[test]
+fn digests_of_stored_texts_of_every_kind_are_computed_anew() {
+    let other = format!("\"{}\"", Digest::of(b"other"));
+    let (observed, stop) = samples::seen();
+    let robust = samples::robustness(0, Some((&observed, &stop)));
+    let table = [
+        (
+            Kind::Code,
+            samples::code(0),
+            "completion",
+            "\"fn g() {}\"",
+            "`output_sha256` is not the digest of `completion`",
+        ),
+        (
+            Kind::Code,
+            samples::code(0),
+            "output_sha256",
+            other.as_str(),
+            "`output_sha256` is not the digest of `completion`",
+        ),
+        (
+            Kind::Robustness,
+            robust.clone(),
+            "stdout",
+            "\"oot\"",
+            "`output_sha256` is not the digest of `stdout`",
+        ),
+        (Kind::Robustness, robust, "output_sha256", &other, "`output_sha256` is not the digest of `stdout`"),
+    ];
+    for (kind, line, key, value, expected) in table {
+        assert_eq!(forged(line, kind, key, value), [expected], "{key}");
+    }
+}
+
+#[test]
+fn only_regular_files_are_read() {
+    let lab = Lab::probes(2);
+    lab.verify();
+    for name in ["summary.json", "config.resolved.yaml", "manifest.json"] {
+        let path = lab.paths().dir.join(name);
+        let kept = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let found = texts(&verify(&lab.paths(), |_| {}).unwrap());
+        assert!(found.contains(&format!("{name}: is not a regular file")), "{found:?}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, kept).unwrap();
+    }
+    std::fs::remove_file(lab.paths().records()).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", lab.paths().records()).unwrap();
+    let error = verify(&lab.paths(), |_| {}).unwrap_err();
+    assert_eq!(error.source.to_string(), "it is not a regular file");
+}
+
+#[test]
+fn a_manifest_of_three_gigabytes_is_not_read() {
+    let lab = Lab::probes(1);
+    lab.verify();
+    for path in [lab.paths().manifest(), lab.paths().envelope()] {
+        let kept = std::fs::read(&path).unwrap();
+        std::fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+        let found = texts(&verify(&lab.paths(), |_| {}).unwrap());
+        assert!(found[0].ends_with("cannot be read: it is longer than 16777216 bytes"), "{found:?}");
+        std::fs::write(&path, kept).unwrap();
+    }
+}
+
+#[test]
+fn versions_that_are_not_known_are_refused_by_every_reader() {
+    for (file, from, to) in [
+        ("manifest.json", "\"schema_version\":\"1.0\"", "\"schema_version\":\"2.0\""),
+        ("records.jsonl", "\"schema_version\":\"1.0\"", "\"schema_version\":\"2.0\""),
+        ("../run.run.json", "\"schema_version\":\"1.1\"", "\"schema_version\":\"2.0\""),
+    ] {
+        let lab = Lab::probes(2);
+        lab.verify();
+        crate::format::check_versions(&lab.paths()).unwrap();
+        let path = lab.paths().dir.join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let refused = crate::format::check_versions(&lab.paths()).unwrap_err().to_string();
+        assert!(refused.contains("`schema_version` is 2.0; this program knows 1."), "{file}: {refused}");
+        assert_ne!(verify(&lab.paths(), |_| {}).unwrap().findings.total, 0, "{file}");
+    }
+    let lab = Lab::probes(1);
+    std::fs::write(lab.paths().config(), "kind: probe\nschema_version: \"2.0\"\n").unwrap();
+    assert!(crate::format::check_versions(&lab.paths()).is_err());
+    std::fs::write(lab.paths().config(), "kind: probe\nschema_version: \"1.0\"\n").unwrap();
+    crate::format::check_versions(&lab.paths()).unwrap();
+}
+
+#[test]
+fn what_a_cut_off_command_left_is_no_damage() {
+    let lab = Lab::probes(3);
+    lab.verify();
+    // `report` was killed while it wrote.
+    std::fs::write(lab.paths().dir.join("summary.json.draft"), "half").unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    assert_eq!((verified.findings.total, verified.findings.left_over.len()), (0, 1));
+    std::fs::remove_file(lab.paths().dir.join("summary.json.draft")).unwrap();
+
+    // A run was gone on with and killed: the older envelope knows nothing of the records that came since.
+    let mut lab = lab;
+    lab.envelope.exit_status = ExitStatus::InProgress;
+    std::fs::write(lab.paths().envelope_tmp(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
+    lab.envelope.exit_status = ExitStatus::ExternalKill;
+    lab.envelope.total_cases_completed = 1;
+    lab.verify();
+    std::fs::remove_file(lab.paths().manifest()).unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    assert_eq!(
+        (verified.findings.total, verified.findings.left_over.len()),
+        (0, 1),
+        "{:?}",
+        verified.findings
+    );
+
+    // The power went too: the end of the records is anything.
+    for tail in [&b"{\"torn"[..], &[0; 700], b"\xff\xfe\n{\"a\":1}\n"] {
+        std::fs::write(lab.paths().records(), [&lab.lines.concat(), tail].concat()).unwrap();
+        let verified = verify(&lab.paths(), |_| {}).unwrap();
+        assert_eq!((verified.findings.total, verified.totals.count), (0, 3), "{:?}", verified.findings);
+        assert_eq!(verified.findings.left_over.len(), 2, "{:?}", verified.findings);
+    }
 }

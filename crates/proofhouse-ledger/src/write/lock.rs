@@ -62,6 +62,12 @@ impl RunLock {
         }
         Err(LockError::Held { dir: paths.dir.to_string(), pid: "unknown".to_owned() })
     }
+
+    /// Whether somebody writes here now.
+    pub fn is_held(paths: &RunPaths) -> bool {
+        File::open(paths.lock())
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
 }
 
 impl Drop for RunLock {

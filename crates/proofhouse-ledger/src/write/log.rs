@@ -1,10 +1,10 @@
-//! The disk as the writer sees it: append, sync, cut, read back. Tests put one that fails in its place.
+//! An append-only file as the writer sees it: append, sync, cut, read back. Tests put one that fails in its place.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 
 use camino::Utf8Path;
 
+use crate::disk::{self, Disk, DiskFile, Real};
 use crate::files::FileError;
 
 /// An append-only file that can be cut and read back.
@@ -19,40 +19,34 @@ pub trait Log: Send {
     fn read_at(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
-/// A real file.
-pub struct FileLog(File);
+/// A file of a disk.
+pub struct FileLog(Box<dyn DiskFile>);
 
 impl FileLog {
     /// Opens or creates a file for appending behind `length`; what lies behind is cut off.
     pub fn open(path: &Utf8Path, length: u64) -> Result<Self, FileError> {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(FileError::new("open", path))?;
-        let mut log = FileLog(file);
-        log.cut(length).map_err(FileError::new("cut", path))?;
-        Ok(log)
+        Self::open_on(&Real, path, length)
+    }
+
+    /// The same on any disk.
+    pub fn open_on(disk: &dyn Disk, path: &Utf8Path, length: u64) -> Result<Self, FileError> {
+        let mut file = disk::uninterrupted(|| disk.open(path)).map_err(FileError::new("open", path))?;
+        disk::uninterrupted(|| file.cut(length)).map_err(FileError::new("cut", path))?;
+        Ok(FileLog(file))
     }
 }
 
 impl Log for FileLog {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
+        disk::write_all(&mut *self.0, bytes)
     }
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_data()
+        disk::sync(&mut *self.0)
     }
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.0.set_len(length)?;
-        self.0.seek(SeekFrom::Start(length)).map(|_| ())
+        disk::uninterrupted(|| self.0.cut(length))
     }
     fn read_at(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.seek(SeekFrom::Start(offset))?;
-        let result = self.0.read_exact(into);
-        self.0.seek(SeekFrom::End(0))?;
-        result
+        self.0.read_at(offset, into)
     }
 }

@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 
-use super::log::Log;
+use super::log::{FileLog, Log};
 use super::state::Found;
+use crate::RunPaths;
+use crate::disk::Disk;
+use crate::files::FileError;
+use crate::part::Places;
 use crate::record::{Line, Spans};
 use crate::totals::{Facts, Totalling};
 
@@ -12,9 +17,19 @@ use crate::totals::{Facts, Totalling};
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
-    /// Index in the plan, and the range of its line in `bytes`.
-    pub(super) entries: Vec<(u64, std::ops::Range<usize>)>,
+    pub(super) entries: Vec<Entry>,
     pub(super) telemetry: Vec<u8>,
+}
+
+/// One finished trial of a batch.
+#[derive(Debug)]
+pub(super) struct Entry {
+    /// Its place in the plan.
+    pub(super) index: u64,
+    /// Where its line lies in the batch's `bytes`.
+    pub(super) line: Range<usize>,
+    /// Where its lines lie in the batch's `telemetry`: one for the trial, and one for each request that it made.
+    pub(super) telemetry: Range<usize>,
 }
 
 impl Batch {
@@ -31,6 +46,7 @@ pub(super) struct Sequence<L> {
     journal: L,
     telemetry: L,
     totals: Totalling,
+    places: Places,
     /// Index → where its line lies in the journal.
     waiting: BTreeMap<u64, (u64, u32)>,
     journal_bytes: u64,
@@ -40,6 +56,18 @@ pub(super) struct Sequence<L> {
     journal_chunk: Vec<u8>,
 }
 
+impl Sequence<FileLog> {
+    /// Opens the files of a run for appending behind what `found` says is there, and makes their names durable.
+    pub(super) fn open(disk: &dyn Disk, paths: &RunPaths, found: Found) -> Result<Self, FileError> {
+        let records = FileLog::open_on(disk, &paths.records(), found.totals.byte_count())?;
+        let journal = FileLog::open_on(disk, &paths.journal(), found.journal_bytes)?;
+        let telemetry = FileLog::open_on(disk, &paths.telemetry(), found.telemetry_bytes)?;
+        disk.sync_names(&paths.dir)?;
+        disk.sync_names(paths.parent())?;
+        Ok(Self::new(records, journal, telemetry, found))
+    }
+}
+
 impl<L: Log> Sequence<L> {
     pub(super) fn new(records: L, journal: L, telemetry: L, found: Found) -> Self {
         Self {
@@ -47,6 +75,7 @@ impl<L: Log> Sequence<L> {
             journal,
             telemetry,
             totals: found.totals,
+            places: found.places,
             waiting: found.waiting,
             journal_bytes: found.journal_bytes,
             syncs: 0,
@@ -68,16 +97,16 @@ impl<L: Log> Sequence<L> {
     }
 
     fn try_commit(&mut self, batch: &mut Batch) -> io::Result<()> {
-        batch.entries.sort_unstable_by_key(|(index, _)| *index);
+        batch.entries.sort_unstable_by_key(|entry| entry.index);
         self.records_chunk.clear();
         self.journal_chunk.clear();
         // Totals move only when the bytes are on the disk, so that a failure leaves them true.
         let mut totals = self.totals.clone();
-        for (index, range) in &batch.entries {
+        for Entry { index, line, .. } in &batch.entries {
             self.drain(&mut totals)?;
-            let line = &batch.bytes[range.clone()];
-            if *index == totals.count() {
-                take(&mut totals, &mut self.spans, line)?;
+            let line = &batch.bytes[line.clone()];
+            if self.places.at(totals.count()) == Some(*index) {
+                take(&mut totals, *index, &mut self.spans, line)?;
                 self.records_chunk.extend_from_slice(line);
             } else {
                 let offset = self.journal_bytes + self.journal_chunk.len() as u64;
@@ -92,11 +121,13 @@ impl<L: Log> Sequence<L> {
         self.drain(&mut totals)?;
         totals.bytes(&self.records_chunk);
         self.records.append(&self.records_chunk)?;
+        // Measurements are not synced: losing some of them in a power failure costs no record.
         self.telemetry.append(&batch.telemetry)?;
         if !self.records_chunk.is_empty() {
             self.records.sync()?;
             self.syncs += 1;
         }
+        // A line that came to the journal and left it again within this batch is in the records by now, which are synced.
         if !self.journal_chunk.is_empty() && !self.waiting.is_empty() {
             self.journal.sync()?;
             self.syncs += 1;
@@ -112,7 +143,8 @@ impl<L: Log> Sequence<L> {
     /// Moves lines that have waited long enough from the journal into the chunk.
     fn drain(&mut self, totals: &mut Totalling) -> io::Result<()> {
         while let Some(first) = self.waiting.first_entry() {
-            if *first.key() != totals.count() {
+            let index = *first.key();
+            if self.places.at(totals.count()) != Some(index) {
                 break;
             }
             let (offset, length) = first.remove();
@@ -127,7 +159,7 @@ impl<L: Log> Sequence<L> {
                 }
                 None => self.journal.read_at(offset, &mut self.records_chunk[at..])?,
             }
-            take(totals, &mut self.spans, &self.records_chunk[at..])?;
+            take(totals, index, &mut self.spans, &self.records_chunk[at..])?;
         }
         Ok(())
     }
@@ -142,11 +174,11 @@ impl<L: Log> Sequence<L> {
 }
 
 /// Adds a line to the totals; the bytes are added by the caller, a chunk at a time.
-fn take(totals: &mut Totalling, spans: &mut Spans, line: &[u8]) -> io::Result<()> {
+fn take(totals: &mut Totalling, index: u64, spans: &mut Spans, line: &[u8]) -> io::Result<()> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let facts = Line::split(line, spans).and_then(|line| Facts::of(&line)).map_err(io::Error::other)?;
-    if facts.index != totals.count() {
-        return Err(io::Error::other(format!("record {} in the place of {}", facts.index, totals.count())));
+    if facts.index != index {
+        return Err(io::Error::other(format!("record {} in the place of {index}", facts.index)));
     }
     totals.push(&facts);
     Ok(())

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::disk::{Disk, Node, Real};
 use crate::files::FileError;
+use crate::part::Places;
 use crate::read::{LineReader, lines};
 use crate::record::{Damage, Line, Spans};
 use crate::totals::{Facts, Totalling};
@@ -19,8 +21,10 @@ pub struct Found {
     pub journal_bytes: u64,
     /// Whole lines of the telemetry, in bytes.
     pub telemetry_bytes: u64,
-    /// Bytes behind the last whole record: a line that was being written when the process died.
+    /// Bytes behind the last whole record: what was being written when the process died or the power went.
     pub torn_bytes: u64,
+    /// Which trials the lines are of.
+    pub places: Places,
 }
 
 /// Why a run directory cannot be gone on with.
@@ -59,84 +63,143 @@ pub struct Mismatch(pub String);
 pub fn scan(
     paths: &RunPaths,
     run_id: RunId,
+    places: Places,
+    each: impl FnMut(&Facts) -> Result<(), Mismatch>,
+) -> Result<Found, StateError> {
+    scan_on(&Real, paths, (run_id, places), each)
+}
+
+/// The same on any disk.
+pub(super) fn scan_on(
+    disk: &dyn Disk,
+    paths: &RunPaths,
+    (run_id, places): (RunId, Places),
     mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
 ) -> Result<Found, StateError> {
-    let mut found = Found::default();
-    scan_records(paths, run_id, &mut found, &mut each)?;
-    scan_journal(paths, run_id, &mut found, &mut each)?;
-    if paths.telemetry().exists() {
-        found.telemetry_bytes = whole_lines(&paths.telemetry())?;
+    let mut found = Found { places, ..Found::default() };
+    let scan = Scan { disk, paths, run_id, cut_off: disk.exists(&paths.envelope_tmp()) };
+    let last = scan.records(&mut found, &mut each)?;
+    scan.journal((&mut found, last), &mut each)?;
+    if disk.exists(&paths.telemetry()) {
+        found.telemetry_bytes = whole_lines(disk, &paths.telemetry())?;
     }
     Ok(found)
 }
 
 type Each<'a> = &'a mut dyn FnMut(&Facts) -> Result<(), Mismatch>;
 
-fn scan_records(
-    paths: &RunPaths,
+struct Scan<'a> {
+    disk: &'a dyn Disk,
+    paths: &'a RunPaths,
     run_id: RunId,
-    found: &mut Found,
-    each: Each<'_>,
-) -> Result<(), StateError> {
-    let path = paths.records();
-    if !path.exists() {
-        return Ok(());
+    /// Whether the run did not end in order. Then what was appended after the last sync may be anything: sectors reach a disk
+    /// in any order, and what has no sector yet reads as zeros or as whatever was there before. All of it was finished
+    /// after the last trial that was acknowledged, for the next group is not begun before the last one is on the disk.
+    cut_off: bool,
+}
+
+impl Scan<'_> {
+    fn open(&self, path: &camino::Utf8Path) -> Result<LineReader<Box<dyn std::io::Read + Send>>, FileError> {
+        self.disk.read(path).map(LineReader::new).map_err(FileError::new("open", path))
     }
-    let mut reader = LineReader::open(&path)?;
-    let mut spans = Spans::default();
-    loop {
-        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-        if block.is_empty() {
+
+    /// Gives the index of the last record.
+    fn records(&self, found: &mut Found, each: Each<'_>) -> Result<Option<u64>, StateError> {
+        let path = self.paths.records();
+        let length = match self.disk.look(&path) {
+            Ok(Node::File(length)) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(FileError::new("read", &path)(error).into()),
+            // A link would be followed when it is cut.
+            Ok(Node::Dir | Node::Other) => {
+                let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file");
+                return Err(FileError::new("read", &path)(error).into());
+            }
+        };
+        let mut reader = self.open(&path)?;
+        let mut spans = Spans::default();
+        let mut last = None;
+        loop {
+            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+            let mut good = 0;
+            let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
+            for line in lines(&block[..whole]) {
+                let number = found.totals.count() + 1;
+                let facts = match check(line, &mut spans, self.run_id, "records.jsonl", number) {
+                    Err(error) if self.cut_off && is_torn(line, &error) => break,
+                    facts => facts?,
+                };
+                if !found.places.fits(number - 1, facts.index, last) {
+                    return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
+                }
+                last = Some(facts.index);
+                each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
+                found.totals.push(&facts);
+                good += line.len() + 1;
+            }
+            found.totals.bytes(&block[..good]);
+            if good == 0 || good < whole {
+                found.torn_bytes = length - found.totals.byte_count();
+                return Ok(last);
+            }
+        }
+    }
+
+    fn journal(&self, (found, last): (&mut Found, Option<u64>), each: Each<'_>) -> Result<(), StateError> {
+        let path = self.paths.journal();
+        if !self.disk.exists(&path) {
             return Ok(());
         }
-        let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
-        found.torn_bytes = (block.len() - whole) as u64;
-        for line in lines(&block[..whole]) {
-            let number = found.totals.count() + 1;
-            let facts = check(line, &mut spans, run_id, "records.jsonl", number)?;
-            if facts.index != number - 1 {
-                return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
+        let mut reader = self.open(&path)?;
+        let mut spans = Spans::default();
+        let mut number = 0;
+        loop {
+            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+            let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
+            if whole == 0 {
+                return Ok(());
             }
-            each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
-            found.totals.push(&facts);
+            for line in lines(&block[..whole]) {
+                number += 1;
+                let length = line.len() as u64 + 1;
+                let offset = found.journal_bytes;
+                found.journal_bytes += length;
+                let facts = match check(line, &mut spans, self.run_id, "journal", number) {
+                    // Each line of a journal stands for itself: those behind it may be whole.
+                    Err(error) if is_torn(line, &error) => {
+                        found.torn_bytes += length;
+                        continue;
+                    }
+                    facts => facts?,
+                };
+                // A line whose turn came before the journal was emptied is in the records already.
+                if last.is_some_and(|last| facts.index <= last) || found.waiting.contains_key(&facts.index) {
+                    continue;
+                }
+                if !matches!(found.places, Places::Rising) && found.places.of(facts.index).is_none() {
+                    let what = format!("index {} is of another shard", facts.index);
+                    return Err(foreign("journal", number, what));
+                }
+                each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
+                found.waiting.insert(facts.index, (offset, length as u32));
+            }
         }
-        found.totals.bytes(&block[..whole]);
     }
 }
 
-fn scan_journal(
-    paths: &RunPaths,
-    run_id: RunId,
-    found: &mut Found,
-    each: Each<'_>,
-) -> Result<(), StateError> {
-    let path = paths.journal();
-    if !path.exists() {
-        return Ok(());
+/// Whether a line that is no record is one because its sectors did not all reach the disk. What is a record in form and
+/// does not match its own digest was touched by somebody, unless it holds what no writer of records leaves in a line.
+fn is_torn(line: &[u8], error: &StateError) -> bool {
+    match error {
+        StateError::Damaged { .. } => true,
+        StateError::Foreign { .. } => is_noise(line),
+        StateError::File(_) => false,
     }
-    let mut reader = LineReader::open(&path)?;
-    let mut spans = Spans::default();
-    let mut number = 0;
-    loop {
-        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-        let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
-        if whole == 0 {
-            return Ok(());
-        }
-        for line in lines(&block[..whole]) {
-            number += 1;
-            let length = line.len() as u64 + 1;
-            let offset = found.journal_bytes;
-            found.journal_bytes += length;
-            let facts = check(line, &mut spans, run_id, "journal", number)?;
-            // A line whose turn came before the journal was emptied is in the records already.
-            if facts.index < found.totals.count() || found.waiting.contains_key(&facts.index) {
-                continue;
-            }
-            each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
-            found.waiting.insert(facts.index, (offset, length as u32));
-        }
-    }
+}
+
+/// Whether a line holds bytes that canonical JSON never has: control characters, or what is not UTF-8.
+pub fn is_noise(line: &[u8]) -> bool {
+    line.iter().any(|byte| *byte < 0x20) || std::str::from_utf8(line).is_err()
 }
 
 fn check(
@@ -163,8 +226,8 @@ fn foreign(file: &str, line: u64, what: String) -> StateError {
     StateError::Foreign { file: file.to_owned(), line, what }
 }
 
-fn whole_lines(path: &camino::Utf8Path) -> Result<u64, FileError> {
-    let mut reader = LineReader::open(path)?;
+fn whole_lines(disk: &dyn Disk, path: &camino::Utf8Path) -> Result<u64, FileError> {
+    let mut reader = LineReader::new(disk.read(path).map_err(FileError::new("open", path))?);
     let mut bytes = 0;
     loop {
         let block = reader.next_lines().map_err(FileError::new("read", path))?;

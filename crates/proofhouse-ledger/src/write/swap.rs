@@ -1,11 +1,14 @@
 //! Replacing one run by another: the old one stays until the new one is whole.
 
-use std::fs;
+use std::io::Read as _;
 
 use camino::Utf8Path;
 
 use crate::RunPaths;
-use crate::files::{self, FileError, NAMES};
+use crate::disk::{Disk, Node, Real};
+use crate::envelope::ExitStatus;
+use crate::files::{FileError, MAX_FACTS_BYTES, NAMES};
+use crate::read::lines;
 
 /// Why a directory cannot be replaced.
 #[derive(Debug, thiserror::Error)]
@@ -22,21 +25,29 @@ pub enum SwapError {
 /// (written before anything else), and records that look like ours. One that was killed before its first file was
 /// whole holds drafts only.
 pub fn is_run_dir(dir: &Utf8Path) -> bool {
-    let Ok(names) = files::sorted_dir(dir) else { return false };
+    is_run_dir_on(&Real, dir)
+}
+
+/// The same on any disk.
+pub fn is_run_dir_on(disk: &dyn Disk, dir: &Utf8Path) -> bool {
+    let Ok(names) = disk.sorted(dir) else { return false };
     let draft = |name: &str| name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
-    let regular = |name: &str| fs::symlink_metadata(dir.join(name)).is_ok_and(|meta| meta.is_file());
+    let regular = |name: &str| matches!(disk.look(&dir.join(name)), Ok(Node::File(_)));
     let known = names.iter().all(|name| (NAMES.contains(&name.as_str()) || draft(name)) && regular(name));
     let begun =
         names.iter().any(|name| name == "config.resolved.yaml") || names.iter().all(|name| draft(name));
-    known && !names.is_empty() && begun && looks_like_records(&dir.join("records.jsonl"))
+    known && !names.is_empty() && begun && looks_like_records(disk, dir)
 }
 
-/// Whether the first line is a record of any kind; one that is torn, or longer than a look, has its beginning only.
-fn looks_like_records(path: &Utf8Path) -> bool {
-    use std::io::Read as _;
+/// Whether the first line is a record of any kind; one that is torn, or longer than a look, has its beginning only. Where the
+/// power went before the first sync, it may be anything that is not text.
+fn looks_like_records(disk: &dyn Disk, dir: &Utf8Path) -> bool {
     const LOOK_BYTES: u64 = 1 << 20;
     let mut start = Vec::new();
-    match fs::File::open(path).map(|file| file.take(LOOK_BYTES).read_to_end(&mut start)) {
+    match disk.read(&RunPaths::new(dir).records()).map(|file| file.take(LOOK_BYTES).read_to_end(&mut start)) {
+        Ok(Ok(_)) if super::is_noise(lines(&start).next().unwrap_or_default()) => {
+            disk.exists(&RunPaths::new(dir).envelope_tmp())
+        }
         Ok(Ok(_)) => match memchr::memchr(b'\n', &start) {
             Some(end) => {
                 start.starts_with(b"{\"") && memchr::memmem::find(&start[..end], b"\"record_id\":").is_some()
@@ -50,64 +61,86 @@ fn looks_like_records(path: &Utf8Path) -> bool {
 
 /// Puts the finished next run, whose envelope is written as `.tmp`, in the place of `D`.
 pub fn swap_in(paths: &RunPaths) -> Result<(), SwapError> {
-    let (next, prev) = (paths.next(), paths.prev());
-    if paths.dir.exists() {
-        remove_own(&prev)?;
-        files::rename(&paths.dir, &prev.dir)?;
-    }
-    files::rename(&next.dir, &paths.dir)?;
-    adopt_sidecars(paths)?;
-    remove_own(&prev)
+    swap_in_on(&Real, paths)
 }
 
-/// The envelope comes last but one: as long as it has not moved, `finish_swap` finds that something is left to do.
-fn adopt_sidecars(paths: &RunPaths) -> Result<(), SwapError> {
+/// The same on any disk.
+pub(super) fn swap_in_on(disk: &dyn Disk, paths: &RunPaths) -> Result<(), SwapError> {
+    let (next, prev) = (paths.next(), paths.prev());
+    if disk.exists(&paths.dir) {
+        remove_own(disk, &prev)?;
+        disk.rename_synced(&paths.dir, &prev.dir)?;
+    }
+    disk.rename_synced(&next.dir, &paths.dir)?;
+    adopt_sidecars(disk, paths)?;
+    remove_own(disk, &prev)
+}
+
+/// The envelope comes last but one: as long as it has not moved, `finish_swap` finds that something is left to do. What was
+/// signed is the run that is gone.
+fn adopt_sidecars(disk: &dyn Disk, paths: &RunPaths) -> Result<(), SwapError> {
     let next = paths.next();
-    if next.telemetry().exists() {
-        files::rename(&next.telemetry(), &paths.telemetry())?;
+    if disk.exists(&next.telemetry()) {
+        disk.rename_synced(&next.telemetry(), &paths.telemetry())?;
     }
-    for stale in [next.journal(), next.envelope(), paths.journal(), paths.envelope_tmp()] {
-        files::remove_if_there(&stale)?;
+    let stale = [next.journal(), next.envelope(), paths.journal(), paths.envelope_tmp(), paths.attestation()];
+    for stale in stale {
+        disk.remove_if_there(&stale)?;
     }
-    if next.envelope_tmp().exists() {
-        files::rename(&next.envelope_tmp(), &paths.envelope())?;
+    if disk.exists(&next.envelope_tmp()) {
+        disk.rename_synced(&next.envelope_tmp(), &paths.envelope())?;
     }
     Ok(())
 }
 
 /// Removes a directory of ours, whatever is left of it, and its sidecars.
-fn remove_own(paths: &RunPaths) -> Result<(), SwapError> {
+fn remove_own(disk: &dyn Disk, paths: &RunPaths) -> Result<(), SwapError> {
     debug_assert!(paths.is_own());
-    if paths.dir.exists() {
-        fs::remove_dir_all(&paths.dir).map_err(FileError::new("remove", &paths.dir))?;
-    }
+    disk.remove_tree(&paths.dir)?;
     for sidecar in paths.sidecars() {
-        files::remove_if_there(&sidecar)?;
+        disk.remove_if_there(&sidecar)?;
     }
     Ok(())
 }
 
+/// Whether the envelope of the next run says that it is whole: only such a run takes the place of another. One that has only
+/// begun has an envelope before it has a directory, as one has that was moved into its place already.
+fn is_sealed(disk: &dyn Disk, paths: &RunPaths) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Ended {
+        exit_status: ExitStatus,
+    }
+    let bytes = disk.read_all(&paths.next().envelope_tmp(), MAX_FACTS_BYTES).unwrap_or_default();
+    serde_json::from_slice::<Ended>(&bytes).is_ok_and(|ended| ended.exit_status == ExitStatus::Normal)
+}
+
 /// Completes an exchange that was cut off half-way; true if there was one.
 pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
+    finish_swap_on(&Real, paths)
+}
+
+/// The same on any disk.
+pub(super) fn finish_swap_on(disk: &dyn Disk, paths: &RunPaths) -> Result<bool, SwapError> {
     let (next, prev) = (paths.next(), paths.prev());
-    let moved = !next.dir.exists() && next.envelope_tmp().exists() && paths.dir.exists();
-    if !prev.dir.exists() && !moved {
+    let (here, there) = (disk.exists(&paths.dir), disk.exists(&next.dir));
+    let moved = !there && here && is_sealed(disk, paths);
+    if !disk.exists(&prev.dir) && !moved {
         return Ok(false);
     }
-    if paths.dir.exists() {
-        if !next.dir.exists() {
-            adopt_sidecars(paths)?;
+    if here {
+        if moved {
+            adopt_sidecars(disk, paths)?;
         }
-        remove_own(&prev)?;
-    } else if next.manifest().exists() {
-        swap_in(paths)?;
+        remove_own(disk, &prev)?;
+    } else if disk.exists(&next.manifest()) {
+        swap_in_on(disk, paths)?;
     } else {
-        files::rename(&prev.dir, &paths.dir)?;
+        disk.rename_synced(&prev.dir, &paths.dir)?;
     }
     Ok(true)
 }
 
 /// Removes what is left of a next run that will not be gone on with.
 pub fn discard_next(paths: &RunPaths) -> Result<(), SwapError> {
-    remove_own(&paths.next())
+    remove_own(&Real, &paths.next())
 }

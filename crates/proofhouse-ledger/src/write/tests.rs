@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use proptest::prelude::*;
 
 use super::*;
+use crate::part::Places;
 use crate::record::{Head, Kind, Probe, Status, output_digest};
 use crate::spine::Spine;
 use crate::{Digest, Json, RecordId, RunId, RunPaths};
@@ -45,8 +46,19 @@ fn line(index: u64) -> Vec<u8> {
     };
     let mut out = Vec::new();
     let empty = Json::Object(crate::json::Object::new());
-    Probe { input: "in", output: &output, expected: &Json::Null, judge: &empty, response: None, tags: &[] }
-        .push(&mut out, &head);
+    Probe {
+        input: &Json::from("in"),
+        output: &output,
+        expected: &Json::Null,
+        judge: &empty,
+        advice: None,
+        calibration: None,
+        reasoning: None,
+        response: None,
+        tags: &[],
+        turns: None,
+    }
+    .push(&mut out, &head);
     out
 }
 
@@ -115,7 +127,7 @@ impl Dir {
 
 /// Finishes whatever `found` says is missing, in place, and gives the bytes.
 fn complete(paths: &RunPaths, count: u64) -> Vec<u8> {
-    let found = scan(paths, run_id(), |_| Ok(())).unwrap();
+    let found = scan(paths, run_id(), Places::Whole, |_| Ok(())).unwrap();
     let todo: Vec<u64> =
         (found.totals.count()..count).filter(|index| !found.waiting.contains_key(index)).collect();
     let writer = Writer::open(paths, found, Durability::Group).unwrap();
@@ -142,14 +154,17 @@ proptest! {
         let dir = Dir::new();
         let durability = if trial { Durability::Trial } else { Durability::Group };
         let writer = Writer::open(&dir.paths(), Found::default(), durability).unwrap();
+        // A trial has a line of its own and one for each of its requests: none, one or several.
+        let told = |index: u64| format!("{{\"index\":{index}}}\n").repeat(index as usize % 4);
         for index in &order {
-            writer.submit(*index, &line(*index), b"{}\n").unwrap();
+            writer.submit(*index, &line(*index), told(*index).as_bytes()).unwrap();
         }
         let (written, outcome) = writer.finish();
         outcome.unwrap();
         prop_assert_eq!(written.waiting, 0);
         prop_assert_eq!(std::fs::read(dir.paths().records()).unwrap(), whole(40));
-        prop_assert_eq!(std::fs::read(dir.paths().telemetry()).unwrap(), b"{}\n".repeat(40));
+        let all: String = order.iter().map(|index| told(*index)).collect();
+        prop_assert_eq!(std::fs::read_to_string(dir.paths().telemetry()).unwrap(), all);
     }
 
     /// The disk fails after any number of bytes; the ledger is a valid prefix and completes to the same bytes.
@@ -161,7 +176,7 @@ proptest! {
     ) {
         let logs = Faulty::logs(budget);
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::with_logs(logs.clone(), Found::default(), durability);
+        let writer = Writer::with_logs(logs.clone(), Found::default(), durability).unwrap();
         for index in &order {
             if writer.submit(*index, &line(*index), b"").is_err() {
                 break;
@@ -204,11 +219,11 @@ fn damage_in_the_middle_is_no_interruption() {
     let at = line(0).len() + 30;
     records[at] ^= 1;
     std::fs::write(dir.paths().records(), &records).unwrap();
-    let error = scan(&dir.paths(), run_id(), |_| Ok(())).err().expect("damage").to_string();
+    let error = scan(&dir.paths(), run_id(), Places::Whole, |_| Ok(())).err().expect("damage").to_string();
     assert!(error.contains("line 2"), "{error}");
     std::fs::write(dir.paths().records(), whole(5)).unwrap();
     let other = RunId::of_identity(b"other");
-    let error = scan(&dir.paths(), other, |_| Ok(())).err().expect("foreign").to_string();
+    let error = scan(&dir.paths(), other, Places::Whole, |_| Ok(())).err().expect("foreign").to_string();
     assert!(error.contains("belongs to run"), "{error}");
 }
 
@@ -266,7 +281,7 @@ fn an_exchange_cut_off_at_any_step_is_completed() {
         std::fs::write(next.records(), "new").unwrap();
         std::fs::write(next.manifest(), "{}").unwrap();
         std::fs::write(next.telemetry(), "new").unwrap();
-        std::fs::write(next.envelope_tmp(), "new").unwrap();
+        std::fs::write(next.envelope_tmp(), SEALED).unwrap();
         if step >= 1 {
             std::fs::rename(&paths.dir, paths.prev().dir).unwrap();
         }
@@ -287,7 +302,22 @@ fn an_exchange_cut_off_at_any_step_is_completed() {
         let expected = if step >= 1 { "new" } else { "old" };
         assert_eq!(std::fs::read_to_string(paths.records()).unwrap(), expected, "step {step}");
         assert_eq!(std::fs::read_to_string(paths.telemetry()).unwrap(), expected, "step {step}");
-        assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), expected, "step {step}");
+        let envelope = if step >= 1 { SEALED } else { "old" };
+        assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), envelope, "step {step}");
         assert!(!paths.prev().dir.exists());
     }
+}
+
+const SEALED: &str = "{\"exit_status\":\"normal\"}";
+
+/// Killed between its first envelope and its directory, a run that was to replace another one has not replaced it.
+#[test]
+fn a_replacement_that_has_only_begun_leaves_the_older_envelope_alone() {
+    let dir = Dir::new();
+    let paths = dir.paths();
+    std::fs::write(paths.records(), "old").unwrap();
+    std::fs::write(paths.envelope(), "old").unwrap();
+    std::fs::write(paths.next().envelope_tmp(), "{\"exit_status\":\"in_progress\"}").unwrap();
+    assert!(!finish_swap(&paths).unwrap());
+    assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), "old");
 }

@@ -5,11 +5,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::log::{FileLog, Log};
-use super::sequence::{Batch, Sequence};
+use super::log::Log;
+use super::sequence::{Batch, Entry, Sequence};
 use super::state::Found;
 use crate::RunPaths;
-use crate::files::{self, FileError};
+use crate::disk::Real;
+use crate::files::FileError;
 use crate::totals::{Totalling, Totals};
 
 /// How soon a finished trial is on the disk.
@@ -34,6 +35,9 @@ pub enum WriteError {
     /// A file could not be opened or made.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The machine gives this process no further thread.
+    #[error("cannot start the thread that writes the records")]
+    Thread(#[source] io::Error),
     /// The disk refused: full, broken, or gone.
     #[error("cannot write the records of `{dir}`; what was finished before is kept")]
     Disk {
@@ -91,29 +95,33 @@ pub struct Writer {
 impl Writer {
     /// Opens the files of a run for appending behind what `found` says is there.
     pub fn open(paths: &RunPaths, found: Found, durability: Durability) -> Result<Self, WriteError> {
-        let records = FileLog::open(&paths.records(), found.totals.byte_count())?;
-        let journal = FileLog::open(&paths.journal(), found.journal_bytes)?;
-        let telemetry = FileLog::open(&paths.telemetry(), found.telemetry_bytes)?;
-        files::sync_dir(&paths.dir)?;
-        files::sync_dir(paths.parent())?;
-        let sequence = Sequence::new(records, journal, telemetry, found);
-        Ok(Self::start(sequence, durability, paths.dir.to_string()))
+        let sequence = Sequence::open(&Real, paths, found)?;
+        Self::start(sequence, durability, paths.dir.to_string())
     }
 
     /// Starts on any storage: the seam for tests with a disk that fails.
-    pub fn with_logs<L: Log + 'static>(logs: [L; 3], found: Found, durability: Durability) -> Self {
+    #[cfg(test)]
+    pub(super) fn with_logs<L: Log + 'static>(
+        logs: [L; 3],
+        found: Found,
+        durability: Durability,
+    ) -> Result<Self, WriteError> {
         let [records, journal, telemetry] = logs;
         Self::start(Sequence::new(records, journal, telemetry, found), durability, "memory".to_owned())
     }
 
-    fn start<L: Log + 'static>(sequence: Sequence<L>, durability: Durability, dir: String) -> Self {
+    fn start<L: Log + 'static>(
+        sequence: Sequence<L>,
+        durability: Durability,
+        dir: String,
+    ) -> Result<Self, WriteError> {
         let shared = Arc::new(Shared::default());
         let inner = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("writer".to_owned())
             .spawn(move || work(&inner, sequence, durability))
-            .expect("a process that can run trials can start one thread");
-        Self { shared, thread, dir }
+            .map_err(WriteError::Thread)?;
+        Ok(Self { shared, thread, dir })
     }
 
     /// Hands over a finished record (its line ends with a newline) and its telemetry. Waits while too much is under way.
@@ -125,12 +133,11 @@ impl Writer {
         if queue.failed {
             return Err(Stopped);
         }
-        let before = queue.batch.bytes.len();
-        let from = before;
+        let (before, told) = (queue.batch.bytes.len(), queue.batch.telemetry.len());
         queue.batch.bytes.extend_from_slice(line);
         let to = queue.batch.bytes.len();
         queue.batch.telemetry.extend_from_slice(telemetry);
-        queue.batch.entries.push((index, from..to));
+        queue.batch.entries.push(Entry { index, line: before..to, telemetry: told..told + telemetry.len() });
         let wake = before == 0 || (before < FULL_BYTES && to >= FULL_BYTES);
         drop(queue);
         if wake {
@@ -192,15 +199,13 @@ fn next_batch(shared: &Shared, batch: &mut Batch, durability: Durability) -> boo
 }
 
 fn one_by_one<L: Log>(sequence: &mut Sequence<L>, batch: &Batch) -> io::Result<()> {
-    let mut telemetry = batch.telemetry.as_slice();
-    for (index, range) in &batch.entries {
-        let end = memchr::memchr(b'\n', telemetry).map_or(telemetry.len(), |end| end + 1);
+    for Entry { index, line, telemetry } in &batch.entries {
+        let entry = Entry { index: *index, line: 0..line.len(), telemetry: 0..telemetry.len() };
         let mut single = Batch {
-            bytes: batch.bytes[range.clone()].to_vec(),
-            entries: vec![(*index, 0..range.len())],
-            telemetry: telemetry[..end].to_vec(),
+            bytes: batch.bytes[line.clone()].to_vec(),
+            entries: vec![entry],
+            telemetry: batch.telemetry[telemetry.clone()].to_vec(),
         };
-        telemetry = &telemetry[end..];
         sequence.commit(&mut single)?;
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::payload::{Failure, Payload, User};
 use super::report::{Ending, Message};
 use super::watch::{self, Watch};
 use super::wire::{Job, limits_from_wire};
-use super::{At, Step, carry, channel, files, reap, root, sys};
+use super::{At, Step, carry, channel, doors, files, reap, root, sys};
 use crate::guards::Guards;
 use crate::spec::Limits;
 
@@ -74,6 +74,7 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
         }
         false => None,
     };
+    let doors = doors::open(&job.doors)?;
     let proc = if job.strong {
         let owner = user.map_or(rustix::process::geteuid().as_raw(), |user| user.id);
         root::build(&job, &limits, owner)?
@@ -90,6 +91,11 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     }
     fill_work(&job, &work, &sources, user)?;
     drop(sources);
+    if !doors.is_empty() {
+        let sockets: Vec<_> = doors.iter().map(AsFd::as_fd).collect();
+        channel::send(&control, &Message::Opened.encode(), &sockets).at("hand out the doors")?;
+    }
+    drop(doors);
     let others = if own_pids || user.is_some() { 0 } else { processes_of_this_user() };
     let failures = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at("make a pipe")?;
     let payload = Payload {

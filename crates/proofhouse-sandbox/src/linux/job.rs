@@ -3,6 +3,7 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use super::doors::to_wire;
 use super::root::WORK;
 use super::seccomp::Rules;
 use super::wire::{Job, JobFile, limits_to_wire};
@@ -26,6 +27,7 @@ pub(crate) fn rules(spec: &Spec, tier: Tier, cgroup: bool) -> Rules {
         program: spec.calls == Calls::Program,
         exec: spec.exec,
         zygote: spec.zygote && spec.calls == Calls::Program,
+        agent: spec.network == Network::Own && spec.calls == Calls::Compiler,
     }
 }
 
@@ -77,7 +79,8 @@ pub(crate) fn job(
         cwd: spec.cwd.clone().into_bytes(),
         proc: spec.proc == Proc::Own,
         exec: spec.exec,
-        network: spec.network == Network::Host,
+        network: spec.network != Network::None,
+        doors: spec.doors.iter().map(|door| to_wire(*door)).collect(),
         limits: limits_to_wire(&spec.limits),
         filters,
         collect: spec.collect.iter().map(|each| (each.path.clone().into_bytes(), each.max_bytes)).collect(),

@@ -16,7 +16,7 @@ use super::supervise::{Ends, Watched};
 use super::{At, Step, channel};
 use crate::guards::Guards;
 use crate::outcome::{Infra, Outcome};
-use crate::sandbox::{Cancel, Helper};
+use crate::sandbox::{Around, Helper};
 use crate::scratch::Scratch;
 use crate::spec::{Network, Source, Spec, Stdin, Work};
 use crate::tier::Tier;
@@ -104,15 +104,9 @@ impl Launcher {
     }
 
     /// Runs one box from start to end.
-    pub(crate) fn run(
-        &self,
-        spec: &Spec,
-        tier: Tier,
-        end: Option<OwnedFd>,
-        cancel: Option<&Cancel>,
-    ) -> Outcome {
-        match self.start(spec, tier, end) {
-            Ok(watched) => watched.watch(spec, tier, cancel),
+    pub(crate) fn run(&self, spec: &Spec, tier: Tier, around: Around<'_>) -> Outcome {
+        match self.start(spec, tier, around.end) {
+            Ok(watched) => watched.watch(spec, tier, around.cancel, around.opened),
             Err(step) => Outcome::failed(tier, spec, Infra::Setup { step: step.step, errno: step.errno }),
         }
     }

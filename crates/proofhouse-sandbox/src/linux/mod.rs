@@ -9,6 +9,7 @@ mod carry;
 pub(crate) mod cgroup;
 mod channel;
 mod cpu;
+mod doors;
 mod files;
 mod guard;
 pub(crate) mod helper;

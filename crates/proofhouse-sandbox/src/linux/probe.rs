@@ -11,6 +11,7 @@ use super::cgroup::Groups;
 use super::{Launcher, landlock, sys};
 use crate::outcome::{Infra, Outcome, Status};
 use crate::probe::{COMPARE, Failure, GROUP_CLOCK, Mechanism, Memory, Probe, TASK_CLOCK};
+use crate::sandbox::Around;
 use crate::spec::Spec;
 use crate::tier::Tier;
 
@@ -60,7 +61,7 @@ pub(crate) fn probe(launcher: &mut Launcher, want_cgroup: bool) -> Probe {
 
 /// Spawns a box of this tier and lets its payload look around.
 fn held(launcher: &Launcher, tier: Tier, mechanisms: &[Mechanism]) -> Result<(), Failure> {
-    let outcome = launcher.run(&Spec::builtin(&["probe", tier.word()]), tier, None, None);
+    let outcome = launcher.run(&Spec::builtin(&["probe", tier.word()]), tier, Around::default());
     let (step, errno) = match outcome.status {
         Status::Ok if outcome.stdout.head == b"held\n" => return Ok(()),
         Status::InfraError(Infra::Setup { step, errno } | Infra::Exec { program: step, errno }) => {
@@ -128,7 +129,7 @@ fn fix(tier: Tier, step: &str, errno: i32, mechanisms: &[Mechanism]) -> String {
 fn mechanisms(launcher: &Launcher) -> Vec<Mechanism> {
     let mut spec = Spec::builtin(&["probe", "mechanisms"]);
     spec.without = crate::guards::Guards::USER.and(crate::guards::Guards::PRIVILEGES);
-    let outcome = launcher.run(&spec, Tier::Limited, None, None);
+    let outcome = launcher.run(&spec, Tier::Limited, Around::default());
     let row = |line: &str| {
         let (name, errno) = line.rsplit_once(' ')?;
         let result = match errno.parse().ok()? {

@@ -8,6 +8,8 @@ use super::wire::{Reader, bytes, number};
 pub(crate) enum Message {
     /// From the helper, with the pidfd of init.
     Started,
+    /// From init, with the sockets of the doors.
+    Opened,
     /// From helper or init: nothing ran. `exec` when only the program itself could not be started.
     Failed { step: Step, exec: bool },
     /// From init, when everything else in the box is gone.
@@ -45,6 +47,7 @@ impl Message {
         let mut out = Vec::new();
         match self {
             Message::Started => out.push(0),
+            Message::Opened => out.push(3),
             Message::Failed { step, exec } => {
                 out.push(1);
                 out.push(u8::from(*exec));
@@ -85,6 +88,7 @@ impl Message {
                 Some(Message::Failed { step: Step { step, errno: reader.number()? as i32 }, exec })
             }
             2 => decode_ending(&mut reader).map(Message::Ended),
+            3 => Some(Message::Opened),
             _ => None,
         }
     }
@@ -128,7 +132,7 @@ mod tests {
             collected: vec![(0, 5), (3, 0)],
         };
         let failed = Message::Failed { step: Step { step: "mount".into(), errno: 13 }, exec: false };
-        for message in [Message::Started, failed, Message::Ended(ending)] {
+        for message in [Message::Started, Message::Opened, failed, Message::Ended(ending)] {
             assert_eq!(Message::decode(&message.encode()), Some(message));
         }
         assert_eq!(Message::decode(&[2, 1, 0]), None);

@@ -54,7 +54,7 @@ const LAST_WAIT_US: u64 = 2_000_000;
 const DRAIN_US: u64 = 100_000;
 
 /// What has come from the box so far.
-struct Heard {
+struct Heard<'a> {
     stdout: Capture,
     stderr: Capture,
     open: [bool; 2],
@@ -62,11 +62,21 @@ struct Heard {
     last: Option<(Message, Vec<OwnedFd>)>,
     cancelled: bool,
     asked: bool,
+    opened: Option<Opened<'a>>,
 }
+
+/// Who takes the sockets of a box's doors.
+type Opened<'a> = &'a mut dyn FnMut(Vec<OwnedFd>);
 
 impl Watched {
     /// Waits for the end and makes the outcome.
-    pub(crate) fn watch(self, spec: &Spec, tier: Tier, cancel: Option<&Cancel>) -> Outcome {
+    pub(crate) fn watch(
+        self,
+        spec: &Spec,
+        tier: Tier,
+        cancel: Option<&Cancel>,
+        opened: Option<Opened<'_>>,
+    ) -> Outcome {
         let cap =
             if spec.without.has(crate::guards::Guards::OUTPUT) { u64::MAX } else { spec.limits.output_bytes };
         let mut heard = Heard {
@@ -77,6 +87,7 @@ impl Watched {
             last: None,
             cancelled: false,
             asked: false,
+            opened,
         };
         self.listen(spec, cancel, &mut heard);
         self.drain(&mut heard);
@@ -85,7 +96,7 @@ impl Watched {
         outcome
     }
 
-    fn listen(&self, spec: &Spec, cancel: Option<&Cancel>, heard: &mut Heard) {
+    fn listen(&self, spec: &Spec, cancel: Option<&Cancel>, heard: &mut Heard<'_>) {
         let mut deadline =
             now_us().saturating_add(spec.limits.wall_ms.saturating_mul(1000)).saturating_add(GRACE_US);
         let mut killed = false;
@@ -140,7 +151,7 @@ impl Watched {
         [stdout, stderr, control, seen.next().unwrap_or(false)]
     }
 
-    fn read_output(&self, ready: [bool; 4], heard: &mut Heard) {
+    fn read_output(&self, ready: [bool; 4], heard: &mut Heard<'_>) {
         if ready[0] {
             heard.open[0] = read_some(&self.ends.stdout, &mut heard.stdout) != Read::End;
         }
@@ -150,11 +161,17 @@ impl Watched {
     }
 
     /// Takes one message; `true` when there will be no more.
-    fn hear(&self, heard: &mut Heard) -> bool {
+    fn hear(&self, heard: &mut Heard<'_>) -> bool {
         let Ok(Some((bytes, fds))) = channel::receive(&self.ends.control) else { return true };
         match Message::decode(&bytes) {
             Some(Message::Started) => {
                 heard.pidfd = fds.into_iter().next();
+                false
+            }
+            Some(Message::Opened) => {
+                if let Some(take) = heard.opened.take() {
+                    take(fds);
+                }
                 false
             }
             Some(message) => {
@@ -166,7 +183,7 @@ impl Watched {
     }
 
     /// Reads what is left in the pipes. Where every writer is known to be gone this meets the end at once.
-    fn drain(&self, heard: &mut Heard) {
+    fn drain(&self, heard: &mut Heard<'_>) {
         let deadline = now_us() + DRAIN_US;
         while heard.open.contains(&true) && now_us() < deadline {
             let ready = self.ready(deadline.saturating_sub(now_us()), None, heard.open);
@@ -174,7 +191,7 @@ impl Watched {
         }
     }
 
-    fn conclude(&self, spec: &Spec, tier: Tier, heard: Heard) -> Outcome {
+    fn conclude(&self, spec: &Spec, tier: Tier, heard: Heard<'_>) -> Outcome {
         let over = heard.stdout.truncated() || heard.stderr.truncated();
         let mut outcome = Outcome::failed(tier, spec, Infra::NoReport);
         outcome.stdout = heard.stdout.finish();
@@ -193,8 +210,10 @@ impl Watched {
                 outcome.status = Status::InfraError(Infra::Setup { step: step.step, errno: step.errno });
             }
             // The kernel may choose the box's own init, which then says nothing any more.
-            Some((Message::Started, _)) | None if oom => outcome.status = Status::MemoryLimit,
-            Some((Message::Started, _)) | None => {}
+            Some((Message::Started | Message::Opened, _)) | None if oom => {
+                outcome.status = Status::MemoryLimit;
+            }
+            Some((Message::Started | Message::Opened, _)) | None => {}
         }
         outcome
     }

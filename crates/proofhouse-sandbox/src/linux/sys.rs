@@ -378,3 +378,18 @@ pub(crate) fn ask_for_short_slices() {
         }
     }
 }
+
+/// Brings the loopback of this network namespace up.
+pub(crate) fn bring_loopback_up() -> io::Result<()> {
+    let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::DGRAM, None)?;
+    // SAFETY: `ifreq` is plain integers and bytes, for which all zeroes is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    request.ifr_name[0] = b'l' as libc::c_char;
+    request.ifr_name[1] = b'o' as libc::c_char;
+    request.ifr_ifru.ifru_flags = libc::IFF_UP as libc::c_short;
+    // SAFETY: the request outlives the call, and its name ends with a zero.
+    match unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

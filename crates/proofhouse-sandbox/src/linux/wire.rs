@@ -28,7 +28,10 @@ pub(crate) struct Job {
     pub(crate) proc: bool,
     /// Programs may be started after the first.
     pub(crate) exec: bool,
+    /// Landlock leaves TCP alone.
     pub(crate) network: bool,
+    /// Ports of the box's own loopback, see `doors.rs`.
+    pub(crate) doors: Vec<u64>,
     pub(crate) limits: Vec<u64>,
     pub(crate) filters: Vec<Vec<u64>>,
     /// Relative path and size cap.
@@ -104,6 +107,7 @@ impl Job {
             bytes(out, file.bytes.as_deref().unwrap_or_default());
         });
         bytes(&mut out, &self.cwd);
+        list(&mut out, &self.doors, |out, value| number(out, *value));
         list(&mut out, &self.limits, |out, value| number(out, *value));
         list(&mut out, &self.filters, |out, filter| list(out, filter, |out, value| number(out, *value)));
         list(&mut out, &self.collect, |out, (path, max)| {
@@ -131,6 +135,7 @@ impl Job {
             work: reader.bytes()?,
             files: reader.list(Reader::file)?,
             cwd: reader.bytes()?,
+            doors: reader.list(Reader::number)?,
             limits: reader.list(Reader::number)?,
             filters: reader.list(|reader| reader.list(Reader::number))?,
             collect: reader.list(|reader| Some((reader.bytes()?, reader.number()?)))?,
@@ -202,6 +207,7 @@ mod tests {
             argv: vec![b"a".to_vec(), Vec::new()],
             binds: vec![(b"/x".to_vec(), b"/y".to_vec())],
             files: vec![JobFile { path: b"p".to_vec(), executable: true, bytes: None }],
+            doors: vec![8080],
             limits: limits_to_wire(&Limits::default()),
             filters: vec![vec![1, u64::MAX]],
             collect: vec![(b"out".to_vec(), 7)],

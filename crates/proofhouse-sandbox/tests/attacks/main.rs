@@ -5,6 +5,7 @@
 mod calls;
 mod degraded;
 mod diagnostics;
+mod doors;
 mod honest;
 mod lab;
 mod limits;

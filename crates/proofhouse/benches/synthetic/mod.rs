@@ -69,6 +69,17 @@ pub(crate) fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64, voice: &
     };
     let tags = ["arithmetic".to_owned(), "addition".to_owned()];
     let judge = Json::Object(judge);
-    Probe { input: &input, output: &output, expected: &expected, judge: &judge, response: None, tags: &tags }
-        .push(out, &head);
+    Probe {
+        input: &Json::from(input.as_str()),
+        output: &output,
+        expected: &expected,
+        judge: &judge,
+        advice: None,
+        calibration: None,
+        reasoning: None,
+        response: None,
+        tags: &tags,
+        turns: None,
+    }
+    .push(out, &head);
 }

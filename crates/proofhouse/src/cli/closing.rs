@@ -5,14 +5,34 @@ use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
+use crate::family::target::{Answers, MAX_CACHE_BYTES, Used};
 use crate::kinds;
 use crate::spine::present::{self, ReportError};
 use crate::spine::run::Executed;
+use crate::text::numbers::{count, plural};
 
 /// Says what a whole run came to.
 pub(super) fn found(terminal: &Terminal, paths: &RunPaths) -> Result<(), ReportError> {
     terminal.show(&present::terminal(paths, kinds::own_presentation, terminal.look())?);
     Ok(())
+}
+
+/// Says what the answer cache did, and keeps it within its size.
+pub(super) fn cache(answers: &Answers) -> String {
+    let Used { hits, asked, pruned, bytes } = answers.close(MAX_CACHE_BYTES);
+    let megabytes = bytes as f64 / 1e6;
+    let mut line = format!(
+        "cache:  {} came from `{}` ({megabytes:.1} MB)",
+        match hits + asked {
+            0 => "no answer".to_owned(),
+            all => format!("{} of {}", count(hits), plural(all, "answer", "answers")),
+        },
+        answers.dir()
+    );
+    if pruned > 0 {
+        line.push_str(&format!("; the oldest {} were taken out", count(pruned)));
+    }
+    line
 }
 
 /// Says where a whole run is, and what fits next.

@@ -15,7 +15,7 @@ use crate::kinds::code::{
     self, Clippy, CodeFlags, Content, LanguageName, Problem, ProblemError, ProblemFile,
 };
 
-/// Judge completions without a suite: language, format and crates are told from the problem file.
+/// Judge completions without a suite: language, format and crates are detected from the problem file.
 ///
 /// Every file of samples becomes a slot with the file's name. The run is a run like any other: it can be resumed,
 /// verified, compared and exported. `--write-suite` writes the suite that it is.
@@ -55,7 +55,7 @@ pub(super) struct Code {
     #[arg(long, conflicts_with = "crates")]
     no_crates: bool,
 
-    /// Write the suite to this file, which must not be there yet, and run it from there; problems and samples have to lie in
+    /// Write the suite to this file, which must not exist yet, and run it from there; problems and samples have to lie in
     /// its folder or below.
     #[arg(long, value_name = "FILE")]
     write_suite: Option<Utf8PathBuf>,
@@ -127,7 +127,7 @@ impl Code {
                     return Err(Failure::say(Exit::Refused, format!("`{suite}` is there already"))
                         .hint(format!("`proofhouse run {suite}` runs it")));
                 }
-                files::write_synced(&suite, text.as_bytes())?;
+                files::write_atomic(&suite, text.as_bytes())?;
                 terminal.say(&format!("suite: {suite}"));
                 run.suite = suite;
             }

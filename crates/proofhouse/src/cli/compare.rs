@@ -17,7 +17,7 @@ pub(super) struct Compare {
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<Utf8PathBuf>,
 
-    /// On which cases: all, which have to be the same in all runs, or those that all runs have.
+    /// Which cases to compare: all, which then have to be the same in all runs, or those that the runs have in common.
     #[arg(long, value_enum, default_value_t = On::All)]
     on: On,
 
@@ -51,7 +51,7 @@ impl Compare {
             .iter()
             .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
             .collect();
-        let mut report = compare::compare(&runs, self.on == On::Common)
+        let mut report = compare::compare(&runs, self.on == On::Common, kinds::measures)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;
         let (first, others) = runs.split_first().expect("at least two are required");
         let own = others

@@ -6,7 +6,7 @@ use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
 
@@ -37,7 +37,7 @@ pub(super) struct Diff {
     #[arg(long, value_name = "X", default_value_t = 0.03, requires = "fail_on_worse")]
     margin: f64,
 
-    /// Differences in this field are none: a JSON pointer into the record, such as /usage. May be repeated.
+    /// Ignore differences in this field, a JSON pointer into the record, such as /usage. May be repeated.
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
 
@@ -77,9 +77,12 @@ impl Diff {
             flips: self.fail_on_regressions,
         };
         let (a, b) = (paths(&self.a), paths(&self.b));
+        for paths in [&a, &b] {
+            refuse_unknown_versions(paths)?;
+        }
         let mut report =
             diff::compare(&a, &b, &options).map_err(|error| Failure::new(Exit::Usage, &error))?;
-        report.tell_own(kinds::own_changes(("A", &a), ("B", &b)));
+        report.tell_own(kinds::closing_changes(("A", &a), ("B", &b)));
         let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
         terminal.data(&match self.format {
             Format::Text => diff::render_text(&report, style),

@@ -3,6 +3,7 @@
 use std::io::IsTerminal as _;
 
 use camino::Utf8PathBuf;
+use proofhouse_ledger::part::{NoPart, Part};
 
 use crate::family::target::Environment;
 use crate::text::doc::terminal::WIDTH;
@@ -31,6 +32,44 @@ pub fn cache_folder() -> Option<Utf8PathBuf> {
 pub fn passed(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]
     std::env::var(name).ok()
+}
+
+/// Where a scheduler says which of several equal jobs this one is: index, count, and what the index starts from. An index whose
+/// count is given by nobody takes `PROOFHOUSE_SHARD_COUNT`.
+const SHARD_VARIABLES: [(&str, &str, Start); 5] = [
+    ("SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", Start::At("SLURM_ARRAY_TASK_MIN")),
+    ("JOB_COMPLETION_INDEX", SHARD_COUNT, Start::Zero),
+    ("CI_NODE_INDEX", "CI_NODE_TOTAL", Start::One),
+    ("CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", Start::Zero),
+    ("BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", Start::Zero),
+];
+/// `PROOFHOUSE_SHARD`: `I/N`, for whatever sets an index by other names; `PROOFHOUSE_SHARD_COUNT`: the N alone.
+const SHARD: &str = "PROOFHOUSE_SHARD";
+const SHARD_COUNT: &str = "PROOFHOUSE_SHARD_COUNT";
+
+#[derive(Debug, Clone, Copy)]
+enum Start {
+    Zero,
+    One,
+    At(&'static str),
+}
+
+/// Which of several equal jobs this one is, and the variable that says so; nothing where no scheduler set any.
+pub fn shard(look: &dyn Fn(&str) -> Option<String>) -> Option<(String, Result<Part, NoPart>)> {
+    if let Some(text) = look(SHARD) {
+        return Some((SHARD.to_owned(), text.parse()));
+    }
+    let number = |name: &str| look(name)?.trim().parse::<u32>().ok();
+    SHARD_VARIABLES.iter().find_map(|(index, count, start)| {
+        let start = match start {
+            Start::Zero => 0,
+            Start::One => 1,
+            Start::At(name) => number(name).unwrap_or(0),
+        };
+        let (index_of, count_of) = (number(index)?, number(count)?);
+        let part = index_of.checked_sub(start).ok_or(NoPart).and_then(|place| Part::new(place, count_of));
+        Some((format!("{index} with {count}"), part))
+    })
 }
 
 /// What targets may ask for: the keys, addresses and proxies that their settings name.

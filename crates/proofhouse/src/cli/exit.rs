@@ -26,7 +26,7 @@ pub enum Exit {
     /// The run is whole, but no trial could be assessed: the targets, their transport or the toolchain failed, not their
     /// answers. Or it cannot be told whether the gate holds: what was not assessed, or too few cases, would decide it.
     Infrastructure = 9,
-    /// The sandbox that was asked for cannot be had.
+    /// The sandbox that was asked for is not available.
     SandboxRefused = 10,
     /// The run directory is taken: by another process, by another run, or by something that is not a run.
     Refused = 11,
@@ -59,7 +59,7 @@ impl Exit {
             Exit::Infrastructure,
             "the run is whole, but no trial could be assessed, or it cannot be told whether the gate holds",
         ),
-        (Exit::SandboxRefused, "the sandbox that was asked for cannot be had"),
+        (Exit::SandboxRefused, "the sandbox that was asked for is not available"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),
         (Exit::CannotTell, "`diff --fail-on-worse` cannot tell whether a target is worse"),
     ];

@@ -7,7 +7,8 @@ use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
+use super::sound::refuse_unsound;
 use crate::kinds;
 use crate::spine::export::{self, ExportError, Format};
 
@@ -33,6 +34,8 @@ impl Export {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
+        refuse_unknown_versions(&paths)?;
+        refuse_unsound(&paths)?;
         let named = |format: &&'static Format| format.name == self.format;
         let format = kinds::exports().find(named).expect("the command line takes known formats only");
         let out = self.out.clone().unwrap_or_else(|| format.place(&paths));

@@ -3,7 +3,10 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::format;
+use proofhouse_ledger::write::LockError;
 
 use super::exit::Exit;
 use crate::spine::run::{Ending, ExecuteError, OpenError, RecoverError, SealError};
@@ -89,7 +92,8 @@ impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let exit = match &error {
             OpenError::Suite(_) => Exit::InvalidSuite,
-            OpenError::File(_) => Exit::Internal,
+            OpenError::File(_) | OpenError::Thread(_) | OpenError::Lock(LockError::File(_)) => Exit::Internal,
+            OpenError::Version { .. } => Exit::VerificationFailed,
             _ => Exit::Refused,
         };
         let hint = error.hint();
@@ -101,6 +105,7 @@ impl From<ExecuteError> for Failure {
     fn from(error: ExecuteError) -> Self {
         let exit = match &error {
             ExecuteError::Target(..) | ExecuteError::Judge(_) => Exit::Infrastructure,
+            ExecuteError::Stored(_) => Exit::Refused,
             ExecuteError::Crates(_) | ExecuteError::NoTargets => Exit::InvalidSuite,
             ExecuteError::Means(_) => Exit::Internal,
             ExecuteError::Runtime(_) | ExecuteError::Write(_) | ExecuteError::File(_) => Exit::Internal,
@@ -119,10 +124,20 @@ impl From<RecoverError> for Failure {
     fn from(error: RecoverError) -> Self {
         let exit = match &error {
             RecoverError::Lock(_) | RecoverError::NotARun(_) | RecoverError::Ended(_) => Exit::Refused,
+            RecoverError::Version(_) => Exit::VerificationFailed,
             _ => Exit::Internal,
         };
         Failure::new(exit, &error)
     }
+}
+
+/// Refuses a run of which a file is of a version that this program does not know.
+pub fn refuse_unknown_versions(paths: &RunPaths) -> Result<(), Failure> {
+    format::check_versions(paths).map_err(|error| {
+        let what = format!("`{}` is of a version that this program does not read: {error}", paths.dir);
+        Failure::say(Exit::VerificationFailed, what)
+            .hint("a newer version of proofhouse wrote it, and reads it")
+    })
 }
 
 /// Why a run ended before it was whole, in words.
@@ -131,6 +146,7 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Complete => "every planned trial has its record".to_owned(),
         Ending::Signal(signal) => format!("stopped by signal {signal}"),
         Ending::Budget(spent) => format!("the budget is used up: {spent:.4} US dollars are spent"),
+        Ending::Halted(why) => why.clone(),
         Ending::Deadline => "the run's deadline passed".to_owned(),
         Ending::TooManyTimeouts => "more trials timed out than `--max-timeouts` allows".to_owned(),
         Ending::Disk(error) => Failure::new(Exit::Incomplete, error).message,

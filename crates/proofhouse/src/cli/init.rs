@@ -65,7 +65,7 @@ impl Init {
             let path = self.dir.join(name);
             let parent = path.parent().unwrap_or(&self.dir);
             std::fs::create_dir_all(parent).map_err(FileError::new("create", parent))?;
-            files::write_synced(&path, content.as_bytes())?;
+            files::write_atomic(&path, content.as_bytes())?;
             terminal.data(&format!("{path}\n"))?;
         }
         terminal.say(&format!("next: proofhouse run {}", self.dir.join(templates[0].0)));

@@ -5,6 +5,7 @@ use clap::Args;
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
@@ -27,6 +28,8 @@ pub(super) struct List {
 enum Family {
     /// What turns an instruction into variants of it.
     Generators,
+    /// What puts planted text into another form.
+    Attacks,
     /// What decides whether an answer is right.
     Judges,
     /// What can be put to the test.
@@ -41,6 +44,7 @@ impl List {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let pages = match self.family {
             Family::Generators => GeneratorConfig::pages(),
+            Family::Attacks => AttackConfig::pages(),
             Family::Judges => JudgeConfig::pages(),
             Family::Targets => TargetConfig::pages(),
             Family::Exports => {

@@ -10,6 +10,7 @@ pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
 
+mod attest;
 mod check;
 mod closing;
 mod code;
@@ -23,9 +24,14 @@ mod export;
 mod failure;
 mod init;
 mod inputs;
+mod key;
 mod lanes;
+mod launch;
 mod list;
 mod man;
+mod mcp_proxy;
+mod mcp_shim;
+mod merge;
 mod plan;
 mod progress;
 mod recover;
@@ -34,6 +40,9 @@ mod report;
 mod run;
 mod schema;
 mod score;
+mod shard;
+mod sound;
+mod status;
 mod vary;
 mod verbose;
 mod verify;
@@ -53,7 +62,7 @@ pub struct Cli {
     #[arg(long, short, global = true)]
     quiet: bool,
 
-    /// Say what is done on standard error: decisions and requests; twice (`-vv`): each box and kept verdict too.
+    /// Tell on standard error what is being done: decisions and requests; twice (`-vv`): each sandbox and cached verdict too.
     #[arg(long, short, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
 
@@ -69,12 +78,16 @@ enum Command {
     Plan(plan::Plan),
     Run(run::Run),
     Code(code::Code),
+    Launch(launch::Launch),
+    Status(status::Status),
+    Merge(merge::Merge),
     Score(score::Score),
     Report(report::Report),
     Export(export::Export),
     Diff(diff::Diff),
     Compare(compare::Compare),
     Verify(verify::Verify),
+    Attest(attest::Attest),
     Recover(recover::Recover),
     List(list::List),
     Vary(vary::Vary),
@@ -82,6 +95,9 @@ enum Command {
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::ManPages),
+    McpProxy(mcp_proxy::McpProxy),
+    #[command(hide = true)]
+    McpShim(mcp_shim::McpShim),
 }
 
 /// Where a command's words go.
@@ -126,6 +142,12 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
+            // Words that people bring from other tools.
+            if error.kind() == clap::error::ErrorKind::InvalidSubcommand
+                && std::env::args().nth(1).as_deref() == Some("eval")
+            {
+                let _ = writeln!(io::stderr().lock(), "\nhint: that is `proofhouse run SUITE` here");
+            }
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
             return ExitCode::from(exit as u8);
         }
@@ -149,12 +171,16 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),
         Command::Code(command) => command.run(terminal),
+        Command::Launch(command) => command.run(terminal),
+        Command::Status(command) => command.run(terminal),
+        Command::Merge(command) => command.run(terminal),
         Command::Score(command) => command.run(terminal),
         Command::Report(command) => command.run(terminal),
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
+        Command::Attest(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),
         Command::List(command) => command.run(terminal),
         Command::Vary(command) => command.run(terminal),
@@ -162,6 +188,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Doctor(command) => command.run(terminal),
         Command::Completions(command) => command.run(terminal),
         Command::Man(command) => command.run(terminal),
+        Command::McpProxy(command) => command.run(terminal),
+        Command::McpShim(command) => command.run(),
     };
     match outcome {
         // `proofhouse list | head` has got what it wanted.

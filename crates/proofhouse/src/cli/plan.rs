@@ -12,7 +12,7 @@ use super::inputs::Inputs;
 use crate::kinds;
 use crate::spine::plan;
 use crate::spine::run::Job;
-use crate::stats::decisions::{all_pairs, gate_reach, visible as visible_difference};
+use crate::stats::decisions::{WANTED, all_pairs, gate_reach, visible as visible_difference};
 use crate::text::visible::one_line;
 
 /// Show what will run, and start nothing.
@@ -28,6 +28,21 @@ pub(super) struct Plan {
     /// the case's own.
     #[arg(long)]
     trials: bool,
+
+    /// A difference that matters to you, as a share: say how many cases it takes to see it, and warn where it cannot be seen.
+    #[arg(long, value_name = "X", value_parser = share)]
+    margin: Option<f64>,
+}
+
+/// A share above 0 and below 1.
+fn share(text: &str) -> Result<f64, clap::Error> {
+    match text.parse::<f64>() {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => Err(clap::Error::raw(
+            clap::error::ErrorKind::ValueValidation,
+            "it is above 0 and below 1, such as 0.03 for 3 points",
+        )),
+    }
 }
 
 impl Plan {
@@ -66,20 +81,34 @@ impl Plan {
         Ok(Exit::Ok)
     }
 
-    /// What the suite can see, and a warning where that is little.
+    /// What the suite can see, in a comparison of its targets, a `diff` of two runs and its gate, and a warning where that is little.
     fn power(&self, job: &Job, text: &mut String, terminal: &Terminal) {
         let loaded = &job.loaded;
-        for unit in job.body.units(loaded) {
-            let seen = visible_difference(unit, all_pairs(loaded.suite.slots.len()));
+        let slots = loaded.suite.slots.len();
+        let wanted = self.margin.unwrap_or(WANTED);
+        let units = job.body.units(loaded);
+        for unit in &units {
+            let seen = visible_difference(*unit, all_pairs(slots), wanted);
             text.push_str(&format!("sees:        {}\n", seen.sentence()));
             if seen.is_coarse() {
-                terminal
-                    .say(&format!("warning: a difference of 5 points may go unseen: {}", seen.sentence()));
+                let size = (wanted * 1e3).round() / 10.0;
+                terminal.say(&format!(
+                    "warning: a difference of {size} points may go unseen: {}",
+                    seen.sentence()
+                ));
+            }
+            let runs = visible_difference(*unit, slots as u64, wanted);
+            if slots > 1 {
+                text.push_str(&format!("diff:        between two runs, {}\n", runs.sentence()));
+            }
+            text.push_str(&format!("diff:        {}\n", runs.margin_sentence()));
+            if self.margin.is_some() && runs.is_wide() {
+                terminal.say(&format!("warning: the margin cannot be reached: {}", runs.margin_sentence()));
             }
         }
-        let gate = loaded.suite.gate.as_ref();
-        match gate.and_then(|gate| Some(gate_reach(loaded.case_count, gate.pass_rate?.0, gate.confidence?.0)))
-        {
+        let gate = loaded.suite.gate.as_ref().filter(|_| !units.is_empty());
+        let asked = gate.and_then(|gate| Some((gate.pass_rate?.0, gate.confidence.map(|sure| sure.0))));
+        match asked.map(|(rate, sure)| gate_reach(loaded.case_count, rate, sure)) {
             Some(Ok(reach)) => text.push_str(&format!("gate:        {reach}\n")),
             Some(Err(short)) => terminal.say(&format!("warning: {short}")),
             None => {}

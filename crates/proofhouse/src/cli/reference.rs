@@ -6,7 +6,8 @@ use clap::CommandFactory as _;
 
 use super::Cli;
 use super::exit::Exit;
-use super::schema::Name;
+use super::schema::FileFormat;
+use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
@@ -17,6 +18,10 @@ pub fn generated() -> Vec<(String, String)> {
     let mut files = vec![
         ("docs/reference/commands.md".to_owned(), commands()),
         ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
+        (
+            "docs/reference/attacks.md".to_owned(),
+            family("Attacks", "puts planted text into another form", &AttackConfig::pages()),
+        ),
         (
             "docs/reference/generators.md".to_owned(),
             family("Generators", "turns an instruction into variants of it", &GeneratorConfig::pages()),
@@ -30,8 +35,9 @@ pub fn generated() -> Vec<(String, String)> {
             family("Targets", "can be put to the test", &TargetConfig::pages()),
         ),
     ];
-    files
-        .extend(Name::ALL.iter().map(|name| (format!("schemas/{}.schema.json", name.as_str()), name.text())));
+    files.extend(
+        FileFormat::all().map(|format| (format!("schemas/{}.schema.json", format.name()), format.text())),
+    );
     files
 }
 

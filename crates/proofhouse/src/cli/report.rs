@@ -2,13 +2,12 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::write::RunLock;
-use proofhouse_ledger::{Digest, RunPaths, files};
+use proofhouse_ledger::{Digest, RunPaths, format};
 
 use super::Terminal;
 use super::exit::Exit;
-use super::failure::Failure;
+use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
 use crate::spine::export;
 use crate::spine::{present, tally};
@@ -22,6 +21,10 @@ pub(super) struct Report {
     /// Print the report in this format; `html` is written to report.html beside the records.
     #[arg(long, value_enum, default_value_t = Format::Html, value_name = "FORMAT")]
     format: Format,
+
+    /// Also write a page with how long answers took, from the telemetry, beside the run directory: `DIR.timing.html`.
+    #[arg(long)]
+    timing: bool,
 
     /// The same as --format markdown.
     #[arg(long, conflicts_with = "format")]
@@ -45,6 +48,7 @@ impl Report {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));
         }
+        refuse_unknown_versions(&paths)?;
         let broken = |error: &dyn std::error::Error| {
             Failure::new(Exit::Internal, error)
                 .hint(format!("`proofhouse verify {}` names what is wrong", paths.dir))
@@ -60,8 +64,7 @@ impl Report {
             terminal.data(&text.map_err(|error| broken(&error))?)?;
             return Ok(Exit::Ok);
         }
-        let manifest: Manifest =
-            serde_json::from_slice(&files::read(&paths.manifest())?).map_err(|error| broken(&error))?;
+        let manifest = format::read_manifest(&paths).map_err(|error| broken(&error))?;
         if Digest::of_file(&paths.records())? != manifest.records_sha256 {
             return Err(Failure::say(
                 Exit::VerificationFailed,
@@ -75,6 +78,13 @@ impl Report {
         present::write(&paths, kinds).map_err(|error| broken(&error))?;
         export::beside(&paths, kinds::row(manifest.kind).exports).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
+        if self.timing {
+            let written = present::write_timing(&paths, kinds).map_err(|error| broken(&error))?;
+            match written {
+                Some(path) => terminal.say(&format!("timing: {path}")),
+                None => terminal.say("timing: no answer of this run was measured over a network"),
+            }
+        }
         Ok(Exit::Ok)
     }
 }

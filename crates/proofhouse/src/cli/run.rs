@@ -8,7 +8,7 @@ use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
-use proofhouse_ledger::{RunPaths, files};
+use proofhouse_ledger::{Digest, Part, RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::doctor::SandboxArgs;
@@ -16,13 +16,14 @@ use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
+use super::shard::{self, ShardArg};
 use super::{Terminal, closing, env, lanes};
-use crate::family::target::{Budget, Prices};
+use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
 use crate::spine::export;
 use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
-use crate::spine::suite::{Loaded, Overrides};
+use crate::spine::suite::{Loaded, Overrides, PriceFile};
 use crate::spine::{present, tally};
 
 /// Run a suite: every planned trial gets exactly one record.
@@ -42,7 +43,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(super) root: Utf8PathBuf,
 
-    /// Trials in flight at most [default: 16; for suites that run programs here, the number of cores].
+    /// The most trials in flight at a time [default: 16; for suites that run programs here, the number of cores].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     jobs: Option<u64>,
 
@@ -54,15 +55,19 @@ pub(super) struct Run {
     #[arg(long, requires = "resume")]
     retry_errors: bool,
 
-    /// Replace the run in --run-dir, which stays until the new one is whole.
+    /// Replace the run in --run-dir, which stays until the new one is complete.
     #[arg(long, requires = "run_dir")]
     overwrite: bool,
 
-    /// When a finished trial is on the disk: together with others (within 200 ms), or each by itself.
+    /// When finished trials are synced to disk: several together (within 200 ms), or each by itself.
     #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
     durability: DurabilityArg,
 
-    /// Stop the run after so many seconds; it can be resumed.
+    /// Run one part of the plan: `I/N` from `0/N`, or `auto` for what the scheduler set; `merge` makes one run of all parts.
+    #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
+    pub(super) shard: Option<ShardArg>,
+
+    /// Stop the run after this many seconds; it can be resumed.
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<f64>,
 
@@ -70,7 +75,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "N")]
     max_timeouts: Option<u64>,
 
-    /// Leave report.html away; `proofhouse report` writes it later.
+    /// Leave out report.html; `proofhouse report` writes it later.
     #[arg(long)]
     skip_report: bool,
 
@@ -81,24 +86,26 @@ pub(super) struct Run {
     #[arg(long, value_name = "FILE")]
     prices: Option<Utf8PathBuf>,
 
-    /// Start no further trial when this instance has spent so many US dollars; the run can be resumed.
+    /// Start no further trials once this run has spent this many US dollars; it can be resumed.
     #[arg(long, value_name = "USD", requires = "prices")]
     budget: Option<f64>,
 
     #[command(flatten)]
     sandbox: SandboxArgs,
 
-    /// Where verdicts on completions are kept by content [default: proofhouse/verdicts in the user's cache folder].
+    /// Where answers (probe) and verdicts on completions (code) are kept by content and found again; for probe suites it is on
+    /// with `cache: true`, too [default: proofhouse/answers and proofhouse/verdicts in the user's cache folder].
     #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
     cache: Option<Utf8PathBuf>,
 
-    /// Judge every completion, also those that were judged before; with --lane auto, run lane 1 even if it passed before.
+    /// Ask for every answer and judge every completion, even those that are kept; with --lane auto, run lane 1 even if it
+    /// passed before.
     #[arg(long)]
     pub(super) no_cache: bool,
 
-    /// The run whose answers are judged in place of asking; `score` sets it.
+    /// The run whose answers are judged in place of asking, and whether only the judges of the suite count; `score` sets it.
     #[arg(skip)]
-    records_of: Option<Utf8PathBuf>,
+    records_of: Option<(Utf8PathBuf, bool)>,
 
     /// The suite's text where it is in no file; `code` sets it.
     #[arg(skip)]
@@ -124,8 +131,8 @@ enum DurabilityArg {
 
 impl Run {
     /// The same, with the answers of an earlier run.
-    pub(super) fn with_records_of(self, run: Utf8PathBuf) -> Self {
-        Run { records_of: Some(run), ..self }
+    pub(super) fn with_records_of(self, run: Utf8PathBuf, only_judges: bool) -> Self {
+        Run { records_of: Some((run, only_judges)), ..self }
     }
 
     /// The same, with a suite that is in no file.
@@ -136,6 +143,11 @@ impl Run {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
+            Some(Lane::Auto) if self.shard.is_some() => {
+                let what = "`--lane auto` decides by a whole lane 1, which no shard has";
+                Err(Failure::say(Exit::Usage, what)
+                    .hint("run `--lane 1` first, then every shard with `--lane 2`"))
+            }
             Some(Lane::Auto) => lanes::auto(&self, terminal),
             lane => Ok(self.once(terminal, &overrides, lanes::alone(lane), self.destination())?.exit),
         }
@@ -154,10 +166,15 @@ impl Run {
         lane: run::Lane,
         destination: Destination,
     ) -> Result<Done, Failure> {
-        let stored = self.records_of.as_ref().map(|run| Stored::open(run)).transpose();
+        let open = |(run, only_judges): &(Utf8PathBuf, bool)| {
+            Stored::open(run).map(|stored| if *only_judges { stored.only_judges() } else { stored })
+        };
+        let stored = self.records_of.as_ref().map(open).transpose();
         let stored = stored.map_err(|error| Failure::new(Exit::Refused, &error))?;
         let derived_from = stored.as_ref().map(|stored| stored.origin.clone());
-        let overrides = Overrides { derived_from, ..overrides.clone() };
+        let prices = self.prices()?.map(Arc::new);
+        let overrides = Overrides { derived_from, prices: prices.clone(), ..overrides.clone() };
+        let part = self.shard.map(ShardArg::part).transpose()?;
         let job = self.load(terminal, &overrides)?;
         let loaded = &job.loaded;
         self.inputs.fit(loaded.suite.kind)?;
@@ -171,9 +188,10 @@ impl Run {
         for warning in &loaded.warnings {
             terminal.say(&format!("warning: {warning}"));
         }
-        let options =
-            Options { lane, run_dir: destination.dir, overwrite: destination.overwrite, ..self.options()? };
-        let means = Means { stored, ..self.means(&job)? };
+        let Destination { dir: run_dir, overwrite } = destination;
+        let options = Options { lane, run_dir, overwrite, part, ..self.options()? };
+        let means = Means { stored, ..self.means(&job, part, prices.as_deref())? };
+        let answers = means.opening.answers.clone();
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
         if open.torn_bytes > 0 {
@@ -202,7 +220,14 @@ impl Run {
         let (envelope, place) = run::seal(open, &executed)?;
         match summary {
             Some(summary) if envelope.exit_status == ExitStatus::Normal => {
+                if let Some(part) = part {
+                    terminal.say(&shard::done(part, &envelope, &paths));
+                    return Ok(Done { exit: Exit::Ok, summary });
+                }
                 closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
+                if let Some(answers) = &answers {
+                    terminal.say(&closing::cache(answers));
+                }
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 let written = export::beside(&paths, kinds::row(summary.kind).exports)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
@@ -228,6 +253,7 @@ impl Run {
             tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
+            && options.part.is_none()
             && let Err(error) = present::write(&open.work, kinds::own_presentation)
         {
             files::remove_if_there(&open.work.manifest())?;
@@ -253,16 +279,25 @@ impl Run {
             Some(typed) => typed.command.clone(),
             None => format!("proofhouse run {}", self.suite),
         };
-        let mut again = format!("{run} --run-dir {} --resume", paths.dir);
-        for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", self.retry_errors)] {
+        let mut again = match &self.shard {
+            None => format!("{run} --run-dir {} --resume", paths.dir),
+            Some(_) => shard::again(&run, paths),
+        };
+        // Those that were refused have a record each; what was wrong with the key is no answer.
+        let retry = self.retry_errors || matches!(executed.ending, Ending::Halted(_));
+        for (flag, given) in [("--overwrite", self.overwrite), ("--retry-errors", retry)] {
             if given {
                 again.push(' ');
                 again.push_str(flag);
             }
         }
         // Without them the rest would ask somebody else, or cost more than was meant.
-        let files =
-            [("--record", &self.tapes.record), ("--replay", &self.tapes.replay), ("--prices", &self.prices)];
+        let files = [
+            ("--record", &self.tapes.record),
+            ("--replay", &self.tapes.replay),
+            ("--prices", &self.prices),
+            ("--cache", &self.cache),
+        ];
         for (flag, path) in files {
             if let (Some(path), None) = (path, &self.typed) {
                 again.push_str(&format!(" {flag} {path}"));
@@ -287,7 +322,7 @@ impl Run {
         let job = kinds::load(&self.suite, overrides)?;
         let written = job
             .body
-            .prepare(&job.loaded, &self.tapes.opening()?)
+            .prepare(&job.loaded, &self.tapes.opening()?, self.resume)
             .map_err(|error| Failure::new(Exit::Infrastructure, &*error))?;
         if written == 0 {
             return Ok(job);
@@ -297,10 +332,13 @@ impl Run {
     }
 
     /// What the kind of suite needs beside its targets.
-    fn means(&self, job: &Job) -> Result<Means, Failure> {
+    fn means(&self, job: &Job, part: Option<Part>, prices: Option<&PriceFile>) -> Result<Means, Failure> {
         let loaded = &job.loaded;
         let mut opening = self.tapes.opening()?;
-        opening.budget = self.budget()?.map(Arc::new);
+        let budget = self.budget.map(|budget| budget / part.map_or(1.0, |part| f64::from(part.count)));
+        opening.budget = prices.map(|prices| Arc::new(Budget::new(prices.prices.clone(), budget)));
+        opening.answers = self.answers(job)?;
+        opening.endpoints = opening.endpoints.divided(part);
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,
@@ -319,15 +357,36 @@ impl Run {
         })
     }
 
-    fn budget(&self) -> Result<Option<Budget>, Failure> {
+    /// Where answers are kept: the place that was named, or the usual one where the suite asks for it. A tape is hermetic.
+    fn answers(&self, job: &Job) -> Result<Option<Arc<Answers>>, Failure> {
+        let asks = job.body.judges_stored_answers() && self.records_of.is_none();
+        if self.no_cache || !asks || self.tapes.record.is_some() || self.tapes.replay.is_some() {
+            return Ok(None);
+        }
+        let usual = || Some(env::cache_folder()?.join("answers"));
+        let dir = match &self.cache {
+            Some(dir) => Some(dir.clone()),
+            None => {
+                if job.body.keeps_answers() {
+                    usual()
+                } else {
+                    None
+                }
+            }
+        };
+        let opened = dir.map(|dir| Answers::open(&dir, self.cache.is_some()).map(Arc::new)).transpose();
+        opened.map_err(|complaint| Failure::of(Exit::Usage, complaint))
+    }
+
+    fn prices(&self) -> Result<Option<PriceFile>, Failure> {
         let Some(path) = &self.prices else { return Ok(None) };
         if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
             return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
         }
-        let text = String::from_utf8_lossy(&files::read(path)?).into_owned();
-        let prices = Prices::read(&text)
+        let bytes = files::read(path)?;
+        let prices = Prices::read(&String::from_utf8_lossy(&bytes))
             .map_err(|complaint| Failure::of(Exit::Usage, complaint.about(format!("`{path}`:"))))?;
-        Ok(Some(Budget::new(prices, self.budget)))
+        Ok(Some(PriceFile { sha256: Digest::of(&bytes), prices }))
     }
 
     fn options(&self) -> Result<Options, Failure> {
@@ -351,6 +410,7 @@ impl Run {
             deadline,
             max_timeouts: self.max_timeouts,
             command: std::env::args().collect(),
+            part: None,
             lane: run::Lane::default(),
         })
     }
@@ -371,7 +431,7 @@ pub(super) struct Done {
 }
 
 /// The exit code of a whole run.
-fn verdict(summary: &Summary) -> Exit {
+pub(super) fn verdict(summary: &Summary) -> Exit {
     if summary.assessed == 0 {
         return Exit::Infrastructure;
     }

@@ -4,23 +4,24 @@ use std::fmt::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use proofhouse_ledger::envelope::Envelope;
 use proofhouse_ledger::files;
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::{CodeRecord, ContainmentRecord, ProbeRecord, RobustnessRecord};
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
-use crate::kinds::{self, containment};
+use crate::kinds::{self, KINDS, OwnFormat};
 
-/// Print the JSON Schema of a file format, or hold files against it.
+/// Print the JSON Schema of a file format, or check files against it.
 #[derive(Debug, Args)]
 pub(super) struct Schema {
     /// Which format.
-    #[arg(value_enum)]
-    name: Name,
+    #[arg(value_parser = format_names())]
+    name: FileFormat,
 
     /// Check these files (JSON, JSON Lines or YAML) instead of printing.
     #[arg(long, value_name = "FILE", num_args = 1..)]
@@ -28,68 +29,58 @@ pub(super) struct Schema {
 }
 
 /// A format with a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Name {
-    /// A suite, for editors.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum FileFormat {
     Suite,
-    /// A line of records.jsonl in a probe run.
-    ProbeRecord,
-    /// A line of records.jsonl in a code run.
-    CodeRecord,
-    /// A line of records.jsonl in a robustness run.
-    RobustnessRecord,
-    /// A line of records.jsonl in a containment run: a receipt.
-    ContainmentRecord,
-    /// A case of a containment suite.
-    ContainmentCase,
-    /// manifest.json
+    /// A line of records.jsonl.
+    Record(Kind),
+    /// What the users of one kind write beside its suites.
+    Own(&'static OwnFormat),
     Manifest,
-    /// summary.json
     Summary,
-    /// The run envelope.
     Envelope,
 }
 
-impl Name {
-    /// All of them.
-    pub(super) const ALL: [Name; 9] = [
-        Name::Suite,
-        Name::ProbeRecord,
-        Name::CodeRecord,
-        Name::RobustnessRecord,
-        Name::ContainmentRecord,
-        Name::ContainmentCase,
-        Name::Manifest,
-        Name::Summary,
-        Name::Envelope,
-    ];
+impl FileFormat {
+    /// All of them; which kinds there are is the table's business.
+    pub(super) fn all() -> impl Iterator<Item = FileFormat> {
+        let records = KINDS.iter().map(|row| FileFormat::Record(row.kind));
+        let own = KINDS.iter().flat_map(|row| row.formats).map(FileFormat::Own);
+        let rest = [FileFormat::Manifest, FileFormat::Summary, FileFormat::Envelope];
+        [FileFormat::Suite].into_iter().chain(records).chain(own).chain(rest)
+    }
 
     /// The word on the command line and in file names.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Name::Suite => "suite",
-            Name::ProbeRecord => "probe-record",
-            Name::CodeRecord => "code-record",
-            Name::RobustnessRecord => "robustness-record",
-            Name::ContainmentRecord => "containment-record",
-            Name::ContainmentCase => "containment-case",
-            Name::Manifest => "manifest",
-            Name::Summary => "summary",
-            Name::Envelope => "envelope",
+            FileFormat::Suite => "suite",
+            FileFormat::Record(kind) => kind.record_format(),
+            FileFormat::Own(own) => own.name,
+            FileFormat::Manifest => "manifest",
+            FileFormat::Summary => "summary",
+            FileFormat::Envelope => "envelope",
+        }
+    }
+
+    fn about(self) -> String {
+        match self {
+            FileFormat::Suite => "A suite, for editors".to_owned(),
+            FileFormat::Record(kind) => format!("A line of records.jsonl in a {} run", kind.as_str()),
+            FileFormat::Own(own) => own.about.to_owned(),
+            FileFormat::Manifest => "manifest.json".to_owned(),
+            FileFormat::Summary => "summary.json".to_owned(),
+            FileFormat::Envelope => "The run envelope".to_owned(),
         }
     }
 
     fn schema(self) -> serde_json::Value {
         match self {
-            Name::Suite => kinds::suite_schema(),
-            Name::ProbeRecord => schemars::schema_for!(ProbeRecord).into(),
-            Name::CodeRecord => schemars::schema_for!(CodeRecord).into(),
-            Name::RobustnessRecord => schemars::schema_for!(RobustnessRecord).into(),
-            Name::ContainmentRecord => schemars::schema_for!(ContainmentRecord).into(),
-            Name::ContainmentCase => schemars::schema_for!(containment::Case).into(),
-            Name::Manifest => schemars::schema_for!(Manifest).into(),
-            Name::Summary => schemars::schema_for!(Summary).into(),
-            Name::Envelope => schemars::schema_for!(Envelope).into(),
+            FileFormat::Suite => kinds::suite_schema(),
+            FileFormat::Record(kind) => kind.record_schema().into(),
+            FileFormat::Own(own) => (own.schema)().into(),
+            FileFormat::Manifest => schemars::schema_for!(Manifest).into(),
+            FileFormat::Summary => schemars::schema_for!(Summary).into(),
+            FileFormat::Envelope => schemars::schema_for!(Envelope).into(),
         }
     }
 
@@ -99,6 +90,14 @@ impl Name {
         text.push('\n');
         text
     }
+}
+
+/// Reads the name of a format.
+fn format_names() -> impl TypedValueParser<Value = FileFormat> {
+    let words = FileFormat::all().map(|format| PossibleValue::new(format.name()).help(format.about()));
+    PossibleValuesParser::new(words).map(|word| {
+        FileFormat::all().find(|format| format.name() == word).expect("clap lets only these words through")
+    })
 }
 
 impl Schema {

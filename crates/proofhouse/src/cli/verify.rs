@@ -1,37 +1,64 @@
 //! `verify`: everything that can be recomputed, recomputed.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
+use proofhouse_ledger::attest::{self, Proof};
 use proofhouse_ledger::config::{self, Repeated};
-use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::verify::Verified;
-use proofhouse_ledger::{Digest, Json, RunPaths, canonical, files, json, verify};
+use proofhouse_ledger::read::{LineReader, lines};
+use proofhouse_ledger::record::{Line, Spans};
+use proofhouse_ledger::verify::{self, Findings, Verified};
+use proofhouse_ledger::{Json, RunPaths, files, format};
+use serde::Deserialize;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, plural, visible};
+use super::key::PublicKey;
+use super::sound::{self, Inspected, Rejudged};
+use super::{Terminal, env, plural, visible};
 use crate::kinds;
-use crate::spine::tally::Tally;
-use crate::spine::{present, run};
+use crate::spine::suite::Overrides;
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
+///
+/// What was changed together with all its digests is found by `--rejudge` where a judge can be asked again, by `--suite`
+/// where the plan was touched, and by `--key` in any case.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// The run directories.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "proof")]
     run_dirs: Vec<Utf8PathBuf>,
 
-    /// Fail also where the origin is unknown or not committed: no envelope, no commit, or a dirty tree.
+    /// Also fail where the origin is unknown or not committed: no envelope, no commit, or a dirty tree.
     #[arg(long)]
     strict: bool,
+
+    /// Judge every stored answer again with the run's own judges, and name the verdicts that come out differently.
+    #[arg(long)]
+    rejudge: bool,
+
+    /// Make run id and plan anew from this suite, with the run's seed and limit, and name the first trial that differs.
+    #[arg(long, value_name = "FILE")]
+    suite: Option<Utf8PathBuf>,
+
+    /// The public key (PEM) of whoever signed the run with `attest`: a file, or `env:NAME`.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// Check that the record in this file, made by `attest --prove`, is in its run; with `--key`, that the run is signed.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["strict", "rejudge", "suite", "run_dirs"])]
+    proof: Option<Utf8PathBuf>,
 }
 
 impl Verify {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        let key = self.key.as_deref().map(PublicKey::read).transpose()?;
+        if let Some(proof) = &self.proof {
+            return check_proof(proof, key.as_ref(), terminal);
+        }
         let mut worst = Exit::Ok;
         for dir in &self.run_dirs {
             let paths = RunPaths::new(dir.as_str().trim_end_matches('/'));
-            let exit = self.check(&paths, terminal)?;
+            let exit = self.check(&paths, key.as_ref(), terminal)?;
             if worst != Exit::VerificationFailed && exit != Exit::Ok {
                 worst = exit;
             }
@@ -39,70 +66,75 @@ impl Verify {
         Ok(worst)
     }
 
-    fn check(&self, paths: &RunPaths, terminal: &Terminal) -> Result<Exit, Failure> {
+    fn check(&self, paths: &RunPaths, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Exit, Failure> {
         if !paths.dir.is_dir() {
             terminal.data(&visible(&format!("{}: NOT SOUND, it is not a directory\n", paths.dir)))?;
             return Ok(Exit::VerificationFailed);
         }
-        let config = files::read(&paths.config()).unwrap_or_default();
-        let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
-        let mut tally = Some(Tally::new(&config, kinds::own_tally));
-        let mut verified = verify::verify(paths, |line| {
-            if tally.as_mut().is_some_and(|tally| tally.push(line).is_err()) {
-                tally = None;
-            }
-        })
-        .map_err(|error| Failure::new(Exit::VerificationFailed, &error))?;
-        if let Some(manifest) = verified.manifest.clone() {
-            check_config(&config, &manifest, &mut verified);
-            check_summary(paths, tally, &mut verified);
-            check_report(paths, &mut verified)?;
-            check_derivable(paths, &manifest, &mut verified);
-            check_receipts(paths, &mut verified)?;
+        let mut inspected = sound::inspect(paths, self.rejudge)?;
+        if let Some(suite) = &self.suite {
+            check_suite(paths, suite, &mut inspected)?;
         }
+        let verified = &mut inspected.verified;
         if self.strict {
-            check_origin(paths, &mut verified);
+            check_origin(paths, verified);
         }
-        tell(paths, &verified, terminal)
+        if let Some(key) = key {
+            attest::check(paths, |signed, signature| key.fits(signed, signature), &mut verified.findings);
+        }
+        if let Some(name) = &inspected.renamed_from {
+            terminal.say(&visible(&format!("note: `{}` was written as `{name}`", paths.dir)));
+        }
+        tell(paths, &inspected, key, terminal)
     }
 }
 
-fn tell(paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<Exit, Failure> {
+fn tell(
+    paths: &RunPaths,
+    Inspected { verified, rejudged, .. }: &Inspected,
+    key: Option<&PublicKey>,
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
     let (findings, totals) = (&verified.findings, &verified.totals);
     let dir = &paths.dir;
     let mut text = String::new();
-    for finding in &findings.list {
+    for finding in findings.list.iter().chain(&findings.left_over) {
         text.push_str(&format!("{dir}: {finding}\n"));
     }
     let more = findings.total - findings.list.len() as u64;
     if more > 0 {
         text.push_str(&format!("{dir}: and {more} more\n"));
     }
-    let unfinished = verify::unfinished(paths).filter(|_| verified.manifest.is_none());
-    let exit = match (findings.total, unfinished) {
-        (0, None) => {
-            let envelope = if verified.envelope.is_some() { "" } else { ", no envelope" };
-            text.push_str(&format!(
-                "{dir}: sound, {}, sha256 {}{envelope}\n",
-                plural(totals.count, "record", "records"),
-                totals.records_sha256
-            ));
-            Exit::Ok
-        }
-        (0, Some(envelope)) => {
-            let expected = envelope.total_cases_expected;
-            text.push_str(&format!(
-                "{dir}: incomplete, {} of {expected} trials; what is there is sound\n",
-                totals.count
-            ));
-            Exit::Incomplete
-        }
-        (1, _) => {
-            text.push_str(&format!("{dir}: NOT SOUND, 1 finding\n"));
-            Exit::VerificationFailed
-        }
-        (count, _) => {
-            text.push_str(&format!("{dir}: NOT SOUND, {count} findings\n"));
+    text.push_str(&rejudged.as_ref().map(|rejudged| said_of(dir, rejudged)).unwrap_or_default());
+    let exit = match findings.total {
+        0 => match verify::unfinished(paths).filter(|_| verified.manifest.is_none()) {
+            Some(envelope) => {
+                let expected = envelope.total_cases_expected;
+                let count = totals.count;
+                text.push_str(&format!(
+                    "{dir}: incomplete, {count} of {expected} trials; what is there is sound\n"
+                ));
+                Exit::Incomplete
+            }
+            None if !findings.left_over.is_empty() => {
+                text.push_str(&format!(
+                    "{dir}: incomplete, a command was cut off; what is there is sound, and the same command again completes it\n"
+                ));
+                Exit::Incomplete
+            }
+            None => {
+                let envelope = if verified.envelope.is_some() { "" } else { ", no envelope" };
+                let signed = key.map(|key| format!(", signed by {}", key.id())).unwrap_or_default();
+                text.push_str(&format!(
+                    "{dir}: sound, {}, sha256 {}{envelope}{signed}\n",
+                    plural(totals.count, "record", "records"),
+                    totals.records_sha256
+                ));
+                Exit::Ok
+            }
+        },
+        count => {
+            text.push_str(&format!("{dir}: NOT SOUND, {}\n", plural(count, "finding", "findings")));
             Exit::VerificationFailed
         }
     };
@@ -110,85 +142,106 @@ fn tell(paths: &RunPaths, verified: &Verified, terminal: &Terminal) -> Result<Ex
     Ok(exit)
 }
 
-/// What the manifest repeats of the configuration must be what the configuration says, the run's id included.
-fn check_config(config: &Json, manifest: &Manifest, verified: &mut Verified) {
-    let (stored, derived) = (Repeated::of(manifest), config::part::<Repeated>(config));
-    let same = [
-        ("run_id", manifest.run_id == config::run_id(config)),
-        ("suite_id", stored.suite_id == derived.suite_id),
-        ("seed", stored.seed == derived.seed),
-        ("kind", stored.kind == derived.kind),
-        ("determinism", stored.determinism == derived.determinism),
-        ("datasets", stored.datasets == derived.datasets),
-        ("targets", stored.targets == derived.targets),
-    ];
-    for (field, _) in same.into_iter().filter(|(_, same)| !same) {
-        let what = format!("`{field}` is not what config.resolved.yaml says");
-        verified.findings.file("manifest.json", what);
+fn said_of(dir: &Utf8Path, rejudged: &Rejudged) -> String {
+    let mut text =
+        format!("{dir}: judged again: {} the same\n", plural(rejudged.same, "verdict", "verdicts"));
+    for (why, count) in &rejudged.impossible {
+        let records = plural(*count, "verdict", "verdicts");
+        text.push_str(&format!("{dir}: not judged again: {records}, for {why}\n"));
     }
+    text
 }
 
-/// Every field of the envelope that follows from the run directory.
-fn check_derivable(paths: &RunPaths, manifest: &Manifest, verified: &mut Verified) {
-    let Some(envelope) = &verified.envelope else { return };
-    let derived = run::derived_envelope(paths, manifest, &verified.totals);
-    let (Ok(stored), Ok(derived)) = (json::to_json(envelope), json::to_json(&derived)) else { return };
-    let name = paths.envelope().file_name().unwrap_or_default().to_owned();
-    for (field, value) in derived.as_object().into_iter().flat_map(json::Object::iter) {
-        let unknown =
-            run::NOT_DERIVABLE.contains(&field) || (field == "run_instance_id" && *value == Json::Null);
-        if !unknown && stored.get(field) != Some(value) {
-            let what = format!("`{field}` does not follow from the run directory");
-            if !verified
-                .findings
-                .list
-                .iter()
-                .any(|finding| finding.file == name && finding.what.contains(field))
-            {
-                verified.findings.file(&name, what);
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    limit: Option<u64>,
+    derived_from: Option<Json>,
+}
+
+/// Makes run id and plan anew from the suite, as the run's own configuration says that it was run.
+fn check_suite(paths: &RunPaths, suite: &Utf8Path, inspected: &mut Inspected) -> Result<(), Failure> {
+    let repeated = config::part::<Repeated>(&inspected.config);
+    let given: Given = config::part(&inspected.config);
+    let overrides = Overrides {
+        seed: repeated.seed,
+        limit: given.limit,
+        derived_from: given.derived_from,
+        strict_serialization: repeated.determinism.map(|how| how.strict_serialization),
+        deterministic_artifacts: repeated.determinism.map(|how| how.deterministic_artifacts),
+        environment: env::for_targets(),
+        ..Overrides::default()
+    };
+    let job = kinds::load(suite, &overrides)?;
+    let (derived, stored) = (job.run_id(), config::run_id(&inspected.config));
+    let findings = &mut inspected.verified.findings;
+    if derived != stored {
+        let what = format!("is of run {stored}; `{suite}` with the same seed and limit makes run {derived}");
+        findings.file("config.resolved.yaml", what);
+    }
+    let path = paths.records();
+    let mut reader = LineReader::open(&path)?;
+    let (mut planned, mut spans, mut number) = (job.trials(), Spans::default(), 0);
+    loop {
+        let block = reader.next_lines().map_err(files::FileError::new("read", &path))?;
+        if block.is_empty() {
+            break;
+        }
+        for bytes in lines(block) {
+            number += 1;
+            let line = Line::split(bytes, &mut spans).ok();
+            let trial = planned.next().transpose()?;
+            let same = line.zip(trial.as_ref()).is_some_and(|(line, trial)| {
+                let fingerprint = line.get(proofhouse_ledger::record::HEAD.input_fingerprint);
+                line.record_id() == Ok(trial.record_id) && fingerprint == Ok(trial.input_fingerprint)
+            });
+            if !same {
+                return of_plan(findings, suite, number, trial.map(|trial| trial.case_id.to_string()));
             }
         }
     }
-}
-
-fn check_summary(paths: &RunPaths, tally: Option<Tally>, verified: &mut Verified) {
-    let derived = tally.and_then(Tally::finish).and_then(|summary| canonical::to_file(&summary).ok());
-    match (derived, files::read(&paths.summary())) {
-        (Some(derived), Ok(stored)) if derived == stored => {}
-        (None, _) => verified.findings.file("summary.json", "cannot be derived: the records cannot be read"),
-        (Some(_), Ok(_)) => verified.findings.file("summary.json", "is not what the records add up to"),
-        (Some(_), Err(error)) => {
-            verified.findings.file("summary.json", format!("cannot be read: {}", error.source))
+    match planned.next().transpose()? {
+        Some(trial) if inspected.verified.manifest.is_some() => {
+            of_plan(findings, suite, number + 1, Some(trial.case_id.to_string()))
         }
+        _ => Ok(()),
     }
 }
 
-/// The report is optional; where it is, it must be the one that the ledger gives.
-fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure> {
-    let Ok(meta) = std::fs::symlink_metadata(paths.report()) else { return Ok(()) };
-    if !meta.is_file() {
-        verified.findings.file("report.html", "is not a regular file");
-        return Ok(());
-    }
-    match present::matches(paths, kinds::own_presentation) {
-        Ok(true) => {}
-        Ok(false) => verified.findings.file("report.html", "is not the report that the ledger gives"),
-        Err(error) => {
-            let failure = Failure::new(Exit::VerificationFailed, &error);
-            verified.findings.file("report.html", format!("cannot be derived: {}", failure.message));
-        }
-    }
+fn of_plan(
+    findings: &mut Findings,
+    suite: &Utf8Path,
+    line: u64,
+    case: Option<String>,
+) -> Result<(), Failure> {
+    let what = match case {
+        Some(case) => format!("line {line} is not what `{suite}` plans there: case `{case}`"),
+        None => format!("line {line} is more than `{suite}` plans"),
+    };
+    findings.file("records.jsonl", what);
     Ok(())
 }
 
-/// Receipts that were exported beside the envelope are the records, byte for byte.
-fn check_receipts(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure> {
-    let path = paths.receipts();
-    if path.exists() && Digest::of_file(&path)? != verified.totals.records_sha256 {
-        let name = path.file_name().unwrap_or_default();
-        verified.findings.file(name, "is not what the records are: its SHA-256 is not `receipt_sha256`");
-    }
-    Ok(())
+fn check_proof(path: &Utf8Path, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Exit, Failure> {
+    let proof: Proof = format::parse(&files::read(path)?)
+        .map_err(|error| Failure::say(Exit::VerificationFailed, format!("`{path}` {error}")))?;
+    let fits = |signed: &[u8], signature: &[u8]| key.is_some_and(|key| key.fits(signed, signature));
+    let wrong = proof.check(key.is_some().then_some(&fits as &dyn Fn(&[u8], &[u8]) -> bool));
+    let mut text: String = wrong.iter().map(|what| format!("{path}: {what}\n")).collect();
+    let exit = match wrong.len() {
+        0 => {
+            let signed = key.map(|key| format!(", signed by {}", key.id())).unwrap_or_default();
+            let (index, count) = (proof.index, proof.record_count);
+            text.push_str(&format!("{path}: sound, record {index} of {count} is in its run{signed}\n"));
+            Exit::Ok
+        }
+        _ => {
+            text.push_str(&format!("{path}: NOT SOUND\n"));
+            Exit::VerificationFailed
+        }
+    };
+    terminal.data(&visible(&text))?;
+    Ok(exit)
 }
 
 fn check_origin(paths: &RunPaths, verified: &mut Verified) {

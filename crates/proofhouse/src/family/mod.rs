@@ -2,6 +2,8 @@
 
 pub mod vary;
 
+pub mod attack;
+
 pub mod target;
 
 pub mod judge;

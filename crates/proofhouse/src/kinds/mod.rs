@@ -16,9 +16,10 @@ use proofhouse_ledger::{Json, RunPaths};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::spine::compare::OwnChange;
+use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
 use crate::spine::present::OwnPresentation;
+use crate::spine::rejudge::Rejudge;
 use crate::spine::run::Job;
 use crate::spine::run::job::{AnyBody, SuiteBody};
 use crate::spine::suite::kind::{Kinds, Loading, Read};
@@ -56,16 +57,33 @@ pub(crate) struct Row {
     pub(crate) flags: FlagSet,
     /// Opens what it adds to the tally of a run with this resolved configuration.
     pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
+    /// Opens what judges its records again, of a run with this resolved configuration.
+    pub(crate) rejudge: fn(&Json) -> Box<dyn Rejudge>,
     /// What it adds to what people are told.
     pub(crate) present: OwnPresentation,
     /// What it alone can say about how a whole run ended.
     pub(crate) verdict: fn(&Summary) -> Option<OwnVerdict>,
     /// What it compares of two runs in place of rates of passed trials; nothing where those say it.
     pub(crate) changes: fn(NamedSummary<'_>, NamedSummary<'_>) -> Vec<OwnChange>,
+    /// What it compares, case by case, in place of the share of passed trials; nothing where that says it.
+    pub(crate) measures: fn(&Json) -> Vec<Measure>,
+    /// What its users write beside suites.
+    pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// A format that the users of one kind write, with its schema.
+#[derive(Debug)]
+pub(crate) struct OwnFormat {
+    /// Its word on the command line and in file names.
+    pub(crate) name: &'static str,
+    /// What it is.
+    pub(crate) about: &'static str,
+    /// Its schema.
+    pub(crate) schema: fn() -> Schema,
 }
 
 /// A run's name in sentences, and what it adds up to.
@@ -79,6 +97,27 @@ pub(crate) fn own_changes((a, of_a): (&str, &RunPaths), (b, of_b): (&str, &RunPa
     match (read(of_a), read(of_b)) {
         (Some(first), Some(second)) if first.kind == second.kind => {
             (row(first.kind).changes)((a, &first), (b, &second))
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What a kind compares in place of the share of passed trials.
+pub(crate) fn measures(kind: Kind, config: &Json) -> Vec<Measure> {
+    (row(kind).measures)(config)
+}
+
+/// The same of two runs: what their summaries say, or else what the kind compares case by case, on the cases that both have. Nothing
+/// where the share of passed trials says it.
+pub(crate) fn closing_changes(a: (&str, &RunPaths), b: (&str, &RunPaths)) -> Vec<OwnChange> {
+    let own = own_changes(a, b);
+    if !own.is_empty() {
+        return own;
+    }
+    let runs = [a, b].map(|(name, paths)| (name.to_owned(), paths.clone()));
+    match compare::compare(&runs, true, measures) {
+        Ok(report) if report.targets.iter().any(|target| target.measure.is_some()) => {
+            report.targets.iter().flat_map(TargetReport::own_changes).collect()
         }
         _ => Vec::new(),
     }

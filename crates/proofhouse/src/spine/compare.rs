@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
-use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, TAGS};
+use proofhouse_ledger::record::Damage;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tally::stats::decisions::{self, Candidate, Differences, all_pairs, chosen_pairs, compare_family};
+use self::columns::{Columns, Group, Run, groups, read};
+use super::tally::stats::decisions::{self, all_pairs};
+
+mod columns;
+
+pub use columns::{Measure, Measures};
 
 /// The version of the report's JSON.
 const SCHEMA_VERSION: &str = "1.0";
@@ -47,27 +51,12 @@ pub enum CompareError {
         "the runs have several targets and none in common\n\nhint: compare runs of one target each, or of the same targets"
     )]
     NoTarget,
+    /// Nothing of a kind that all have.
+    #[error("the runs have nothing in common that their kinds of suite compare")]
+    NoMeasure,
     /// No cases in common.
     #[error("the runs have no case in common")]
     NoCase,
-}
-
-/// One run's verdicts.
-struct Run {
-    name: String,
-    /// Target → case → its counts.
-    targets: BTreeMap<String, BTreeMap<String, Counts>>,
-    /// Case → the digest of what was asked first.
-    inputs: BTreeMap<String, String>,
-    /// Tag → its cases.
-    tags: BTreeMap<String, BTreeSet<String>>,
-}
-
-#[derive(Default, Clone, Copy)]
-struct Counts {
-    passed: u64,
-    assessed: u64,
-    trials: u64,
 }
 
 /// What can be said.
@@ -112,6 +101,9 @@ pub struct OwnChange {
 pub struct TargetReport {
     /// Its name; null where each run has a single target.
     pub target: Option<String>,
+    /// What is compared; absent for the share of passed trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// The tag whose cases alone are looked at; absent for all cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
@@ -164,7 +156,7 @@ impl Report {
     pub fn sentences(&self) -> Vec<String> {
         let mut all = self.remarks.clone();
         for target in &self.targets {
-            let prefix = target.target.as_ref().map_or(String::new(), |name| format!("{name}: "));
+            let prefix = target.prefix();
             let best = target.best.iter().map(|best| &best.sentence);
             let pairs = target.comparisons.iter().map(|pair| &pair.sentence);
             all.extend(best.chain(pairs).map(|sentence| format!("{prefix}{sentence}")));
@@ -177,10 +169,9 @@ impl Report {
     /// Tags on which runs differ by more than noise, or that there are none: with many tags the others would only fill the screen.
     fn tag_sentences(&self) -> Vec<String> {
         let told = |report: &TargetReport| -> Vec<String> {
-            let target = report.target.as_ref().map_or(String::new(), |name| format!("{name}, "));
-            let tag = report.tag.as_deref().unwrap_or_default();
+            let prefix = report.prefix();
             let differ = report.comparisons.iter().filter(|pair| pair.more_than_noise == Some(true));
-            differ.map(|pair| format!("{target}tag {tag}: {}", pair.sentence)).collect()
+            differ.map(|pair| format!("{prefix}{}", pair.sentence)).collect()
         };
         let tags: BTreeSet<&str> = self.by_tag.iter().filter_map(|report| report.tag.as_deref()).collect();
         let all: Vec<String> = self.by_tag.iter().flat_map(told).collect();
@@ -206,9 +197,35 @@ impl Report {
     }
 }
 
+impl TargetReport {
+    /// Whose sentences they are: `m, attack success, tag x: `.
+    fn prefix(&self) -> String {
+        let tag = self.tag.as_ref().map(|tag| format!("tag {tag}"));
+        let parts: Vec<String> =
+            [self.target.clone(), self.measure.clone(), tag].into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!("{}: ", parts.join(", ")) }
+    }
+
+    /// The same as what a kind says about two runs.
+    pub fn own_changes(&self) -> impl Iterator<Item = OwnChange> + '_ {
+        self.comparisons.iter().map(|pair| OwnChange {
+            about: self.prefix().trim_end_matches(": ").to_owned(),
+            adjusted_p: pair.adjusted_p,
+            more_than_noise: pair.more_than_noise == Some(true),
+            told: true,
+            sentence: format!("{}{}", self.prefix(), pair.sentence),
+        })
+    }
+}
+
 /// Compares runs; `common`: on the cases that all of them have, where they are not the same.
-pub fn compare(runs: &[(String, RunPaths)], common: bool) -> Result<Report, CompareError> {
-    let runs: Vec<Run> = runs.iter().map(|(name, paths)| read(name, paths)).collect::<Result<_, _>>()?;
+pub fn compare(
+    runs: &[(String, RunPaths)],
+    common: bool,
+    measures: Measures,
+) -> Result<Report, CompareError> {
+    let runs: Vec<Run> =
+        runs.iter().map(|(name, paths)| read(name, paths, measures)).collect::<Result<_, _>>()?;
     let mut cases: Vec<&String> = runs.first().map(|run| run.inputs.keys().collect()).unwrap_or_default();
     cases.retain(|case| runs.iter().all(|run| run.inputs.get(*case) == runs[0].inputs.get(*case)));
     let mut remarks = Vec::new();
@@ -229,15 +246,34 @@ pub fn compare(runs: &[(String, RunPaths)], common: bool) -> Result<Report, Comp
     }
     let groups = groups(&runs)?;
     for run in &runs {
-        let counts = run.targets.values().flat_map(BTreeMap::values);
-        let open: u64 = counts.map(|counts| counts.trials - counts.assessed).sum();
+        // A case's trials are of one measure, or of all.
+        let cases = run.targets.values().flat_map(BTreeMap::values);
+        let open: u64 = cases
+            .map(|counts| counts.iter().map(|counts| counts.trials - counts.assessed).max().unwrap_or(0))
+            .sum();
         if open > 0 {
             remarks.push(format!("{}: {open} trials were not assessed and are in no comparison", run.name));
         }
     }
-    let family = all_pairs(runs.len()) * groups.len() as u64;
+    let passed = [Measure::passed()];
+    // What all runs have: a kind may have more to compare in one suite than in another.
+    let measures: Vec<&Measure> = match runs[0].measures.as_deref() {
+        None | Some([]) => passed.iter().collect(),
+        Some(own) => {
+            let known = |run: &Run, name: &str| run.measures.iter().flatten().any(|each| each.name == name);
+            own.iter().filter(|each| runs.iter().all(|run| known(run, &each.name))).collect()
+        }
+    };
+    if measures.is_empty() {
+        return Err(CompareError::NoMeasure);
+    }
+    let family = all_pairs(runs.len()) * (groups.len() * measures.len()) as u64;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    let targets = groups.iter().map(|group| told(group, None, &names, &cases, family)).collect();
+    let each = |group: &Group<'_>, tag: Option<&str>, cases: &[&String], family: u64| -> Vec<TargetReport> {
+        let columns = measures.iter().map(|measure| Columns { group, names: &names, measure });
+        columns.filter_map(|columns| columns.told(tag, cases, family)).collect()
+    };
+    let targets = groups.iter().flat_map(|group| each(group, None, &cases, family)).collect();
     let by_tag: Vec<(&String, Vec<&String>)> = runs[0]
         .tags
         .iter()
@@ -247,7 +283,7 @@ pub fn compare(runs: &[(String, RunPaths)], common: bool) -> Result<Report, Comp
     let family = family * by_tag.len() as u64;
     let by_tag = groups
         .iter()
-        .flat_map(|group| by_tag.iter().map(|(tag, own)| told(group, Some(tag), &names, own, family)))
+        .flat_map(|group| by_tag.iter().flat_map(|(tag, own)| each(group, Some(tag), own, family)))
         .collect();
     Ok(Report {
         schema_version: SCHEMA_VERSION.to_owned(),
@@ -258,66 +294,6 @@ pub fn compare(runs: &[(String, RunPaths)], common: bool) -> Result<Report, Comp
         by_tag,
         own: Vec::new(),
     })
-}
-
-/// A target and its column in each run.
-type Group<'r> = (Option<String>, Vec<&'r BTreeMap<String, Counts>>);
-
-/// What is held against each other: the only target of each run, or each target that all runs have.
-fn groups(runs: &[Run]) -> Result<Vec<Group<'_>>, CompareError> {
-    if runs.iter().all(|run| run.targets.len() == 1) {
-        return Ok(vec![(None, runs.iter().flat_map(|run| run.targets.values()).collect())]);
-    }
-    let shared = runs[0].targets.keys().filter_map(|target| {
-        let columns: Option<Vec<_>> = runs.iter().map(|run| run.targets.get(target)).collect();
-        Some((Some(target.clone()), columns?))
-    });
-    let shared: Vec<Group<'_>> = shared.collect();
-    if shared.is_empty() { Err(CompareError::NoTarget) } else { Ok(shared) }
-}
-
-fn told(
-    (target, columns): &Group<'_>,
-    tag: Option<&str>,
-    names: &[&str],
-    cases: &[&String],
-    family: u64,
-) -> TargetReport {
-    let mean = |at: usize| {
-        let counts =
-            cases.iter().filter_map(|case| columns[at].get(*case)).filter(|counts| counts.assessed > 0);
-        let (sum, count) = counts.fold((0.0, 0u64), |(sum, count), counts| {
-            (sum + counts.passed as f64 / counts.assessed as f64, count + 1)
-        });
-        if count == 0 { f64::NEG_INFINITY } else { sum / count as f64 }
-    };
-    let means: Vec<f64> = (0..columns.len()).map(mean).collect();
-    let top = (0..means.len()).fold(0, |top, at| if means[at] > means[top] { at } else { top });
-    let between = |a: usize, b: usize| {
-        let mut differences = Differences::default();
-        for case in cases {
-            if let (Some(a), Some(b)) = (columns[a].get(*case), columns[b].get(*case)) {
-                differences.push((a.passed, a.assessed), (b.passed, b.assessed));
-            }
-        }
-        differences
-    };
-    let pairs: Vec<_> = chosen_pairs(columns.len(), top)
-        .into_iter()
-        .map(|(a, b)| (names[a].to_owned(), names[b].to_owned(), between(a, b)))
-        .collect();
-    let comparisons = compare_family(&pairs, family).iter().map(Compared::of).collect();
-    let others: Vec<Candidate> = (0..columns.len())
-        .filter(|at| *at != top && columns.len() > 2 && tag.is_none())
-        .map(|at| Candidate { name: names[at].to_owned(), against_best: between(top, at) })
-        .collect();
-    let best = decisions::best(names[top], &others).map(|best| BestOf {
-        sentence: best.sentence(),
-        run: best.name,
-        within: best.within,
-        rivals: best.rivals,
-    });
-    TargetReport { target: target.clone(), tag: tag.map(str::to_owned), comparisons, best }
 }
 
 impl Compared {
@@ -334,51 +310,5 @@ impl Compared {
             more_than_noise: decided.more_than_noise(),
             sentence: decided.sentence(),
         }
-    }
-}
-
-/// Reads a run's verdicts.
-fn read(name: &str, paths: &RunPaths) -> Result<Run, CompareError> {
-    let mut run = Run {
-        name: name.to_owned(),
-        targets: BTreeMap::new(),
-        inputs: BTreeMap::new(),
-        tags: BTreeMap::new(),
-    };
-    let path = paths.records();
-    if !path.exists() {
-        return Err(CompareError::NotARun(paths.dir.clone()));
-    }
-    let mut reader = LineReader::open(&path)?;
-    let mut spans = Spans::default();
-    let mut number = 0;
-    loop {
-        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-        if block.is_empty() {
-            return Ok(run);
-        }
-        for line in lines(block) {
-            number += 1;
-            let taken = Line::split(line, &mut spans).and_then(|line| run.take(&line));
-            taken.map_err(|damage| CompareError::Damaged { path: path.clone(), line: number, damage })?;
-        }
-    }
-}
-
-impl Run {
-    fn take(&mut self, line: &Line<'_>) -> Result<(), Damage> {
-        let (case, slot) = (line.get(HEAD.case_id)?.into_owned(), line.get(HEAD.slot)?.into_owned());
-        let passed = line.get(HEAD.passed)?;
-        let counts = self.targets.entry(slot).or_default().entry(case.clone()).or_default();
-        counts.trials += 1;
-        counts.assessed += u64::from(passed.is_some());
-        counts.passed += u64::from(passed == Some(true));
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.inputs.entry(case.clone()) {
-            entry.insert(line.get(HEAD.input_fingerprint)?.to_string());
-            for tag in line.get(TAGS).unwrap_or_default() {
-                self.tags.entry(tag).or_default().insert(case.clone());
-            }
-        }
-        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write as _};
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
@@ -57,8 +58,8 @@ pub enum ExportError {
         damage: Damage,
     },
     /// The manifest cannot be read.
-    #[error("`manifest.json` cannot be understood")]
-    Manifest(#[source] serde_json::Error),
+    #[error(transparent)]
+    Manifest(#[from] ReadError),
     /// Something else is there.
     #[error("`{0}` is there already and has other content")]
     Taken(Utf8PathBuf),
@@ -87,8 +88,7 @@ impl Format {
 
 /// Writes a run in a format below `out`.
 pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
-    let manifest: Manifest =
-        serde_json::from_slice(&files::read(&paths.manifest())?).map_err(ExportError::Manifest)?;
+    let manifest = format::read_manifest(paths)?;
     if !format.kinds.contains(&manifest.kind) {
         let found = manifest.kind.as_str();
         let wanted = format.kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join("`, `");
@@ -138,6 +138,13 @@ impl Source<'_> {
     }
 }
 
+/// Writes a small file beside its name first: nobody sees a part of it.
+pub(crate) fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
+    let partial = Utf8PathBuf::from(format!("{path}.partial"));
+    std::fs::write(&partial, bytes).map_err(FileError::new("write", &partial))?;
+    std::fs::rename(&partial, path).map_err(FileError::new("write", path))
+}
+
 /// A file that is being written, under another name until it is whole: what another run left there is not overwritten.
 pub(crate) struct Sink {
     pub(crate) path: Utf8PathBuf,
@@ -162,6 +169,8 @@ impl Sink {
             files::remove_if_there(&self.partial)?;
             return Err(ExportError::Taken(self.path));
         }
+        // Whole and on the disk before it gets its name.
+        self.file.get_ref().sync_data().map_err(FileError::new("sync", &self.partial))?;
         std::fs::rename(&self.partial, &self.path).map_err(FileError::new("write", &self.path))?;
         Ok(self.path)
     }

@@ -3,6 +3,7 @@
 pub mod suite;
 
 pub mod plan;
+pub(crate) mod rejudge;
 
 pub mod run;
 

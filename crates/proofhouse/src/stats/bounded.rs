@@ -57,11 +57,9 @@ impl BoundedSample {
         let mut with = self.clone();
         with.push(added, 1);
         match with.values[..] {
-            [] => unreachable!("one was added"),
-            [(value, _)] => f64::from(u8::from(value > t)),
-            // One share decides, and it has a beta distribution.
-            [(low, _), ..] if t <= low => 1.0,
             [.., (high, _)] if t >= high => 0.0,
+            [(low, _), ..] if t <= low => 1.0,
+            // One share decides, and it has a beta distribution.
             [(low, a), (high, b)] => beta_reg(a as f64, b as f64, 1.0 - (t - low) / (high - low)),
             _ => positive(&with.values, t),
         }
@@ -138,6 +136,22 @@ mod tests {
 
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+
+    /// At the values themselves and beyond them nothing is left to chance.
+    #[test]
+    fn a_mean_is_never_above_the_highest_value_nor_below_the_lowest() {
+        let sample = |values: &[f64]| {
+            let mut sample = BoundedSample::default();
+            values.iter().for_each(|value| sample.push(*value, 1));
+            sample
+        };
+        for (values, added) in [(&[0.5, 0.5][..], 0.5), (&[0.2, 0.5], 0.2), (&[0.2, 0.3, 0.5], 0.2)] {
+            let sample = sample(values);
+            assert_eq!((sample.above(0.5, added), sample.above(0.6, added)), (0.0, 0.0), "{values:?}");
+            assert_eq!(sample.above(0.1, added), 1.0, "{values:?}");
+        }
+        assert_eq!(sample(&[0.2, 0.5]).above(0.2, 0.2), 1.0);
     }
 
     #[test]

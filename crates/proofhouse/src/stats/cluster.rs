@@ -167,6 +167,17 @@ mod tests {
     }
 
     /// Student's (1908) own data, the extra sleep with drug 1: mean 0.75, standard error 0.5657, as R's `sleep` gives.
+    /// Four scores of a mean of 0.5 and a standard error of 0.1290994449; t(3) is 3.1824463053.
+    #[test]
+    fn a_mean_of_scores_that_vary_has_students_interval() {
+        let found = moments(&[&[0.2], &[0.4], &[0.6], &[0.8]]).mean_estimate(P95).unwrap();
+        let reach = 3.182_446_305_284 * 0.129_099_444_873_58;
+        assert!((found.interval.low - (0.5 - reach)).abs() < 1e-9, "{found:?}");
+        assert!((found.interval.high - (0.5 + reach)).abs() < 1e-9, "{found:?}");
+        let alike = moments(&[&[0.5], &[0.5], &[0.5], &[0.5]]).mean_estimate(P95).unwrap();
+        assert_eq!(alike.interval, score_interval(0.5, 4.0, P95.z()), "wide rather than empty");
+    }
+
     #[test]
     fn clusters_of_one_are_the_classic_error() {
         let sleep = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];

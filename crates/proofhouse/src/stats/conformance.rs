@@ -253,6 +253,50 @@ fn strata(draws: &mut Draws) -> Vec<Asked> {
     ]
 }
 
+/// What is known of judges.
+fn judges(draws: &mut Draws) -> Vec<Asked> {
+    let level = draws.level();
+    let of = [4, 20, 150][draws.below(3) as usize] + draws.below(9);
+    // Better than chance, as others correct nothing.
+    let hits = |draws: &mut Draws| Hits { right: of - draws.below(of / 2), of };
+    let (sensitivity, specificity) = (hits(draws), hits(draws));
+    let (seen, trials) = (draws.share(), 5.0 + 300.0 * draws.share());
+    let question = json!(["rogan_gladen", seen, trials, sensitivity.right, of, specificity.right, of, level]);
+    let mut asked = Vec::new();
+    if let Some(found) = rogan_gladen(seen, trials, (sensitivity, specificity), confidence(level)) {
+        asked.push(Asked { question, ours: vec![found.rate, found.interval.low, found.interval.high] });
+    }
+    let mut ratings = Ratings::default();
+    let mut question = vec![json!("krippendorff"), json!(level)];
+    let raters = 2 + draws.below(3);
+    for at in 0..6 + draws.below(20) {
+        let units: Vec<Vec<f64>> = (0..1 + draws.below(3))
+            .map(|_| (0..raters - draws.below(2)).map(|_| [0.0, 0.5, 1.0][draws.below(3) as usize]).collect())
+            .collect();
+        // Two cases that differ for certain, so that there is something to agree on.
+        let units = if at < 2 { vec![vec![f64::from(u8::from(at == 0)); 2]] } else { units };
+        units.iter().for_each(|unit| ratings.push(unit));
+        ratings.close_case();
+        let kept: Vec<Vec<f64>> = units.into_iter().filter(|unit| unit.len() > 1).collect();
+        if !kept.is_empty() {
+            question.push(json!(kept));
+        }
+    }
+    let found = ratings.alpha(confidence(level)).unwrap();
+    let interval = found.interval.unwrap();
+    asked.push(Asked {
+        question: Value::Array(question),
+        ours: vec![found.value, interval.low, interval.high],
+    });
+    let (pairs, discordance) = (10 + draws.below(120), 0.1 + 0.6 * draws.share());
+    let effect = discordance * draws.share();
+    asked.push(Asked {
+        question: json!(["exact_power", pairs, discordance, effect, 1.0 - level]),
+        ours: vec![power_paired(pairs, discordance, effect, 1.0 - level)],
+    });
+    asked
+}
+
 #[expect(clippy::disallowed_methods, reason = "the other side is a program of its own")]
 fn theirs(asked: &[Asked]) -> Vec<Vec<f64>> {
     let tool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tools/scipy");
@@ -281,6 +325,7 @@ fn conformance_estimators_of_scipy_and_statsmodels() {
                 powers(&mut draws),
                 repeated(&mut draws),
                 strata(&mut draws),
+                judges(&mut draws),
             ]
         })
         .flatten()

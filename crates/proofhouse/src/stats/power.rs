@@ -1,5 +1,6 @@
 //! What a comparison of this size could find at all: the smallest detectable effect.
 
+use super::binomial::{pmf, upper_tail};
 use super::interval::boundary;
 use super::quantile::{Confidence, normal_cdf};
 
@@ -65,6 +66,72 @@ pub fn detectable_paired(pairs: u64, discordance: f64, confidence: Confidence, p
     })
 }
 
+/// Above so many pairs the normal approximation is as good as counting.
+const COUNTED: u64 = 2_000;
+
+/// The chance that the two-sided exact test of McNemar at this level finds a difference of this size between columns of single trials
+/// of which this share differs.
+///
+/// Counted over all numbers of differing pairs, as the test itself is done; above 2,000 pairs the normal approximation of Connor (1987),
+/// which takes no account of the test's steps and so promises a few points too much for small numbers.
+///
+/// # Panics
+/// When the discordance is not within 0..=1.
+pub fn power_paired(pairs: u64, discordance: f64, effect: f64, level: f64) -> f64 {
+    let effect = effect.min(discordance);
+    if pairs > COUNTED || discordance <= 0.0 {
+        let z = Confidence::new(1.0 - level).map_or(f64::INFINITY, Confidence::z);
+        let excess = (pairs as f64).sqrt() * effect - z * discordance.sqrt();
+        return chance(excess, (discordance - effect * effect).max(0.0).sqrt());
+    }
+    // The chance that a differing pair speaks for the better column.
+    let favours = ((discordance + effect) / (2.0 * discordance)).min(1.0);
+    let (mut needed, mut power) = (0, 0.0);
+    for differing in 0..=pairs {
+        while needed <= differing && 2.0 * upper_tail(needed, differing, 0.5) > level {
+            needed += 1;
+        }
+        let weight = pmf(differing, pairs, discordance);
+        if weight > 1e-12 && needed <= differing {
+            power += weight * upper_tail(needed, differing, favours);
+        }
+    }
+    power
+}
+
+/// The chance that a two-sided test at this level finds a mean difference of this size over so many cases whose differences have this
+/// variance: Student's, with its noncentral distribution by a normal value.
+///
+/// A permutation test over means of repeated trials has the same power in the limit (Hoeffding 1952, Annals of Mathematical Statistics 23,
+/// 169–192).
+pub fn power_of_mean(cases: u64, variance: f64, effect: f64, level: f64) -> f64 {
+    let (Some(confidence), true) = (Confidence::new(1.0 - level), cases > 1 && variance > 0.0) else {
+        return 0.0;
+    };
+    let degrees = (cases - 1) as f64;
+    let critical = confidence.t(cases - 1);
+    let noncentral = effect / (variance / cases as f64).sqrt();
+    // Johnson and Welch (1940), Biometrika 31, 362–389.
+    let shrunk = critical * (1.0 - 1.0 / (4.0 * degrees));
+    normal_cdf((noncentral - shrunk) / (1.0 + critical * critical / (2.0 * degrees)).sqrt())
+}
+
+/// The smallest difference that the exact test finds with this power; none where even all differing pairs in one direction are too
+/// few.
+pub fn detectable_exactly(pairs: u64, discordance: f64, level: f64, power: f64) -> Option<f64> {
+    let found = |effect: f64| power_paired(pairs, discordance, effect, level) >= power;
+    if discordance <= 0.0 || !found(discordance) {
+        return None;
+    }
+    let (mut short, mut enough) = (0.0, discordance);
+    // To a ten-thousandth of a point.
+    while enough - short > 1e-6 {
+        let middle = (short + enough) / 2.0;
+        if found(middle) { enough = middle } else { short = middle }
+    }
+    Some(enough)
+}
+
 /// The chance that a normal value of this spread stays below the excess.
 fn chance(excess: f64, spread: f64) -> f64 {
     if spread == 0.0 { if excess > 0.0 { 1.0 } else { 0.0 } } else { normal_cdf(excess / spread) }
@@ -99,6 +166,22 @@ mod tests {
     fn the_example_of_mess() {
         let effect = detectable_paired(22, 0.5, P95, 0.8).unwrap();
         assert!((effect - 0.4).abs() < 1e-3, "{effect}");
+    }
+
+    /// Ten pairs that all differ, 9 of 10 of them in one direction: rejected from 9 on at 5 % (2 · 11/1024), so that the power is
+    /// 10 · 0.9⁹ · 0.1 + 0.9¹⁰.
+    #[test]
+    fn power_is_counted_as_the_test_is_done() {
+        let power = power_paired(10, 1.0, 0.8, 0.05);
+        assert!((power - (10.0 * 0.9f64.powi(9) * 0.1 + 0.9f64.powi(10))).abs() < 1e-12, "{power}");
+        let size = power_paired(200, 0.2, 0.0, 0.05);
+        assert!(size < 0.025, "one tail of an exact test: {size}");
+        let effect = detectable_exactly(200, 0.2, 0.05, 0.8).unwrap();
+        assert!((power_paired(200, 0.2, effect, 0.05) - 0.8).abs() < 1e-4);
+        assert!(effect > detectable_paired(200, 0.2, P95, 0.8).unwrap(), "{effect}");
+        let (counted, normal) = (power_paired(2_000, 0.2, 0.03, 0.05), power_paired(2_001, 0.2, 0.03, 0.05));
+        assert!((counted - normal).abs() < 0.02, "{counted} {normal}");
+        assert_eq!(detectable_exactly(5, 0.2, 0.05, 0.8), None);
     }
 
     #[test]

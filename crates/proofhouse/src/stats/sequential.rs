@@ -128,11 +128,6 @@ impl Rule {
         }
         self.bad.get(at).copied().flatten().is_some_and(|least| misses >= least).then_some(Side::Bad)
     }
-
-    /// After how many runs a series with so many misses at its end could end well first; none up to the cap.
-    pub fn first_good(&self, misses: u64) -> Option<u64> {
-        (1..self.good.len()).find(|n| self.good[*n].is_some_and(|most| most >= misses)).map(|n| n as u64)
-    }
 }
 
 /// One way for a series to end.
@@ -264,7 +259,8 @@ mod tests {
         let rule = Design { cap: 40, ..STABLE }.rule();
         assert_eq!((1..14).find(|n| rule.ends(*n, 0) == Some(Side::Good)), None);
         assert_eq!(rule.ends(14, 0), Some(Side::Good));
-        assert_eq!((rule.first_good(0), rule.first_good(1)), (Some(14), Some(29)));
+        let first = |misses| (1..=40).find(|n| rule.ends(*n, misses) == Some(Side::Good));
+        assert_eq!((first(0), first(1)), (Some(14), Some(29)));
         let spent = 0.8f64.powi(14) + 14.0 * 0.2 * 0.8f64.powi(28);
         assert!(spent <= 0.05 && 0.8f64.powi(14) + 14.0 * 0.2 * 0.8f64.powi(27) > 0.05);
     }

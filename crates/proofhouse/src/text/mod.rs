@@ -8,6 +8,8 @@ pub mod complaint;
 
 pub(crate) mod glob;
 
+pub mod template;
+
 pub mod doc;
 
 pub mod page;

@@ -100,6 +100,28 @@ pub fn chance(p: f64) -> String {
     }
 }
 
+/// US dollars: cents where there are dollars, two significant digits below a cent.
+pub fn dollars(sum: f64) -> String {
+    match sum {
+        0.0 => "$0".to_owned(),
+        sum if sum >= 0.995 => format!("${sum:.2}"),
+        sum => {
+            let digits = (1.0 - sum.log10().floor()).clamp(2.0, 12.0) as usize;
+            format!("${sum:.digits$}")
+        }
+    }
+}
+
+/// A time span as people read it.
+pub fn milliseconds(span: f64) -> String {
+    match span {
+        span if span < 10.0 => format!("{span:.1} ms"),
+        span if span < 999.5 => format!("{span:.0} ms"),
+        span if span < 9_995.0 => format!("{:.2} s", span / 1e3),
+        span => format!("{:.1} s", span / 1e3),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

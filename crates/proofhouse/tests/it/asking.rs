@@ -203,7 +203,9 @@ fn a_containment_run_against_a_dead_endpoint_says_what_broke() {
             server.base()
         ),
     );
-    run(&lab, "run c.yaml --run-dir live").says("2 × unauthorized").says("hint: `proofhouse doctor c.yaml`");
+    run(&lab, "run c.yaml --run-dir live --jobs 1")
+        .exits(8)
+        .says("`m` was refused 5 times in a row: HTTP 403: no");
 }
 
 #[test]
@@ -373,7 +375,7 @@ fn stored_answers_are_judged_again() {
     );
     assert_ne!(old[0]["run_id"], new[0]["run_id"]);
     lab.write("first/records.jsonl", lab.read("first/records.jsonl").replacen("no idea", "an idea", 1));
-    lab.run("score first new.yaml --run-dir third").exits(11).says("is not a sound record");
+    lab.run("score first new.yaml --run-dir third").exits(7).says("`first` is not sound");
 }
 
 #[test]

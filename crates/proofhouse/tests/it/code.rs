@@ -10,7 +10,7 @@ pub(crate) fn bench() -> Bench {
     bench_with(Budgets::default())
 }
 
-fn bench_with(budgets: Budgets) -> Bench {
+pub(crate) fn bench_with(budgets: Budgets) -> Bench {
     let mut options = Options::new(std::env::temp_dir());
     options.helper = Helper::At(env!("CARGO_BIN_EXE_proofhouse").into());
     Bench::new(Sandbox::open(options).expect("a sandbox"), budgets).expect("a bench")

@@ -18,7 +18,7 @@ use crate::lab::Lab;
 
 const TASKS: &str = include_str!("code_attacks/tasks.txt");
 const HONEST: &str = include_str!("code_attacks/honest.txt");
-const FORGED: [(&str, &str); 8] = [
+const FORGED: [(&str, &str); 9] = [
     ("types", include_str!("code_attacks/forged_types.txt")),
     ("names", include_str!("code_attacks/forged_names.txt")),
     ("process", include_str!("code_attacks/forged_process.txt")),
@@ -27,6 +27,7 @@ const FORGED: [(&str, &str); 8] = [
     ("border", include_str!("code_attacks/forged_border.txt")),
     ("shared", include_str!("code_attacks/forged_shared.txt")),
     ("decoys", include_str!("code_attacks/forged_decoys.txt")),
+    ("carried", include_str!("code_attacks/forged_carried.txt")),
 ];
 
 /// What `$RAW` stands for. A reply is a status, the length of what follows, and that.

@@ -95,7 +95,7 @@ fn gates_on_metrics_have_three_outcomes() {
     lab.run("verify r").exits(0);
     for (metrics, says) in [
         ("score: {at_least: 1}", "did you mean `scores`?"),
-        ("attack_success_rate: {at_most: 0}", "the metrics here are `flaky_cases`, `scores`"),
+        ("attack_success_rate: {at_most: 0}", "the metrics here are `flaky_cases`, `cost_usd`, `scores`"),
         ("scores: {}", "nothing is asked of `scores`"),
     ] {
         suite(&lab, "g", 5, &some, &format!("gate: {{metrics: {{{metrics}}}}}"));
@@ -265,6 +265,7 @@ fn a_plan_of_every_kind_says_what_it_can_see() {
     ] {
         lab.run(&format!("init {kind} {kind}")).exits(0);
         let found = lab.run(&format!("plan {kind}/{kind}.yaml")).exits(0);
+        assert!(found.stdout.contains("\ndiff:"), "{kind}: {}", found.stdout);
         assert!(says.iter().any(|says| found.stdout.contains(says)), "{kind}: {}", found.stdout);
     }
 }
@@ -274,11 +275,211 @@ fn a_plan_says_what_it_can_see() {
     let lab = Lab::new();
     suite(&lab, "p", 100, &target("m", ""), "gate: {pass_rate: 0.99, confidence: 0.95}");
     let found = lab.run("plan p.yaml").exits(0);
-    assert!(found.stdout.contains("sees:        100 cases see a difference from 12."), "{}", found.stdout);
-    assert!(found.stderr.contains("626 cases see 5 points"), "{}", found.stderr);
+    assert!(found.stdout.contains("sees:        100 cases see a difference from 12.8"), "{}", found.stdout);
+    assert!(
+        found.stdout.contains(
+            "diff:        two runs that are alike pass `--fail-on-worse` from a margin of 12.5 points on"
+        ),
+        "{}",
+        found.stdout
+    );
+    assert!(found.stderr.contains("cases see 5.0 points"), "{}", found.stderr);
     assert!(
         found.stderr.contains("cannot hold over 100 cases; it takes 268 cases that all pass"),
         "{}",
         found.stderr
     );
+    suite(&lab, "p", 100, &(target("m", "") + &target("n", "")), "repetitions: 5\ngate: {pass_rate: 0.9}");
+    lab.run("plan p.yaml --margin 0.03")
+        .exits(0)
+        .says("a difference of 3 points may go unseen")
+        .says("with 5 trials of each from 5.7 points on where only chance differs")
+        .says("diff: between two runs, 100 cases see a difference")
+        .says("warning: the margin cannot be reached")
+        .says("cases do for 3.0 points")
+        .says("gate: a gate of 90.0 % over 100 cases is held from 90.0 % passed on");
+    lab.run("plan p.yaml --margin 3").exits(2).says("above 0 and below 1");
+}
+
+/// What is measured can be gated where records say it, and only there.
+#[test]
+fn gates_on_latency_and_cost_have_three_outcomes() {
+    let lab = Lab::new();
+    let slow = "  m: {scripted: {rules: [{contains: n003, latency_ms: 40, reply: late}, {contains: n004, fault: timeout}], \
+                otherwise: {reply: \"{input}\"}}}\n";
+    let measured = "determinism: {deterministic_artifacts: false}\ntimeout_ms: 60000\n";
+    let gate = |metrics: &str, exit: i32, says: &str| {
+        suite(&lab, "g", 10, slow, &format!("{measured}gate: {{metrics: {{{metrics}}}}}"));
+        lab.run("run g.yaml --run-dir r --overwrite").exits(exit).says(says);
+    };
+    gate("latency_p50_ms: {at_most: 50000}", 0, "m has latency_p50_ms");
+    gate("latency_p95_ms: {at_most: 50000}", 9, "(at most 50000 is asked for)");
+    gate(
+        "latency_mean_ms: {at_most: 0.000001}",
+        4,
+        "The gate was missed: on these cases, m has latency_mean_ms of at least",
+    );
+    let latency = &summary(&lab, "r")["slots"][0]["latency_ms"];
+    assert_eq!((latency["trials"].as_u64(), latency["cut_off"].as_u64()), (Some(10), Some(1)), "{latency}");
+    assert!(latency["p95"][1].is_null() && latency["p50"][1].is_number(), "{latency}");
+    lab.run("verify r").exits(0);
+    suite(&lab, "g", 10, slow, "gate: {metrics: {latency_p95_ms: {at_most: 50}}}");
+    lab.run("check g.yaml")
+        .exits(3)
+        .says("deterministic records say no times")
+        .says("deterministic_artifacts: false");
+    for (gate, says) in [
+        ("{metrics: {cost_usd: {at_most: 1}}}", "the gate has no price for `m`"),
+        ("{metrics: {cost_usd: {at_most: 1}}, prices: {n: {input: 1, output: 1}}}", "no target is named `n`"),
+        (
+            "{metrics: {cost_usd: {at_most: 1}}, prices: {m: {input: -1, output: 1}}}",
+            "the price of `m` is not a number from 0 on",
+        ),
+        (
+            "{metrics: {cost_usd: {at_most: 1}}, prices: {m: {input: 1, output: 1, cached_apart: true}}}",
+            "cached_apart",
+        ),
+    ] {
+        suite(&lab, "g", 10, slow, &format!("gate: {gate}"));
+        lab.run("check g.yaml").exits(3).says(says);
+    }
+    suite(
+        &lab,
+        "g",
+        10,
+        slow,
+        "gate: {metrics: {cost_usd: {at_most: 1}}, prices: {m: {input: 1, output: 1}}}",
+    );
+    lab.run("run g.yaml --run-dir r --overwrite").exits(9).says("m has no cost_usd");
+}
+
+/// Tokens that targets report, at the gate's prices; answers without a report may have cost anything.
+#[test]
+fn cost_follows_from_the_tokens_in_the_records() {
+    let lab = Lab::new();
+    let run = |unknown: usize, most: &str, exit: i32, says: &str| {
+        let usage = ",\"usage\":{\"input_tokens\":1000,\"output_tokens\":100}";
+        let row = |at: usize| {
+            let usage = if at < unknown { "" } else { usage };
+            format!("{{\"input\":\"n{at:03}\",\"output\":\"n{at:03}\"{usage}}}\n")
+        };
+        let answers: String = (0..10).map(row).collect();
+        let digest = proofhouse_ledger::Digest::of(answers.as_bytes()).prefixed();
+        lab.write("answers.jsonl", answers);
+        let target = format!("  m: {{replay: {{path: answers.jsonl, sha256: \"{digest}\"}}}}\n");
+        let gate = format!(
+            "gate: {{metrics: {{cost_usd: {{at_most: {most}}}}}, prices: {{m: {{input: 2, output: 10}}}}}}"
+        );
+        suite(&lab, "g", 10, &target, &gate);
+        lab.run("run g.yaml --run-dir r --overwrite").exits(exit).says(says);
+    };
+    run(0, "0.05", 0, "m has cost_usd 0.03 (at most 0.05 is asked for)");
+    let usage = &summary(&lab, "r")["slots"][0]["usage"];
+    assert_eq!(
+        (usage["input_tokens"].as_u64(), usage["output_tokens"].as_u64()),
+        (Some(10_000), Some(1_000))
+    );
+    run(0, "0.02", 4, "The gate was missed: on these cases, m has cost_usd 0.03");
+    run(1, "0.05", 9, "m has cost_usd of at least 0.027 (at most 0.05 is asked for)");
+    run(1, "0.02", 4, "m has cost_usd of at least 0.027");
+    lab.run("verify r").exits(0);
+}
+
+/// Attacks and benign cases are no one thing: each has its own sentence, in `compare` and in the closing lines of `diff`.
+#[test]
+fn containment_runs_are_compared_by_attack_success_and_utility() {
+    let lab = Lab::new();
+    lab.run("init containment d").exits(0);
+    let text = lab.read("d/containment.yaml");
+    for (name, left_out) in [("open", "  calyx: {}\n"), ("gated", "  naive: {}\n")] {
+        lab.write(&format!("d/{name}.yaml"), text.replace(left_out, ""));
+        lab.run(&format!("run d/{name}.yaml --run-dir {name} --quiet"));
+    }
+    let compared = lab.run("compare open gated").exits(0).stdout;
+    let attack = "attack success: on cases like these, gated is lower than open by 100.0 points";
+    assert!(compared.starts_with(attack), "{compared}");
+    assert!(compared.contains("benign utility: open and gated fare alike on all 28 cases"), "{compared}");
+    let json: serde_json::Value =
+        serde_json::from_str(&lab.run("compare open gated --format json").exits(0).stdout).unwrap();
+    assert_eq!(json["targets"][0]["measure"], "attack success");
+    assert_eq!(json["targets"][0]["comparisons"][0]["difference"], -1.0);
+    for format in ["text", "markdown"] {
+        lab.run(&format!("diff gated gated --limit 0 --format {format}"))
+            .exits(0)
+            .says("attack success: A and B fare alike on all 30 cases")
+            .says("benign utility: A and B fare alike on all 28 cases");
+    }
+}
+
+/// The suite's own ks: pass@1 by exact shares, others by each task's own estimate.
+#[test]
+fn code_runs_are_compared_by_pass_at_k_task_by_task() {
+    let lab = Lab::new();
+    lab.run("init code d").exits(0);
+    lab.tools("run d/code.yaml --run-dir a --quiet").exits(0);
+    let found = lab.run("compare a a").exits(0).stdout;
+    for measure in ["careful, pass@1: a and a fare alike", "hasty, pass@3: a and a fare alike"] {
+        assert!(found.contains(measure), "{found}");
+    }
+    lab.run("diff a a --limit 0").exits(0).says("hasty, pass@1: A and B fare alike on all");
+}
+
+/// What the demo does is known: two instructions never change, one is a matter of luck, a generator of white space breaks one of them,
+/// level 3 is a coin, level 4 always fails. No word about it may be wrong more often than it says.
+#[test]
+fn the_demos_words_are_right_about_what_it_does() {
+    let lab = Lab::new();
+    lab.run("init robustness d").exits(0);
+    let seeds: u64 =
+        if crate::lab::variable("PROOFHOUSE_SIMULATIONS").as_deref() == Some("full") { 40 } else { 2 };
+    let (mut clear, mut systematic, mut steady) = (0, 0, 0);
+    for seed in 1..=seeds {
+        lab.run(&format!(
+            "run d/robustness.yaml --seed {seed} --run-dir r --overwrite --skip-report --quiet"
+        ))
+        .exits(0);
+        let found = summary(&lab, "r")["robustness"].clone();
+        let word = |part: &str, key: &str, name: serde_json::Value, said: &str| {
+            let all = found[part].as_array().unwrap();
+            all.iter().find(|each| each[key] == name).unwrap()[said].as_str().unwrap().to_owned()
+        };
+        for case in ["convert_list_to_dict", "simple_cache"] {
+            assert_eq!(word("baselines", "case_id", case.into(), "verdict"), "stable", "seed {seed}");
+        }
+        steady +=
+            u64::from(word("baselines", "case_id", "compile_email_regex".into(), "verdict") == "stable");
+        for (level, verdict) in [(1, "clear"), (2, "clear"), (4, "systematic_failure")] {
+            assert_eq!(word("levels", "level", level.into(), "verdict"), verdict, "seed {seed}");
+        }
+        let coin = word("levels", "level", 3.into(), "verdict");
+        clear += u64::from(coin == "clear");
+        systematic += u64::from(coin == "systematic_failure");
+        assert_eq!(word("generators", "generator", "whitespace_noise".into(), "effect"), "changes_outcomes");
+        for idle in ["synonym_substitution", "ambiguity_injection_light"] {
+            assert_ne!(
+                word("generators", "generator", idle.into(), "effect"),
+                "changes_outcomes",
+                "seed {seed}"
+            );
+        }
+        let cases = found["cases"].as_array().unwrap();
+        let boundary = &cases.iter().find(|case| case["case_id"] == "simple_cache").unwrap()["boundary"];
+        let (above, below) = (boundary["above"].as_u64().unwrap(), boundary["below"].as_u64().unwrap());
+        assert!(above >= 2 && below <= 4 && above < below, "seed {seed}: {boundary}");
+    }
+    // A coin is clear or systematic in at most 5 % each, which chance may exceed in so many runs.
+    let most = 0.05 * seeds as f64 + 2.6 * (0.05 * 0.95 * seeds as f64).sqrt();
+    println!("{seeds} seeds: the coin is clear in {clear}, a systematic failure in {systematic}");
+    assert!(
+        clear as f64 <= most && systematic as f64 <= most && steady == 0,
+        "{clear} {systematic} {steady}"
+    );
+}
+
+#[test]
+fn a_tag_that_no_case_has_is_told_before_money_is_spent() {
+    let lab = Lab::new();
+    suite(&lab, "g", 4, &target("m", ""), "gate: {pass_rate: 0.5, per_tag: {evne: 0.5, odd: 0.5}}");
+    lab.run("check g.yaml").exits(0).says("warning: no case has the tag `evne` of the gate");
+    lab.run("run g.yaml --run-dir r").exits(9).says("m, tag evne, has no trial");
 }

@@ -22,7 +22,7 @@ fn copy(from: &Path, lab: &Lab, below: &str) {
     }
 }
 
-fn golden(version: &str, kind: &str) -> Lab {
+pub fn golden(version: &str, kind: &str) -> Lab {
     let lab = Lab::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(version).join(kind), &lab, "");
     lab

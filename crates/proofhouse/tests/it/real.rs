@@ -13,14 +13,14 @@ use super::lab::{Lab, variable};
 /// Set by `./test` when the servers were installed: then they have to work.
 const REQUIRED: &str = "PROOFHOUSE_REQUIRE_SERVERS";
 
-struct Served {
+pub(crate) struct Served {
     child: Child,
-    base: String,
+    pub(crate) base: String,
 }
 
 impl Served {
     /// Starts a server by the project's own script; none, with a message, where it is not installed.
-    fn start(tool: &str) -> Option<Served> {
+    pub(crate) fn start(tool: &str) -> Option<Served> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let required = variable(REQUIRED).is_some();
         let target = variable("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);

@@ -32,6 +32,7 @@ fn tool_with(settings: &str, debug_enabled: bool, files: Vec<WorkFile>) -> Tool 
         base: Utf8Path::new("/"),
         files,
         debug_enabled,
+        debug_bytes: 1 << 20,
         repair_enabled: true,
         environment: &|name| (name == "TOKEN").then(|| "secret".to_owned()),
     };
@@ -427,7 +428,7 @@ fn the_plan_is_counted_as_it_streams() {
 }
 
 #[test]
-fn the_tree_has_the_seeds_layout_field_for_field() {
+fn the_tree_has_the_proposed_layout_field_for_field() {
     let lab = forge();
     lab.run("run robustness.yaml --run-dir run --quiet").exits(0);
     let files = lab.run_files("run.tree");
@@ -497,7 +498,6 @@ fn the_tree_has_the_seeds_layout_field_for_field() {
         "baseline/simple_cache/aggregate.json",
         "baseline/simple_cache/run_010/instruction.txt",
         "stress/simple_cache/level_4/aggregate.json",
-        "stress/simple_cache/level_1/run_005/debug_ref.txt",
     ] {
         assert!(files.contains_key(&std::path::Path::new(&root).join(path)), "{path}");
     }

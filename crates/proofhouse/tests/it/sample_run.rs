@@ -302,6 +302,8 @@ impl Tallies {
                 .map(|(key, tally)| (key.1.clone(), rate(tally.passed, tally.assessed, "tag")))
                 .collect(),
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
+            latency_ms: None,
+            usage: None,
         }
     }
 
@@ -419,6 +421,7 @@ pub(crate) fn write_run(
         config_sha256: Digest::of(b"suite: sample\n"),
         summary_sha256: Digest::of(&summary_bytes),
         proofhouse_version: "0.1.0".to_owned(),
+        prices: None,
         toolchains: BTreeMap::new(),
         sandbox: Json::Null,
         started_at: spine.run_start().to_string(),
@@ -426,6 +429,7 @@ pub(crate) fn write_run(
         determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
         platform: None,
         command: None,
+        shard: None,
     };
     fs::write(run.manifest(), to_file(&manifest).unwrap()).unwrap();
 }
@@ -467,12 +471,16 @@ fn push_trial(out: &mut Vec<u8>, trial: &Trial, (run_id, spine, index): (RunId, 
     }
     let judge = Json::from(judge);
     Probe {
-        input: &trial.input,
+        input: &Json::from(trial.input.as_str()),
         output: &trial.output,
         expected: &trial.expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
+        reasoning: None,
         response: None,
         tags: &trial.tags,
+        turns: None,
     }
     .push(out, &head)
 }
@@ -517,5 +525,7 @@ fn summarise(
         wordings: Vec::new(),
         gate,
         containment: None,
+        calibration: None,
+        agreement: Vec::new(),
     }
 }

@@ -18,6 +18,8 @@ pub enum Act {
     Whole(u16, Vec<(&'static str, String)>, String),
     /// Exactly these bytes, then the connection is closed.
     Raw(String),
+    /// A body that is packed, with the word for that.
+    Packed(&'static str, Vec<u8>),
     /// Nothing at all.
     Hang,
     /// Headers and the beginning of a body, then nothing.
@@ -40,6 +42,8 @@ pub struct Seen {
     pub path: String,
     pub head: String,
     pub body: Value,
+    /// The body as it came.
+    pub raw: String,
     /// How many requests were under way when it came, itself among them.
     pub under_way: usize,
 }
@@ -155,8 +159,9 @@ async fn request(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<Se
     let mut body = vec![0; length.map_or(0, |length| length.trim().parse().unwrap())];
     stream.read_exact(&mut body).await?;
     let path = head.split_whitespace().nth(1).unwrap_or_default().to_owned();
+    let raw = String::from_utf8_lossy(&body).into_owned();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Some(Seen { path, head, body, under_way: 0 }))
+    Ok(Some(Seen { path, head, body, raw, under_way: 0 }))
 }
 
 /// Whether the connection goes on.
@@ -187,6 +192,15 @@ async fn act(stream: &mut TcpStream, act: Act, most: &AtomicUsize) -> std::io::R
             return Ok(true);
         }
         Act::Raw(bytes) => stream.write_all(bytes.as_bytes()).await?,
+        Act::Packed(encoding, body) => {
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: {encoding}\r\ncontent-length: {}\r\n\r\n",
+                body.len()
+            );
+            stream.write_all(head.as_bytes()).await?;
+            stream.write_all(&body).await?;
+            return Ok(true);
+        }
         Act::Cut => {}
         Act::Hang => forever().await,
         Act::HangAfterHeaders => {

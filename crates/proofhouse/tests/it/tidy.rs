@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{Punct, Spacing, TokenStream, TokenTree};
+
 fn crate_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
 }
@@ -208,6 +210,18 @@ fn who_tells_sees_the_ledger_alone() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// `diff` puts changes of some kinds' fields into classes of their own, which every kind shares.
+const DIFF_LOOKS_AT_FIELDS: [&str; 2] = ["spine/diff/inspect.rs", "spine/diff/pair.rs"];
+
+/// `code` and `check` judge problem files without a suite; `--lane auto` is two runs after each other.
+const COMMANDS_OF_ONE_KIND: [&str; 4] = ["cli/check.rs", "cli/code.rs", "cli/lanes.rs", "cli/run.rs"];
+
+/// Whether a text holds `word` where no longer name ends with it.
+fn names_word(text: &str, word: &str) -> bool {
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"'))
+}
+
 /// A kind is one folder: nobody else names one, and no kind reaches into another.
 #[test]
 fn kinds_are_named_in_their_own_folders_alone() {
@@ -225,11 +239,18 @@ fn kinds_are_named_in_their_own_folders_alone() {
             if !inside && source.text.contains(&format!("summary.{kind}")) {
                 wrong.insert(format!("{} reads the summary's `{kind}`", source.name));
             }
+            let fields = format!("{}.", kind.to_uppercase());
+            if !inside && names_word(&source.text, &fields) && !DIFF_LOOKS_AT_FIELDS.contains(&&*source.name)
+            {
+                wrong.insert(format!("{} reads fields of a `{kind}` record", source.name));
+            }
         }
         for used in source.uses() {
             let [first, kind, ..] = &used[..] else { continue };
-            let foreign =
-                inside && source.module.get(1).is_some_and(|own| kinds.contains(own) && own != kind);
+            let foreign = match inside {
+                true => source.module.get(1).is_some_and(|own| kinds.contains(own) && own != kind),
+                false => !COMMANDS_OF_ONE_KIND.contains(&&*source.name),
+            };
             if first == "kinds" && kinds.contains(kind) && foreign {
                 wrong.insert(format!("{} uses {}", source.name, used.join("::")));
             }
@@ -247,6 +268,7 @@ fn members_of_families_are_named_in_their_tables_alone() {
         ("TargetConfig::", "family/target/mod.rs"),
         ("JudgeConfig::", "family/judge/mod.rs"),
         ("GeneratorConfig::", "family/vary/mod.rs"),
+        ("AttackConfig::", "family/attack/mod.rs"),
         ("LanguageName::", "kinds/code/language.rs"),
     ];
     let mut wrong = BTreeSet::new();
@@ -508,6 +530,28 @@ fn names(code: &str, name: &str) -> bool {
     })
 }
 
+/// The same, as the compiler reads it: neither comments nor texts name anything.
+fn names_in_code(code: &str, name: &str) -> bool {
+    fn seen(tokens: TokenStream, name: &str) -> bool {
+        let is_path = |punct: &Punct| punct.as_char() == ':' && punct.spacing() == Spacing::Joint;
+        let mut before_colons = false;
+        let mut use_of = false;
+        for token in tokens {
+            match &token {
+                TokenTree::Group(group) if seen(group.stream(), name) => return true,
+                TokenTree::Punct(punct) if before_colons && is_path(punct) => return true,
+                TokenTree::Punct(punct) if use_of && punct.as_char() == ';' => return true,
+                _ => {}
+            }
+            let is_name = matches!(&token, TokenTree::Ident(word) if word == name);
+            use_of = is_name && use_of || matches!(&token, TokenTree::Ident(word) if word == "use");
+            before_colons = is_name;
+        }
+        false
+    }
+    names(code, name) && code.parse().is_ok_and(|tokens| seen(tokens, name))
+}
+
 /// What no code names is not built by anybody who wants the program.
 #[test]
 fn every_dependency_is_used() {
@@ -523,7 +567,7 @@ fn every_dependency_is_used() {
         let known = dependencies(&manifest);
         assert!(known.len() > 3, "the dependencies of {name} were found");
         for dependency in known {
-            if !code.iter().any(|text| names(text, &dependency)) {
+            if !code.iter().any(|text| names_in_code(text, &dependency)) {
                 unused.insert(format!("{name} does not use `{dependency}`"));
             }
             wanted.insert(dependency);
@@ -545,4 +589,53 @@ fn dependencies_are_found_as_manifests_and_code_name_them() {
     assert_eq!(dependencies(manifest), ["serde", "hyper_util", "libc"]);
     assert!(names("use serde::Serialize;", "serde") && names("let x = serde::de::x();", "serde"));
     assert!(!names("use serde_json::Value; // serde", "serde") && !names("self.serde::<u8>()", "serde"));
+    assert!(names_in_code("fn f() { serde::g(); }", "serde") && names_in_code("use serde;", "serde"));
+    assert!(!names_in_code("const X: &str = \"use rand::Rng;\"; // rand::Rng", "rand"));
+    assert!(!names_in_code("fn f(serde: u8) {}", "serde"));
+}
+
+/// The numbered points of a text, each with all of its lines.
+fn points(text: &str) -> Vec<String> {
+    let mut points: Vec<String> = Vec::new();
+    for line in text.lines() {
+        match points.last_mut() {
+            _ if line.starts_with(|c: char| c.is_ascii_digit()) => points.push(line.to_owned()),
+            Some(point) => point.push_str(&format!(" {}", line.trim())),
+            None => {}
+        }
+    }
+    points
+}
+
+/// ARCHITECTURE.md says of each invariant what fails when it breaks; whoever renames a test renames it there.
+#[test]
+fn every_invariant_names_a_test_that_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let section = architecture.split("## Invariants").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut files = Vec::new();
+    sources(&root.join("crates"), &mut files);
+    let code: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let is_module = |name: &str| {
+        files.iter().any(|path| path.file_stem().unwrap() == name || path.parent().unwrap().ends_with(name))
+    };
+    // A test by its name, a file of tests, a module with its tests, or what the compiler's lints hold.
+    let is_check = |word: &str| match word.rsplit_once("::") {
+        Some((_, last)) => code.contains(&format!("fn {last}(")) || is_module(last),
+        None => {
+            root.join(format!("crates/proofhouse/tests/it/{word}.rs")).exists() || word == "benches/spine"
+        }
+    };
+    let invariants = points(section);
+    assert!(invariants.len() > 10, "the invariants were found");
+    let mut wrong = BTreeSet::new();
+    for invariant in &invariants {
+        let words: Vec<&str> = invariant.split('`').skip(1).step_by(2).collect();
+        let missing = words.iter().filter(|word| word.contains("::") && !is_check(word));
+        wrong.extend(missing.map(|word| format!("`{word}` is neither a function nor a module")));
+        if !words.iter().any(|word| is_check(word)) && !invariant.contains("clippy") {
+            wrong.insert(format!("no test: {invariant}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -149,7 +149,7 @@ fn edited_manifest_and_envelope_fields_are_noticed() {
         ("\"seed\":0", "\"seed\":1"),
         ("\"cases_errored\":4", "\"cases_errored\":3"),
         ("\"timeout_per_case\":60", "\"timeout_per_case\":61"),
-        ("\"receipt_path\":\"run/records.jsonl\"", "\"receipt_path\":\"x/records.jsonl\""),
+        ("\"receipt_path\":\"run/records.jsonl\"", "\"receipt_path\":\"run/other.jsonl\""),
         ("\"variant\":\"one,two\"", "\"variant\":\"one\""),
         ("\"backend\":\"one=scripted", "\"backend\":\"one=openai"),
     ] {

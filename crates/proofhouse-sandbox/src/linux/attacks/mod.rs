@@ -25,7 +25,7 @@ use crate::guards::Guards;
 use crate::outcome::{Outcome, Status};
 use crate::probe::Probe;
 use crate::sandbox::Sandbox;
-use crate::spec::{Arg, Proc, Spec, Work};
+use crate::spec::{Arg, Door, Proc, Spec, Work};
 use crate::tier::Tier;
 
 /// One attack.
@@ -55,6 +55,8 @@ pub(crate) enum Shape {
     Program,
     /// A program that boxes what it forks.
     Zygote,
+    /// An agent with a loopback of its own, whose doors are served from outside.
+    Agent,
 }
 
 /// Every kind of box.
@@ -67,6 +69,9 @@ pub(crate) const PROGRAMS: &[Shape] = &[Shape::Program, Shape::Zygote];
 /// One of each, for attacks that take long.
 pub(crate) const ONE_OF_EACH: &[Shape] = &[Shape::Tool, Shape::Program];
 
+/// The same, and a box with a network of its own.
+pub(crate) const NETWORKED: &[Shape] = &[Shape::Tool, Shape::Program, Shape::Agent];
+
 impl Shape {
     fn word(self) -> &'static str {
         match self {
@@ -74,13 +79,14 @@ impl Shape {
             Shape::Artefacts => "tool with artefacts",
             Shape::Program => "program",
             Shape::Zygote => "zygote",
+            Shape::Agent => "agent",
         }
     }
 
     /// What suites make of a spec of this kind.
     fn apply(self, spec: Spec, arena: &Arena) -> Spec {
         match self {
-            Shape::Tool | Shape::Artefacts => {
+            Shape::Tool | Shape::Artefacts | Shape::Agent => {
                 let mut spec =
                     spec.env("HOME", Arg::work("")).env("TMPDIR", Arg::work("")).env("LANG", "C.UTF-8");
                 spec.binds.extend(crate::recipes::programs());
@@ -88,6 +94,9 @@ impl Shape {
                 if self == Shape::Artefacts {
                     arena.make_work();
                     spec.work = Work::Host(arena.work());
+                }
+                if self == Shape::Agent {
+                    spec = spec.doors([Door::Tcp(8080), Door::Udp(53)]);
                 }
                 spec
             }
@@ -212,7 +221,10 @@ pub(crate) fn run_those(sandbox: &Sandbox, tier: Tier, wanted: impl Fn(&str) -> 
     }
     let declared = declared(tier, sandbox.probe());
     let aims = aims();
-    side_by_side(aims.iter().filter(|aim| wanted(aim.attack.name)), |Aim { attack, shape }| {
+    // Only namespaces give a box a network of its own; elsewhere such a box is not started at all.
+    let there = |aim: &&Aim| aim.shape != Shape::Agent || tier == Tier::Strong;
+    let aims = aims.iter().filter(|aim| wanted(aim.attack.name)).filter(there);
+    side_by_side(aims, |Aim { attack, shape }| {
         let declared = declared.contains(&attack.name);
         // Where nothing would hold it, this one ends the user's whole session.
         let too_dangerous = declared && attack.name == "kill-all";

@@ -18,7 +18,7 @@ macro_rules! row {
             check: $check,
             control: $control,
             adjust: as_is,
-            shapes: super::ONE_OF_EACH,
+            shapes: super::NETWORKED,
         }
     };
 }
@@ -31,13 +31,17 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("unix-stream", "connect to a unix socket with a path", unix_stream, Check::Heard, Control::Bare),
     row!("unix-datagram", "send to a unix datagram socket", unix_datagram, Check::Heard, Control::Bare),
     row!("unix-abstract", "connect to an abstract unix socket", unix_abstract, Check::Heard, Control::Bare),
-    row!(
-        "listen",
-        "listen on a port that the host can reach",
-        listen,
-        Check::Other(listening),
-        Control::Bare
-    ),
+    // In a network of its own a box reaches the ports that it opens itself, and nobody else does.
+    Attack {
+        shapes: super::ONE_OF_EACH,
+        ..row!(
+            "listen",
+            "listen on a port that the host can reach",
+            listen,
+            Check::Other(listening),
+            Control::Bare
+        )
+    },
     row!(
         "vsock",
         "make a socket to the hypervisor",

@@ -31,6 +31,8 @@ pub(crate) struct Rules {
     pub(crate) exec: bool,
     /// The program boxes what it forks.
     pub(crate) zygote: bool,
+    /// A tool with a network of its own, which may want to lock its own files: it is told that it has, and no lock is taken.
+    pub(crate) agent: bool,
 }
 
 /// A call that is denied when all conditions hold; rows of one call are alternatives.
@@ -104,6 +106,7 @@ fn closed_to_program(rules: Rules, call: &str) -> Option<u16> {
 fn closed_to_compiler(rules: Rules, call: &str) -> Option<u16> {
     let metadata = |list| !rules.namespaces && named(list, call);
     match call {
+        "flock" if rules.agent => Some(0),
         _ if named(ABSENT_CALLS, call) => Some(ABSENT),
         _ if named(compiler::DENIED, call) || hands_on(rules, call) => Some(DENIED),
         _ if (!rules.cgroup || !rules.namespaces) && named(compiler::HIDDEN_MEMORY, call) => Some(DENIED),

@@ -3,7 +3,7 @@
 use super::*;
 
 fn every_rules() -> impl Iterator<Item = Rules> {
-    (0..64).map(|bits| {
+    (0..128).map(|bits| {
         let set = |bit: u32| bits & bit != 0;
         Rules {
             namespaces: set(1),
@@ -12,6 +12,7 @@ fn every_rules() -> impl Iterator<Item = Rules> {
             program: set(8),
             exec: set(16),
             zygote: set(32),
+            agent: set(64),
         }
     })
 }
@@ -141,8 +142,15 @@ fn a_program_has_few_calls_and_a_zygote_four_more() {
     let open = |rules: Rules| {
         decisions(rules).iter().filter(|(.., action)| matches!(action, Action::Allow | Action::Look)).count()
     };
-    let program =
-        Rules { namespaces: true, network: false, cgroup: false, program: true, exec: false, zygote: false };
+    let program = Rules {
+        namespaces: true,
+        network: false,
+        cgroup: false,
+        program: true,
+        exec: false,
+        zygote: false,
+        agent: false,
+    };
     let count = open(program);
     assert!((90..=122).contains(&count), "{count}");
     assert_eq!(open(Rules { zygote: true, ..program }), count + 4);
@@ -197,8 +205,15 @@ fn only_the_addresses_that_were_drawn_start_a_program() {
 
 #[test]
 fn arguments_decide_where_they_must() {
-    let strong =
-        Rules { namespaces: true, network: false, cgroup: false, program: true, exec: false, zygote: false };
+    let strong = Rules {
+        namespaces: true,
+        network: false,
+        cgroup: false,
+        program: true,
+        exec: false,
+        zygote: false,
+        agent: false,
+    };
     let says = |rules: Rules, call: &str, args: &[u64]| {
         let mut all = [0; 6];
         all[..args.len()].copy_from_slice(args);

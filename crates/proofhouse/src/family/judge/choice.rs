@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::reading::{Found, Reading};
-use super::text::{NOTHING_EXPECTED, alternatives, excerpt};
+use super::text::{alternatives, excerpt, own_or_expected};
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
 
@@ -151,17 +151,10 @@ struct Compiled {
 
 impl Judge for Compiled {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let from_case;
-        let wanted = match (&self.own, subject.expected) {
-            (Some(own), _) => own,
-            (None, Json::Null) => return Verdict::unjudged(NOTHING_EXPECTED),
-            (None, value) => match self.settings.wanted(value) {
-                Ok(wanted) => {
-                    from_case = wanted;
-                    &from_case
-                }
-                Err(complaint) => return Verdict::unjudged(complaint.about("the case's `expected`")),
-            },
+        let wanted = match own_or_expected(self.own.as_deref(), subject, |value| self.settings.wanted(value))
+        {
+            Ok(wanted) => wanted,
+            Err(complaint) => return Verdict::unjudged(complaint),
         };
         let text = subject.text();
         let reading = self.reading.get_or_init(|| Reading::new(&self.settings.labels));

@@ -107,7 +107,12 @@ mod tests {
         let judge =
             serde_saphyr::from_str::<JudgeConfig>("command: {command: [x]}").unwrap().compile().unwrap();
         let advice = [Advice::Ended { exit_code, stdout: stdout.to_owned(), how: "somehow".to_owned() }];
-        judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &advice).score
+        judge
+            .judge_with(
+                &Subject { input: "", output: &Json::Null, expected: &Json::Null, ..Subject::default() },
+                &advice,
+            )
+            .score
     }
 
     #[test]

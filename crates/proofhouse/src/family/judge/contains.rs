@@ -63,7 +63,7 @@ impl Settings for Contains {
         };
         let texts = Texts::new(self.value.as_ref(), folding)?;
         let empty = Json::Null;
-        let nothing = Subject { input: "", output: &empty, expected: &empty };
+        let nothing = Subject { input: "", output: &empty, expected: &empty, ..Subject::default() };
         if self.value.is_some() && texts.of(&nothing)?.iter().any(|text| text.is_empty()) {
             return Err(Complaint::new(EMPTY).hint("remove the empty text from `value`"));
         }

@@ -96,7 +96,14 @@ mod tests {
     fn score(yaml: &str, expected: &str, output: &str) -> Option<f64> {
         let value = |text: &str| parse(text.as_bytes(), Strictness::Strict).unwrap();
         let judge = serde_saphyr::from_str::<JudgeConfig>(yaml).unwrap().compile().unwrap();
-        judge.judge(&Subject { input: "", output: &value(output), expected: &value(expected) }).score
+        judge
+            .judge(&Subject {
+                input: "",
+                output: &value(output),
+                expected: &value(expected),
+                ..Subject::default()
+            })
+            .score
     }
 
     #[test]

@@ -12,47 +12,65 @@ use crate::text::page::Page;
 
 mod bleu;
 mod choice;
+mod combine;
 mod command;
 mod contains;
 mod equals;
 mod exit_code;
+mod f1;
+mod finish_reason;
 mod json_equals;
 mod json_schema;
+mod length;
 mod levenshtein;
+mod math;
 mod not;
 mod numeric;
 mod plugin;
+mod refusal;
 mod regex;
 mod rouge;
 mod rubric;
+mod starts_with;
+mod tool_calls;
 
 mod ask;
 mod extract;
 mod latest;
 mod panel;
 mod subject;
+mod templated;
 mod text;
 
 pub use self::ask::{Advice, Help, Question, Run};
 pub use self::bleu::Bleu;
 pub use self::choice::{Choice, ExpectedAs};
+pub use self::combine::{All, Any};
 pub use self::command::Command;
 pub use self::contains::{Contains, Require};
 pub use self::equals::Equals;
 pub use self::exit_code::ExitCode;
 pub use self::extract::Extract;
+pub use self::f1::F1;
+pub use self::finish_reason::FinishReason;
 pub use self::json_equals::JsonEquals;
 pub use self::json_schema::JsonSchemaJudge;
+pub use self::length::{Length, Unit};
 pub use self::levenshtein::Levenshtein;
+pub use self::math::Math;
 pub use self::not::Not;
 pub use self::numeric::Numeric;
 pub use self::panel::{Panel, PanelVerdict, Scoring};
 pub use self::plugin::PluginJudge;
+pub use self::refusal::Refusal;
 pub use self::regex::RegexJudge;
 pub use self::rouge::{Measure, Rouge, Variant};
 pub use self::rubric::{Decide, Rubric};
+pub use self::starts_with::StartsWith;
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
+pub use self::templated::{OWN_FIELDS, templates};
 pub use self::text::Which;
+pub use self::tool_calls::{Extra, Order, ToolCalls};
 
 /// A judge that is ready to work: its patterns are compiled, its own values are normalised.
 pub trait Judge: Send + Sync {
@@ -72,6 +90,11 @@ pub trait Judge: Send + Sync {
     /// Judges one answer with what was advised, in the order of the questions.
     fn judge_with(&self, subject: &Subject<'_>, _: &[Advice]) -> Verdict {
         self.judge(subject)
+    }
+
+    /// What models said, in full: name, score where there is one, and text where there is one. Nothing from judges that ask none.
+    fn said(&self, _: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        Vec::new()
     }
 }
 
@@ -145,6 +168,24 @@ family! {
     Rubric(Rubric) = "rubric",
     /// The answer does not satisfy another judge.
     Not(Not) = "not",
+    /// At least one of several judges is satisfied.
+    Any(Any) = "any",
+    /// Every one of several judges is satisfied.
+    All(All) = "all",
+    /// The answer begins with the expected text.
+    StartsWith(StartsWith) = "starts-with",
+    /// The answer is neither too short nor too long.
+    Length(Length) = "length",
+    /// The answer declines, or does not.
+    Refusal(Refusal) = "refusal",
+    /// The answer ended as it should.
+    FinishReason(FinishReason) = "finish-reason",
+    /// The answer shares its words with the expected text, as SQuAD scores it.
+    F1(F1) = "f1",
+    /// The answer's final result is the expected one, however it is written.
+    Math(Math) = "math",
+    /// The answer calls the right tools with the right arguments.
+    ToolCalls(ToolCalls) = "tool-calls",
 }
 
 impl JudgeConfig {

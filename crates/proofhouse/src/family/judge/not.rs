@@ -54,6 +54,10 @@ impl Judge for Compiled {
     fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
         self.turned(self.judge.judge_with(subject, advice))
     }
+
+    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        self.judge.said(advice)
+    }
 }
 
 impl Compiled {

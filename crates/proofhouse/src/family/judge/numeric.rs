@@ -4,7 +4,7 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::text::{NOTHING_EXPECTED, Which, alternatives, excerpt};
+use super::text::{Which, alternatives, excerpt, own_or_expected};
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
 
@@ -135,17 +135,10 @@ struct Compiled {
 
 impl Judge for Compiled {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let from_case;
-        let wanted = match (&self.own, subject.expected) {
-            (Some(own), _) => own,
-            (None, Json::Null) => return Verdict::unjudged(NOTHING_EXPECTED),
-            (None, value) => match self.settings.wanted(value) {
-                Ok(wanted) => {
-                    from_case = wanted;
-                    &from_case
-                }
-                Err(complaint) => return Verdict::unjudged(complaint.about("the case's `expected`")),
-            },
+        let wanted = match own_or_expected(self.own.as_deref(), subject, |value| self.settings.wanted(value))
+        {
+            Ok(wanted) => wanted,
+            Err(complaint) => return Verdict::unjudged(complaint),
         };
         let answer = match self.settings.found(subject) {
             Ok(answer) => answer,
@@ -155,7 +148,7 @@ impl Judge for Compiled {
             let tolerance = self.settings.abs_tolerance.max(self.settings.rel_tolerance * wanted.abs());
             (answer - wanted).abs() <= tolerance
         };
-        Verdict::of(wanted.iter().any(close), || match wanted.as_slice() {
+        Verdict::of(wanted.iter().any(close), || match &*wanted {
             [single] => format!("expected {single}, got {answer}"),
             several => format!("expected one of {} numbers, got {answer}", several.len()),
         })

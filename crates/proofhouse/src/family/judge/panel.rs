@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Help, Judge, JudgeConfig, Question, Subject};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, templated};
 use crate::text::complaint::Complaint;
 
 /// How far below the threshold a sum of rounded products may fall and still count as equal to it.
@@ -56,7 +56,7 @@ pub struct PanelVerdict {
     pub primary: Option<f64>,
     /// Whether the trial passed; none when it could not be assessed.
     pub passed: Option<bool>,
-    /// Why a score is not 1 or missing, by the judge's place.
+    /// What a judge says for its score, or why there is none, by its place.
     pub explanations: Vec<(usize, String)>,
 }
 
@@ -88,7 +88,8 @@ impl Panel {
                 return Err(Complaint::new(format!("two judges are called `{name}`"))
                     .hint("give one of them another `name`"));
             }
-            let judge = config.compile().map_err(|complaint| complaint.about(format!("judge `{name}`:")))?;
+            let judge = templated::compile(config)
+                .map_err(|complaint| complaint.about(format!("judge `{name}`:")))?;
             Ok(Seat { name: name.clone(), weight: scoring.weights.get(name).copied().unwrap_or(1.0), judge })
         });
         Ok(Panel { seats: seats.collect::<Result<_, _>>()?, primary, threshold: scoring.threshold })
@@ -141,6 +142,11 @@ impl Panel {
     /// What the judge at a place has to ask about a subject.
     pub fn asks(&self, at: usize, subject: &Subject<'_>) -> Vec<Question> {
         self.seats[at].judge.asks(subject)
+    }
+
+    /// What the models of the judge at a place said.
+    pub fn said(&self, at: usize, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        self.seats[at].judge.said(advice)
     }
 
     fn ask(
@@ -203,7 +209,10 @@ mod tests {
     }
 
     fn judged(panel: &Panel, answer: &str, only: Option<&[usize]>) -> PanelVerdict {
-        panel.judge(&Subject { input: "", output: &Json::from(answer), expected: &Json::Null }, only)
+        panel.judge(
+            &Subject { input: "", output: &Json::from(answer), expected: &Json::Null, ..Subject::default() },
+            only,
+        )
     }
 
     #[track_caller]

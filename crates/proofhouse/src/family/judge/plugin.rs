@@ -118,8 +118,10 @@ mod tests {
         let judge =
             serde_saphyr::from_str::<JudgeConfig>("plugin: {command: [x]}").unwrap().compile().unwrap();
         let advice = [Advice::Line(parse(line.as_bytes(), Strictness::Strict).map_err(Complaint::of))];
-        let verdict =
-            judge.judge_with(&Subject { input: "", output: &Json::Null, expected: &Json::Null }, &advice);
+        let verdict = judge.judge_with(
+            &Subject { input: "", output: &Json::Null, expected: &Json::Null, ..Subject::default() },
+            &advice,
+        );
         (verdict.score, verdict.explanation().unwrap_or_default().to_owned())
     }
 

@@ -95,16 +95,10 @@ struct Compiled {
 
 impl Judge for Compiled {
     fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let wanted = match self.texts.of(subject) {
-            Ok(wanted) => wanted,
-            Err(error) => return Verdict::unjudged(error),
+        let (text, wanted) = match self.texts.comparable(subject, MAX_BYTES) {
+            Ok(both) => both,
+            Err(complaint) => return Verdict::unjudged(complaint),
         };
-        let text = subject.text();
-        if text.len() > MAX_BYTES || wanted.iter().any(|reference| reference.len() > MAX_BYTES) {
-            return Verdict::unjudged(format!(
-                "texts of more than {MAX_BYTES} bytes are too long to compare"
-            ));
-        }
         let text = text.to_lowercase();
         let answer = words(&text);
         let mut best: Option<(f64, &str)> = None;

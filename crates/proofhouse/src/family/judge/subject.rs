@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::json::Object;
 
 /// The longest reason or error of a verdict, in characters.
 pub const MAX_REASON_CHARS: usize = 300;
@@ -16,6 +17,31 @@ pub struct Subject<'a> {
     pub output: &'a Json,
     /// What the case expects; null when it expects nothing in particular.
     pub expected: &'a Json,
+    /// The fields of the case, where a judge's settings are filled from them.
+    pub fields: Option<&'a Object>,
+    /// The endpoint's own word for why the answer ended.
+    pub finish_reason: Option<&'a str>,
+    /// Tokens that the target says it used.
+    pub usage: Option<&'a Json>,
+    /// What the answer cost in US dollars, where its price is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// What stands where nothing was given.
+static NULL: Json = Json::Null;
+
+impl Default for Subject<'_> {
+    fn default() -> Self {
+        Subject {
+            input: "",
+            output: &NULL,
+            expected: &NULL,
+            fields: None,
+            finish_reason: None,
+            usage: None,
+            cost_usd: None,
+        }
+    }
 }
 
 impl<'a> Subject<'a> {
@@ -34,7 +60,8 @@ impl<'a> Subject<'a> {
 pub struct Verdict {
     /// From 0 (wrong) to 1 (right); none when this judge could not judge.
     pub score: Option<f64>,
-    /// Why the score is not 1, at most [`MAX_REASON_CHARS`] characters.
+    /// What the judge says for its score: always where that is not 1. At most
+    /// [`MAX_REASON_CHARS`] characters.
     pub reason: Option<String>,
     /// Why there is no score; set exactly when there is none.
     pub error: Option<String>,
@@ -59,6 +86,14 @@ impl Verdict {
         assert!((0.0..=1.0).contains(&score), "a score is within 0..=1");
         let reason = (score < 1.0).then(|| bounded(reason()));
         Verdict { score: Some(score), reason, error: None }
+    }
+
+    /// The same with what the judge says for it, also where the score is 1.
+    pub fn explained(mut self, reason: impl FnOnce() -> String) -> Self {
+        if self.score.is_some() && self.reason.is_none() {
+            self.reason = Some(bounded(reason()));
+        }
+        self
     }
 
     /// The judge could not judge: its settings, the case or the size of the answer do not allow it.

@@ -117,6 +117,36 @@ impl Texts {
             None => expected_texts(subject, &self.folding),
         }
     }
+
+    /// The answer and the expected texts, where none is longer than what can be compared in bounded time.
+    pub(super) fn comparable<'t>(
+        &'t self,
+        subject: &Subject<'t>,
+        max_bytes: usize,
+    ) -> Result<(Cow<'t, str>, Vec<Cow<'t, str>>), Complaint> {
+        let (wanted, text) = (self.of(subject)?, subject.text());
+        if text.len() > max_bytes || wanted.iter().any(|reference| reference.len() > max_bytes) {
+            return Err(Complaint::new(format!(
+                "texts of more than {max_bytes} bytes are too long to compare"
+            )));
+        }
+        Ok((text, wanted))
+    }
+}
+
+/// What a judge has of its own, or else what it reads from the case's `expected`.
+pub(super) fn own_or_expected<'a, T: Clone>(
+    own: Option<&'a [T]>,
+    subject: &Subject<'_>,
+    read: impl FnOnce(&Json) -> Result<Vec<T>, Complaint>,
+) -> Result<Cow<'a, [T]>, Complaint> {
+    match (own, subject.expected) {
+        (Some(own), _) => Ok(Cow::Borrowed(own)),
+        (None, Json::Null) => Err(Complaint::new(NOTHING_EXPECTED)),
+        (None, value) => {
+            read(value).map(Cow::Owned).map_err(|complaint| complaint.about("the case's `expected`"))
+        }
+    }
 }
 
 fn expected_texts<'t>(subject: &Subject<'t>, folding: &Folding) -> Result<Vec<Cow<'t, str>>, Complaint> {

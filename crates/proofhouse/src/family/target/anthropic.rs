@@ -12,7 +12,7 @@ use super::openai::{Refused, check_model, is_null, refuse_key, texts};
 use super::place::{EndpointSettings, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Member, Message, Opening, System};
+use super::{Call, Chat, Member, Message, Opening, Part, Shapes, System};
 use crate::text::complaint::Complaint;
 
 /// Anthropic's own API, where it differs from the OpenAI shape.
@@ -46,13 +46,13 @@ pub struct Anthropic {
     /// Instructions that stand above the prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// Tokens of an answer at most; the API wants to be told.
+    /// The most tokens that an answer may have; the API requires it.
     #[serde(default = "max_tokens")]
     pub max_tokens: u32,
     /// How freely the model chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From which share of the likely words the model chooses.
+    /// The share of the likeliest words that the model chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
     /// Texts at which an answer ends.
@@ -101,7 +101,10 @@ impl Anthropic {
     pub(super) fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.endpoint().check();
         complaints.extend(refuse_key(&self.api_key, "ANTHROPIC_API_KEY"));
-        complaints.extend(check_extra(&self.extra));
+        complaints.extend(check_extra(
+            &self.extra,
+            &["max_tokens", "messages", "model", "stream", "system", "tools"],
+        ));
         complaints.extend(check_model(&self.model));
         complaints
     }
@@ -117,6 +120,9 @@ impl Anthropic {
 impl Member for Anthropic {
     const COUNTS_CACHED_APART: bool = true;
 
+    // The API has no word for a form of the answer that all of its models know.
+    const SHAPES: Shapes = Shapes { images: true, format: false, tools: true };
+
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
         Ok(System::Remote(Box::new(self.open(opening)?)))
     }
@@ -126,21 +132,21 @@ impl Member for Anthropic {
 struct Speech(Anthropic);
 
 impl Dialect for Speech {
-    fn body(&self, chat: &Chat) -> Json {
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint> {
         let settings = &self.0;
         let mut body = Object::from_iter([
             ("max_tokens", Json::from(settings.max_tokens)),
             ("messages", Json::Array(messages(chat))),
             ("model", Json::from(settings.model.as_str())),
         ]);
-        if let Some(system) = chat.system_after(settings.system.as_deref()) {
+        if let Some(system) = chat.system_after(settings.system.as_deref())? {
             body.set("system", system);
         }
         if !chat.tools.is_empty() {
             let tools = chat.tools.iter().map(|tool| {
                 Json::Object(Object::from_iter([
                     ("description", Json::from(tool.description.as_str())),
-                    ("input_schema", tool.parameters.clone()),
+                    ("input_schema", tool.parameters.to_json()),
                     ("name", Json::from(tool.name.as_str())),
                 ]))
             });
@@ -154,7 +160,7 @@ impl Dialect for Speech {
         if !settings.stop.is_empty() {
             body.set("stop_sequences", texts(&settings.stop));
         }
-        with_extra(body, &settings.extra)
+        Ok(with_extra(body, &settings.extra))
     }
 
     fn read(&self, answer: &Json) -> Reading {
@@ -170,6 +176,8 @@ impl Dialect for Speech {
             let args = part.get("input").cloned().unwrap_or_else(|| Json::Object(Object::new()));
             Some(Call { id, name, args })
         });
+        let thoughts = parts.iter().filter(|part| kind(part) == "thinking");
+        let thoughts: Vec<String> = thoughts.filter_map(|part| text_at(part, "/thinking")).collect();
         let (texts, calls): (Vec<String>, Vec<Call>) = (texts.collect(), calls.collect());
         let finish_reason = text_at(answer, "/stop_reason");
         let ended = match finish_reason.as_deref() {
@@ -180,6 +188,7 @@ impl Dialect for Speech {
         Said {
             // No text beside a tool call is the API's way to say null; no part at all is an empty answer.
             text: (!texts.is_empty() || calls.is_empty()).then(|| texts.concat()),
+            reasoning: (!thoughts.is_empty()).then(|| thoughts.join("\n")),
             calls,
             spoken: Some(Json::Array(parts.clone())),
             finish_reason,
@@ -198,6 +207,7 @@ fn messages(chat: &Chat) -> Vec<Json> {
     for message in &chat.messages {
         let (role, parts) = match message {
             Message::User(text) => ("user", vec![part("text", [("text", text.as_str().into())])]),
+            Message::Shown(parts) => ("user", parts.iter().map(shown).collect()),
             Message::Tool { call_id, content, .. } => {
                 let entries =
                     [("content", Json::from(content.as_str())), ("tool_use_id", call_id.as_str().into())];
@@ -232,6 +242,20 @@ fn messages(chat: &Chat) -> Vec<Json> {
         Json::Object(Object::from_iter([("content", Json::Array(parts)), ("role", Json::from(role))]))
     };
     messages.into_iter().map(message).collect()
+}
+
+fn shown(shown: &Part) -> Json {
+    match shown {
+        Part::Text(text) => part("text", [("text", text.as_str().into())]),
+        Part::Image(image) => {
+            let source = Object::from_iter([
+                ("data", image.base64.as_str()),
+                ("media_type", image.media_type.as_str()),
+                ("type", "base64"),
+            ]);
+            part("image", [("source", Json::Object(source))])
+        }
+    }
 }
 
 fn part<'a>(kind: &str, entries: impl IntoIterator<Item = (&'a str, Json)>) -> Json {

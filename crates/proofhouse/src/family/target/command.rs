@@ -14,7 +14,7 @@ mod tool;
 
 pub use outcome::{Evidence, Judgement, OutcomeRule, Reader};
 pub use preset::Preset;
-pub use tool::{Invocation, Opening, Tool, WorkFile};
+pub use tool::{Debug, Invocation, Opening, Tool, WorkFile};
 
 /// Where the instruction stands in `argv`.
 const PLACEHOLDER: &str = "{instruction}";

@@ -6,14 +6,15 @@
 use std::fmt::Debug;
 
 use hyper::body::Bytes;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Uri};
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{self, Object, Strictness};
 
 use super::place::{EndpointSettings, check_url, complaint};
 use super::reply::{Outcome, Reply, output_of};
-use super::transport::{Answer, Ask, Fault, Line, Reading, excerpt, judge_status};
+use super::schema::spelt;
+use super::transport::{Answer, Ask, ENCODINGS, Fault, Line, Reading, excerpt, judge_status};
 use super::usage::Usage;
 use super::{Call, Chat, Keys, Opening};
 use crate::text::complaint::Complaint;
@@ -21,7 +22,10 @@ use crate::text::complaint::Complaint;
 /// How one maker's endpoint is spoken to.
 pub(super) trait Dialect: Debug + Send + Sync {
     /// The request's body.
-    fn body(&self, chat: &Chat) -> Json;
+    ///
+    /// # Errors
+    /// Where a setting cannot be filled from the case.
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint>;
 
     /// What an answer says; a success by its status line.
     fn read(&self, answer: &Json) -> Reading;
@@ -60,12 +64,20 @@ impl Remote {
         dialect: Box<dyn Dialect>,
     ) -> Result<Self, Complaint> {
         let base = place.base(opening)?;
-        let whole =
-            if path.is_empty() { base.clone() } else { format!("{}{path}", base.trim_end_matches('/')) };
+        // What follows a `?` belongs to the whole address: Azure wants `?api-version=…` there.
+        let (front, query) =
+            base.split_once('?').map_or((base.as_str(), ""), |(front, query)| (front, query));
+        let mut whole =
+            if path.is_empty() { front.to_owned() } else { format!("{}{path}", front.trim_end_matches('/')) };
+        if !query.is_empty() {
+            whole.push('?');
+            whole.push_str(query);
+        }
         let uri = check_url(&whole).map_err(|complaint| complaint.key("base_url"))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ENCODINGS));
         headers.insert(
             "user-agent",
             HeaderValue::from_static(concat!("proofhouse/", env!("CARGO_PKG_VERSION"))),
@@ -121,7 +133,10 @@ impl Remote {
 
     /// Asks, as often as the transport's settings allow.
     pub(super) async fn chat(&self, chat: &Chat) -> Reply {
-        let body = self.dialect.body(chat).to_string();
+        let body = match self.dialect.body(chat) {
+            Ok(body) => spelt(&body, chat.tools.iter().map(|tool| &tool.parameters)),
+            Err(complaint) => return Reply::failed("template", complaint.what),
+        };
         let ask = Ask {
             method: Method::POST,
             uri: self.uri.clone(),
@@ -242,6 +257,8 @@ pub(super) fn unexpected(what: &str) -> Reading {
 pub(super) struct Said {
     /// The words; none where the answer says null.
     pub(super) text: Option<String>,
+    /// What it thought before, where the endpoint tells that apart.
+    pub(super) reasoning: Option<String>,
     pub(super) calls: Vec<Call>,
     /// The turn in the dialect's own shape, ready to go back.
     pub(super) spoken: Option<Json>,
@@ -265,7 +282,12 @@ pub(super) enum Ended {
 
 impl Said {
     /// The reply.
-    pub(super) fn reading(self) -> Reading {
+    pub(super) fn reading(mut self) -> Reading {
+        if let Some((thought, answer)) = self.text.as_deref().and_then(apart) {
+            let told = self.reasoning.take().filter(|told| !told.is_empty());
+            self.reasoning = Some(told.map_or_else(|| thought.clone(), |told| format!("{told}\n{thought}")));
+            self.text = Some(answer);
+        }
         let outcome = match (self.ended, self.text.as_deref()) {
             (Ended::Refused, _) => Outcome::Refused,
             (Ended::Filtered, _) => Outcome::Filtered,
@@ -278,6 +300,7 @@ impl Said {
         let output = output_of(self.text.as_deref(), &self.calls);
         let reply = Reply {
             calls: self.calls,
+            reasoning: self.reasoning.filter(|told| !told.is_empty()),
             spoken: self.spoken,
             finish_reason: self.finish_reason,
             model: self.model,
@@ -286,6 +309,21 @@ impl Said {
         };
         Reading::Said(Box::new(reply), self.usage)
     }
+}
+
+/// Thoughts and answer of a text that begins with `<think>`, or that closes such a part which its template opened. An
+/// answer that was cut while it thought says nothing yet.
+pub(super) fn apart(text: &str) -> Option<(String, String)> {
+    const OPEN: &str = "<think>";
+    const CLOSE: &str = "</think>";
+    let trimmed = text.trim_start();
+    let thought = match trimmed.strip_prefix(OPEN) {
+        Some(thought) => thought,
+        None if !trimmed.contains(OPEN) && trimmed.contains(CLOSE) => trimmed,
+        None => return None,
+    };
+    let (thought, answer) = thought.split_once(CLOSE).unwrap_or((thought, ""));
+    Some((thought.trim().to_owned(), answer.trim_start().to_owned()))
 }
 
 /// Text at a pointer.
@@ -305,10 +343,17 @@ pub(super) fn arguments(value: Option<&Json>) -> Json {
     }
 }
 
-/// The entries of `extra` on top of a body.
+/// The entries of `extra` on top of a body: `check_extra` has refused those that the body has itself.
 pub(super) fn with_extra(mut body: Object, extra: &Json) -> Json {
     if let Json::Object(extra) = extra {
-        extra.iter().for_each(|(key, value)| body.set(key, value.clone()));
+        for (key, value) in extra.iter() {
+            // A group of settings is added to, not replaced.
+            let value = match (body.get(key), value) {
+                (Some(Json::Object(there)), Json::Object(_)) => with_extra(there.clone(), value),
+                _ => value.clone(),
+            };
+            body.set(key, value);
+        }
     }
     Json::Object(body)
 }
@@ -321,6 +366,17 @@ pub(super) fn small_seed(seed: u64) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thoughts_are_told_apart_from_the_answer() {
+        let shown = |text: &str| apart(text).map(|(thought, answer)| format!("{thought}|{answer}"));
+        assert_eq!(shown("<think>\n2+2\n</think>\n\n4"), Some("2+2|4".to_owned()));
+        assert_eq!(shown("hm</think>4"), Some("hm|4".to_owned()), "the template had opened it");
+        assert_eq!(shown("<think>cut in the mid"), Some("cut in the mid|".to_owned()));
+        assert_eq!(shown("<think></think>4"), Some("|4".to_owned()));
+        assert_eq!(shown("the tag `<think>` opens it and `</think>` closes it"), None);
+        assert_eq!(shown("4"), None);
+    }
 
     #[test]
     fn half_a_surrogate_pair_is_kept_as_text() {

@@ -14,7 +14,7 @@ use super::openai::{Refused, check_model, is_null, refuse_key, texts, yes};
 use super::place::{EndpointSettings, check_extra};
 use super::transport::{Answer, Fault, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Member, Message, Opening, System};
+use super::{AnswerFormat, Call, Chat, Member, Message, Opening, Part, Shapes, System};
 use crate::text::complaint::Complaint;
 
 /// Google's own Gemini API, where it differs from the OpenAI shape.
@@ -52,10 +52,10 @@ pub struct Gemini {
     /// How freely the model chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From which share of the likely words the model chooses.
+    /// The share of the likeliest words that the model chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// Tokens of an answer at most.
+    /// The most tokens that an answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Texts at which an answer ends.
@@ -103,7 +103,7 @@ impl Gemini {
     pub(super) fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.endpoint().check();
         complaints.extend(refuse_key(&self.api_key, "GEMINI_API_KEY"));
-        complaints.extend(check_extra(&self.extra));
+        complaints.extend(check_extra(&self.extra, &["contents", "systemInstruction", "tools"]));
         complaints.extend(check_model(&self.model));
         if !self.model.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
             let what = format!("`{}` cannot be part of an address", self.model);
@@ -122,6 +122,8 @@ impl Gemini {
 }
 
 impl Member for Gemini {
+    const SHAPES: Shapes = Shapes { images: true, format: true, tools: true };
+
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
         Ok(System::Remote(Box::new(self.open(opening)?)))
     }
@@ -131,10 +133,10 @@ impl Member for Gemini {
 struct Speech(Gemini);
 
 impl Dialect for Speech {
-    fn body(&self, chat: &Chat) -> Json {
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint> {
         let settings = &self.0;
         let mut body = Object::from_iter([("contents", Json::Array(contents(chat)))]);
-        if let Some(system) = chat.system_after(settings.system.as_deref()) {
+        if let Some(system) = chat.system_after(settings.system.as_deref())? {
             let parts = Json::Array(vec![entry("text", system.into())]);
             body.set("systemInstruction", entry("parts", parts));
         }
@@ -143,7 +145,7 @@ impl Dialect for Speech {
                 Json::Object(Object::from_iter([
                     ("description", Json::from(tool.description.as_str())),
                     ("name", Json::from(tool.name.as_str())),
-                    ("parameters", tool.parameters.clone()),
+                    ("parameters", tool.parameters.to_json()),
                 ]))
             });
             let declared = entry("functionDeclarations", Json::Array(tools.collect()));
@@ -164,8 +166,14 @@ impl Dialect for Speech {
         if settings.send_seed {
             generation.set("seed", small_seed(chat.seed));
         }
+        if let Some(format) = &chat.format {
+            generation.set("responseMimeType", "application/json");
+            if let AnswerFormat::Schema(schema) = format {
+                generation.set("responseJsonSchema", schema.clone());
+            }
+        }
         body.set("generationConfig", Json::Object(generation));
-        with_extra(body, &settings.extra)
+        Ok(with_extra(body, &settings.extra))
     }
 
     fn read(&self, answer: &Json) -> Reading {
@@ -182,8 +190,10 @@ impl Dialect for Speech {
             _ => &[],
         };
         // A thought is not said to anybody.
-        let aloud = parts.iter().filter(|part| part.get("thought") != Some(&Json::Bool(true)));
-        let texts: Vec<String> = aloud.filter_map(|part| text_at(part, "/text")).collect();
+        let is_thought = |part: &&Json| part.get("thought") == Some(&Json::Bool(true));
+        let said = |part: &Json| text_at(part, "/text");
+        let texts: Vec<String> = parts.iter().filter(|part| !is_thought(part)).filter_map(said).collect();
+        let thoughts: Vec<String> = parts.iter().filter(is_thought).filter_map(said).collect();
         let calls =
             parts.iter().filter_map(|part| part.get("functionCall")).enumerate().filter_map(|(at, call)| {
                 let id = text_at(call, "/id").unwrap_or_else(|| made_up_id(at));
@@ -205,6 +215,7 @@ impl Dialect for Speech {
         };
         Said {
             text: (!texts.is_empty()).then(|| texts.concat()),
+            reasoning: (!thoughts.is_empty()).then(|| thoughts.join("\n")),
             calls,
             spoken: Some(Json::Array(parts.to_vec())),
             finish_reason,
@@ -242,12 +253,23 @@ fn given_ids(chat: &Chat) -> Vec<&str> {
     parts.flatten().filter_map(|part| part.pointer("/functionCall/id")?.as_str()).collect()
 }
 
+fn shown(part: &Part) -> Json {
+    match part {
+        Part::Text(text) => entry("text", text.as_str().into()),
+        Part::Image(image) => {
+            let data = Object::from_iter([("data", image.base64.as_str()), ("mimeType", &*image.media_type)]);
+            entry("inlineData", Json::Object(data))
+        }
+    }
+}
+
 fn contents(chat: &Chat) -> Vec<Json> {
     let mut contents: Vec<(&str, Vec<Json>)> = Vec::new();
     let given_ids = given_ids(chat);
     for message in &chat.messages {
         let (role, parts) = match message {
             Message::User(text) => ("user", vec![entry("text", text.as_str().into())]),
+            Message::Shown(parts) => ("user", parts.iter().map(shown).collect()),
             Message::Tool { name, content, call_id } => {
                 let mut response = Object::from_iter([
                     ("name", Json::from(name.as_str())),

@@ -6,23 +6,26 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::endpoint::{Dialect, Remote, disguised, text_at};
+use super::endpoint::{Dialect, Remote, apart, disguised, text_at};
 use super::openai::is_null;
 use super::place::{EndpointSettings, check_extra};
 use super::reply::{Outcome, Reply};
 use super::shape::Shape;
 use super::transport::{Fault, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Chat, Member, Opening, System};
+use super::{Chat, Member, Opening, Shapes, System};
+use crate::text;
 use crate::text::complaint::{At, Complaint};
+use crate::text::template::Unfilled;
 
 /// Any JSON endpoint: what is sent is written in the suite, and a JSON pointer says where the answer is.
 ///
 /// **Purpose.** Systems that are not a bare model: an agent behind a service, a retrieval pipeline, a gateway of your own.
 ///
 /// **Request.** `request` is any structure, sent by `POST`. `{input}`, `{system}`, `{seed}` and `{repetition}` are filled in
-/// wherever text stands in it; `{{` and `}}` are braces. A text that is nothing but `{messages}`, `{tools}`, `{seed}` or
-/// `{repetition}` becomes that list or number itself.
+/// wherever text stands in it; `{{` and `}}` are braces. Text with `{{ … }}` is a template instead, as prompts are, and knows the
+/// fields of the case, too. A text that is nothing but `{messages}`, `{tools}`, `{seed}` or `{repetition}` becomes that list or
+/// number itself.
 ///
 /// **Answer.** `answer` is an RFC 6901 pointer into the response. Text is an answer, any other value a structured one; null is
 /// the outcome `null`, and a response without that place is the error `unexpected_shape`. Where `error` points to something
@@ -94,7 +97,7 @@ impl Http {
             }
         }
         complaints.extend(Body::new(&self.request).err());
-        for mut complaint in check_extra(&self.request) {
+        for mut complaint in check_extra(&self.request, &[]) {
             complaint.at = vec![At::Key("request".into())];
             complaints.push(complaint);
         }
@@ -124,7 +127,17 @@ impl Http {
     }
 }
 
+/// Whether a text is nothing but this hole, in either form.
+fn is_hole(text: &str, name: &str) -> bool {
+    let inside = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+    let inside =
+        inside.map(|inside| inside.strip_prefix('{').and_then(|i| i.strip_suffix('}')).unwrap_or(inside));
+    inside.is_some_and(|inside| inside.trim() == name)
+}
+
 impl Member for Http {
+    const SHAPES: Shapes = Shapes { images: false, format: false, tools: true };
+
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
         Ok(System::Remote(Box::new(self.open(opening)?)))
     }
@@ -149,10 +162,10 @@ impl Body {
 
     fn at(value: &Json, path: &mut Vec<At>) -> Result<Self, Complaint> {
         Ok(match value {
-            Json::String(text) if text == "{messages}" => Body::Messages,
-            Json::String(text) if text == "{tools}" => Body::Tools,
-            Json::String(text) if text == "{seed}" => Body::Seed,
-            Json::String(text) if text == "{repetition}" => Body::Repetition,
+            Json::String(text) if is_hole(text, "messages") => Body::Messages,
+            Json::String(text) if is_hole(text, "tools") => Body::Tools,
+            Json::String(text) if is_hole(text, "seed") => Body::Seed,
+            Json::String(text) if is_hole(text, "repetition") => Body::Repetition,
             Json::Array(list) => {
                 let items = list.iter().enumerate().map(|(place, item)| {
                     path.push(At::Index(place));
@@ -173,7 +186,10 @@ impl Body {
             }
             other => {
                 let known = |name: &str| matches!(name, "input" | "system" | "seed" | "repetition");
-                Body::Text(Shape::new(other, &known).map_err(|complaint| {
+                // Holes of the newer form are filled from the case, too; loading has looked whether they can be.
+                let jinja = |text: &str| text::template::is_jinja(text);
+                let known = |name: &str| known(name) || other.as_str().is_some_and(jinja);
+                Body::Text(Shape::new(other, &known, None).map_err(|complaint| {
                     let hint =
                         "use `{input}`, `{system}`, `{seed}`, `{repetition}`; `{{` and `}}` are braces";
                     complaint.hint(hint).below(path.iter().cloned())
@@ -182,8 +198,8 @@ impl Body {
         })
     }
 
-    fn fill(&self, chat: &Chat) -> Json {
-        match self {
+    fn fill(&self, chat: &Chat) -> Result<Json, Unfilled> {
+        Ok(match self {
             Body::Messages => chat.to_json().get("messages").cloned().unwrap_or_default(),
             Body::Tools => chat.to_json().get("tools").cloned().unwrap_or_default(),
             Body::Seed => super::endpoint::small_seed(chat.seed),
@@ -194,15 +210,21 @@ impl Body {
                     "system" => out.push_str(chat.system.as_deref().unwrap_or_default()),
                     "seed" => out.push_str(&super::endpoint::small_seed(chat.seed).to_text()),
                     "repetition" => out.push_str(&chat.repetition.to_string()),
-                    _ => return false,
+                    other => match chat.fields.as_ref().and_then(|fields| fields.get(other)) {
+                        None | Some(Json::Null) => return false,
+                        Some(value) => out.push_str(&value.to_text()),
+                    },
                 }
                 true
-            }),
-            Body::Array(list) => Json::Array(list.iter().map(|item| item.fill(chat)).collect()),
-            Body::Object(entries) => {
-                Json::Object(entries.iter().map(|(key, item)| (key.as_str(), item.fill(chat))).collect())
+            })?,
+            Body::Array(list) => {
+                Json::Array(list.iter().map(|item| item.fill(chat)).collect::<Result<_, _>>()?)
             }
-        }
+            Body::Object(entries) => {
+                let filled = entries.iter().map(|(key, item)| Ok((key.as_str(), item.fill(chat)?)));
+                Json::Object(filled.collect::<Result<_, Unfilled>>()?)
+            }
+        })
     }
 }
 
@@ -213,8 +235,8 @@ struct Speech {
 }
 
 impl Dialect for Speech {
-    fn body(&self, chat: &Chat) -> Json {
-        self.body.fill(chat)
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint> {
+        self.body.fill(chat).map_err(Complaint::of)
     }
 
     fn read(&self, answer: &Json) -> Reading {
@@ -227,7 +249,12 @@ impl Dialect for Speech {
             let error = format!("the answer has nothing at `{}`", settings.answer);
             return Reading::Fault(Fault::last("unexpected_shape", error));
         };
-        let outcome = match output {
+        let thought = output.as_str().and_then(apart);
+        let (reasoning, output) = match thought {
+            Some((thought, answer)) => (Some(thought), Json::from(answer)),
+            None => (None, output.clone()),
+        };
+        let outcome = match &output {
             Json::Null => Outcome::Null,
             Json::String(text) if text.is_empty() => Outcome::Empty,
             _ => Outcome::Answered,
@@ -242,7 +269,8 @@ impl Dialect for Speech {
         }
         const USAGE: Places = &[("input_tokens", "/input_tokens"), ("output_tokens", "/output_tokens")];
         let usage = Usage::read(&Json::Object(counts), USAGE);
-        let reply = Reply { model: text_at(answer, "/model"), ..Reply::new(outcome, Some(output.clone())) };
+        let reply =
+            Reply { reasoning, model: text_at(answer, "/model"), ..Reply::new(outcome, Some(output)) };
         Reading::Said(Box::new(reply), usage)
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 use proofhouse_ledger::Json;
 
 use super::Call;
+use super::echo::disguised;
 use super::reply::{Outcome, Reply};
 use super::secret::{Environment, Secret};
 
@@ -128,6 +129,7 @@ impl Keys {
                 from = place.end;
                 places.push(place);
             }
+            places.extend(disguised(text, key.value.reveal().as_bytes()));
         }
         places.sort_by_key(|place| place.start);
         places.dedup_by(|later, earlier| {
@@ -180,9 +182,6 @@ impl Keys {
 
     /// A structure without keys.
     pub(super) fn redact_json(&self, value: Json) -> Json {
-        if self.find_in(&value).is_none() {
-            return value;
-        }
         match value {
             Json::String(text) => Json::from(self.redact(&text).into_owned()),
             Json::Array(list) => Json::Array(list.into_iter().map(|item| self.redact_json(item)).collect()),
@@ -215,6 +214,7 @@ impl Keys {
                 other => other,
             },
             output: reply.output.map(|output| self.redact_json(output)),
+            reasoning: reply.reasoning.map(text),
             calls: reply.calls.into_iter().map(call).collect(),
             spoken: reply.spoken.map(|spoken| self.redact_json(spoken)),
             usage: reply.usage.map(|usage| self.redact_json(usage)),
@@ -245,13 +245,13 @@ fn named(settings: &str, is_set: impl Fn(&str) -> bool) -> BTreeSet<&str> {
 /// The next place at which a key stands, plain or with some of its characters escaped as JSON and addresses do it.
 fn next(text: &[u8], from: usize, key: &[u8]) -> Option<Range<usize>> {
     let (first, rest) = (*key.first()?, text.get(from..)?);
-    if memchr::memchr2(b'\\', b'%', rest).is_none() {
+    if memchr::memchr3(b'\\', b'%', b'&', rest).is_none() {
         let at = from + memchr::memmem::find(rest, key)?;
         return Some(at..at + key.len());
     }
-    memchr::memchr3_iter(first, b'\\', b'%', rest)
-        .map(|at| from + at)
-        .find_map(|at| Some(at..at + spelled(&text[at..], key)?))
+    let starts = [first, b'\\', b'%', b'&'];
+    let begins = rest.iter().enumerate().filter(|(_, byte)| starts.contains(byte));
+    begins.map(|(at, _)| from + at).find_map(|at| Some(at..at + spelled(&text[at..], key)?))
 }
 
 /// How many bytes at the beginning of a text spell the key.
@@ -263,13 +263,31 @@ fn spelled(text: &[u8], key: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// How many bytes at the beginning of a text spell one byte: `/`, `\/`, `\u002f` behind any number of backslashes, `%2F`.
+/// How many bytes at the beginning of a text spell one byte: `/`, `\/`, `\u002f` behind any number of backslashes, `%2F`, `&#47;`,
+/// `&#x2f;`, `&amp;`.
 fn one(text: &[u8], byte: u8) -> Option<usize> {
     let number = |digits: Option<&[u8]>| u32::from_str_radix(std::str::from_utf8(digits?).ok()?, 16).ok();
     let is = |found: Option<u32>| found == Some(u32::from(byte));
     match *text.first()? {
         found if found == byte => Some(1),
         b'%' => is(number(text.get(1..3))).then_some(3),
+        b'&' => {
+            let end = text.iter().take(10).position(|byte| *byte == b';')?;
+            let found = match &text[1..end] {
+                [b'#', b'x' | b'X', digits @ ..] => number(Some(digits)),
+                [b'#', digits @ ..] => std::str::from_utf8(digits).ok()?.parse().ok(),
+                b"amp" => Some(u32::from(b'&')),
+                b"lt" => Some(u32::from(b'<')),
+                b"gt" => Some(u32::from(b'>')),
+                b"quot" => Some(u32::from(b'"')),
+                b"apos" => Some(u32::from(b'\'')),
+                b"sol" => Some(u32::from(b'/')),
+                b"plus" => Some(u32::from(b'+')),
+                b"equals" => Some(u32::from(b'=')),
+                _ => None,
+            };
+            is(found).then_some(end + 1)
+        }
         b'\\' => {
             let slashes = text.iter().take_while(|byte| **byte == b'\\').count();
             match *text.get(slashes)? {
@@ -323,6 +341,8 @@ mod tests {
             (r#"x ab\\\/c\\u002Bd=\\\"9 y"#, "x [redacted] y"),
             ("x %61b%2fc%2Bd%3d%229 y", "x [redacted] y"),
             (r"\u0061b/c+d=%229", "[redacted]"),
+            ("x ab&#47;c&#x2B;d=&quot;9 y", "x [redacted] y"),
+            ("&#97;b&sol;c&plus;d&equals;&#34;9", "[redacted]"),
             // Keys that overlap leave no part of either.
             ("ab/c+d=\"9xyz.", "[redacted]."),
             ("ab/c+d=\"9 and ab/c+d=\"9", "[redacted] and [redacted]"),

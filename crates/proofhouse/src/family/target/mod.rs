@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use proofhouse_ledger::Json;
-use proofhouse_ledger::json::to_json;
+use proofhouse_ledger::json::{Object, to_json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::text::complaint::Complaint;
 use crate::text::page::Page;
+use crate::text::template::is_jinja;
 
 mod anthropic;
 pub mod command;
@@ -25,39 +26,44 @@ mod plugin;
 mod replay;
 mod scripted;
 
+mod answers;
 mod chat;
+mod echo;
 mod endpoint;
+mod halt;
 mod keys;
 mod pipe;
 mod place;
 mod price;
 mod reply;
+mod schema;
 mod secret;
 mod shape;
 mod tape;
-mod template;
 #[cfg(test)]
 mod tests;
 mod transport;
 mod usage;
 
+pub use answers::{Answers, MAX_BYTES as MAX_CACHE_BYTES, Used};
 pub use anthropic::Anthropic;
-pub use chat::{Call, Chat, Message, Tool};
+pub use chat::{AnswerFormat, Call, Chat, Image, Message, Part, Tool};
 pub use command::Command;
 pub use gemini::Gemini;
+pub use halt::Halt;
 pub use http::Http;
 pub use keys::Keys;
 pub use ollama::Ollama;
 pub use openai::{OpenAi, Refused};
-pub(crate) use pipe::{NoAnswer, Pipe};
+pub(crate) use pipe::{NoAnswer, Pipe, start_server};
 pub use plugin::Plugin;
 pub use price::{Budget, Price, Prices};
 pub use replay::Replay;
 pub use reply::{Attempt, Outcome, Reply};
+pub use schema::Schema;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub use tape::{Mode, Tape};
-pub use template::{Template, TemplateError};
 pub use transport::{Endpoints, Transport};
 
 macro_rules! family {
@@ -93,12 +99,17 @@ macro_rules! family {
             }
 
             /// Whether its endpoint counts cached tokens beside the input.
-            fn counts_cached_apart(&self) -> bool {
+            pub(crate) fn counts_cached_apart(&self) -> bool {
                 match self { $(TargetConfig::$variant(_) => <$settings as Member>::COUNTS_CACHED_APART,)+ }
             }
 
             fn system(&self, opening: &Opening) -> Result<System, Complaint> {
                 match self { $(TargetConfig::$variant(settings) => settings.system(opening),)+ }
+            }
+
+            /// What it can be asked beside text.
+            pub fn shapes(&self) -> Shapes {
+                match self { $(TargetConfig::$variant(_) => <$settings as Member>::SHAPES,)+ }
             }
 
             /// Variables of the environment that the target is given.
@@ -117,6 +128,9 @@ trait Member {
     /// Whether its endpoint counts cached tokens beside the input.
     const COUNTS_CACHED_APART: bool = false;
 
+    /// What it can be asked beside text.
+    const SHAPES: Shapes = Shapes { images: true, format: true, tools: true };
+
     /// Makes it ready for requests, or says what this machine or its environment lacks.
     fn system(&self, opening: &Opening) -> Result<System, Complaint>;
 
@@ -124,6 +138,17 @@ trait Member {
     fn pass_env(&self) -> &[String] {
         &[]
     }
+}
+
+/// What a target can be asked beside text. What answers from here, or is handed the whole conversation, takes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shapes {
+    /// Pictures.
+    pub images: bool,
+    /// A form of the answer.
+    pub format: bool,
+    /// Tools.
+    pub tools: bool,
 }
 
 family! {
@@ -160,7 +185,7 @@ impl TargetConfig {
         let system = settings.get(self.kind_name())?.get("system")?.as_str()?;
         looks_like_key(system).then(|| {
             Complaint::new("this looks like a key, and a suite is no place for one")
-                .hint("keys belong into the environment: `api_key_env` names the variable")
+                .hint("keys belong in the environment: `api_key_env` names the variable")
                 .key("system")
                 .secret()
         })
@@ -181,16 +206,78 @@ impl TargetConfig {
             _ => None,
         };
         let keys = Keys::live(&opening.environment, &settings.to_string());
-        Ok(Target { slot: slot.to_owned(), settings, system, tape, account, keys, timeout: opening.timeout })
+        let is_filled = !filled(&settings, self.kind_name()).is_empty();
+        let answers = opening.answers.clone().filter(|answers| {
+            opening.tape.is_none() && !self.is_here() && (answers.all || repeats(&settings, self.kind_name()))
+        });
+        Ok(Target {
+            slot: slot.to_owned(),
+            settings,
+            kind: self.kind_name(),
+            system,
+            tape,
+            answers,
+            account,
+            keys,
+            halt: Arc::clone(&opening.halt),
+            is_filled,
+            timeout: opening.timeout,
+        })
     }
 }
 
+/// Texts with holes among what a target sends of its own: instructions, and the body of a request that a suite spells out.
+fn filled(settings: &Json, kind: &str) -> Vec<String> {
+    fn texts(value: &Json) -> Vec<String> {
+        match value {
+            Json::String(text) if is_jinja(text) => vec![text.clone()],
+            Json::Array(list) => list.iter().flat_map(texts).collect(),
+            Json::Object(object) => object.iter().flat_map(|(_, value)| texts(value)).collect(),
+            _ => Vec::new(),
+        }
+    }
+    let Some(settings) = settings.get(kind) else { return Vec::new() };
+    ["system", "request"].iter().filter_map(|key| settings.get(key)).flat_map(texts).collect()
+}
+
+/// Whether a target's settings ask for the same answer every time: a temperature of 0, or a seed that is sent.
+fn repeats(settings: &Json, kind: &str) -> bool {
+    let Some(settings) = settings.get(kind) else { return false };
+    sends_seed(settings) || settings.get("temperature") == Some(&Json::Number(0.0))
+}
+
+/// Whether the trial's seed reaches the endpoint.
+fn sends_seed(settings: &Json) -> bool {
+    settings.get("send_seed") == Some(&Json::Bool(true))
+}
+
 impl TargetConfig {
+    /// Texts of its settings that a case fills.
+    pub fn templates(&self) -> Vec<String> {
+        to_json(self).map(|settings| filled(&settings, self.kind_name())).unwrap_or_default()
+    }
+
     /// What its requests are charged to.
     fn account(&self, settings: &Json, budget: &Arc<Budget>) -> Result<Option<Account>, Complaint> {
         let price = budget.price(&model_id(self.kind_name(), settings))?;
         let apart = self.counts_cached_apart();
         Ok(price.map(|price| Account { budget: budget.clone(), price, apart }))
+    }
+
+    /// What its tokens cost, as a run's configuration keeps it; none where the price list has no such model.
+    pub fn price(&self, prices: &Prices) -> Option<Json> {
+        let settings = to_json(self).ok()?;
+        let price = prices.of(&model_id(self.kind_name(), &settings)).filter(|_| !self.is_here())?;
+        let mut row = Object::from_iter(
+            [("input", price.input), ("output", price.output)].map(|(k, v)| (k, Json::Number(v))),
+        );
+        if let Some(cached) = price.cached {
+            row.set("cached", Json::Number(cached));
+        }
+        if self.counts_cached_apart() {
+            row.set("cached_apart", true);
+        }
+        Some(Json::Object(row))
     }
 }
 
@@ -218,6 +305,10 @@ pub struct Opening {
     pub budget: Option<Arc<Budget>>,
     /// What slots of one endpoint have in common.
     pub endpoints: Endpoints,
+    /// Where answers are kept by content.
+    pub answers: Option<Arc<Answers>>,
+    /// Who says that nothing more should be asked.
+    pub halt: Arc<Halt>,
 }
 
 impl Default for Opening {
@@ -230,6 +321,8 @@ impl Default for Opening {
             tape: None,
             budget: None,
             endpoints: Endpoints::default(),
+            answers: None,
+            halt: Arc::default(),
         }
     }
 }
@@ -240,10 +333,15 @@ pub struct Target {
     slot: String,
     settings: Json,
     system: System,
+    kind: &'static str,
     tape: Option<Arc<Tape>>,
+    answers: Option<Arc<Answers>>,
     account: Option<Account>,
     /// What no reply may hold.
     keys: Keys,
+    halt: Arc<Halt>,
+    /// Whether its settings have holes that a case fills.
+    is_filled: bool,
     timeout: Duration,
 }
 
@@ -271,27 +369,51 @@ impl Target {
     /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline, and a key that
     /// comes back is taken out before anybody sees the reply.
     pub async fn chat(&self, chat: &Chat) -> Reply {
-        let Some(tape) = &self.tape else {
-            let reply = self.keys.redact_reply(self.ask(chat).await);
-            self.charge(&reply);
-            return reply;
-        };
+        let Some(tape) = &self.tape else { return self.answer(chat).await };
         let mark = tape.mark(&self.slot, &self.settings, chat);
         if tape.mode() == Mode::Replay {
             return self.keys.redact_reply(tape.play(&mark));
         }
-        let reply = self.keys.redact_reply(self.ask(chat).await);
-        self.charge(&reply);
+        let reply = self.paid(chat).await;
         match tape.keep(&mark, &reply) {
             Ok(()) => reply,
             Err(why) => Reply { attempts: reply.attempts, ..Reply::failed("cassette_not_written", why) },
         }
     }
 
-    fn charge(&self, reply: &Reply) {
+    /// Whether its settings have holes that are filled from the case: then a conversation carries its fields.
+    pub fn fills_fields(&self) -> bool {
+        self.is_filled
+    }
+
+    /// The answer that was kept, or a new one.
+    async fn answer(&self, chat: &Chat) -> Reply {
+        let Some(answers) = &self.answers else { return self.paid(chat).await };
+        let seeded = self.settings.get(self.kind).is_none_or(sends_seed);
+        let address = self.host().unwrap_or_default();
+        let key = answers.key(&self.settings, &address, seeded, chat);
+        if let Some(reply) = answers.find(&key) {
+            return self.keys.redact_reply(reply);
+        }
+        let reply = self.paid(chat).await;
+        answers.keep(&key, &reply);
+        reply
+    }
+
+    /// Asks, and pays for it.
+    async fn paid(&self, chat: &Chat) -> Reply {
+        let held = self.account.as_ref().map(|account| account.budget.hold());
+        let reply = self.keys.redact_reply(self.ask(chat).await);
+        self.halt.note(&self.slot, &reply);
+        drop(held);
         if let Some(Account { budget, price, apart }) = &self.account {
+            let is_answer = reply.outcome.status() == "success";
+            if is_answer && reply.usage.is_none() && budget.is_limited() {
+                self.halt.without_usage(&self.slot);
+            }
             budget.charge(*price, reply.usage.as_ref(), *apart);
         }
+        reply
     }
 
     async fn ask(&self, chat: &Chat) -> Reply {

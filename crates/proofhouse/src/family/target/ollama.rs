@@ -15,8 +15,8 @@ use super::openai::{check_model, content, is_null, texts, tools, yes};
 use super::place::{EndpointSettings, check_extra};
 use super::transport::{Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Member, Message, Opening, System};
-use crate::text::complaint::Complaint;
+use super::{AnswerFormat, Call, Chat, Member, Message, Opening, Part, Shapes, System};
+use crate::text::complaint::{At, Complaint};
 
 /// Ollama's own API, where it differs from the OpenAI shape.
 ///
@@ -44,10 +44,10 @@ pub struct Ollama {
     /// How freely the model chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From which share of the likely words the model chooses.
+    /// The share of the likeliest words that the model chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// Tokens of an answer at most.
+    /// The most tokens that an answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Texts at which an answer ends.
@@ -93,8 +93,9 @@ impl Ollama {
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.endpoint().check();
-        complaints.extend(check_extra(&self.extra));
-        complaints.extend(check_extra(&self.options));
+        complaints
+            .extend(check_extra(&self.extra, &["format", "messages", "model", "options", "stream", "tools"]));
+        complaints.extend(check_extra(&self.options, &[]).into_iter().map(in_options));
         complaints.extend(check_model(&self.model));
         complaints
     }
@@ -108,7 +109,14 @@ impl Ollama {
     }
 }
 
+/// A complaint that `check_extra` made about `options`.
+fn in_options(complaint: Complaint) -> Complaint {
+    Complaint { at: vec![At::Key("options".into())], ..complaint }
+}
+
 impl Member for Ollama {
+    const SHAPES: Shapes = Shapes { images: true, format: true, tools: true };
+
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
         Ok(System::Remote(Box::new(self.open(opening)?)))
     }
@@ -118,7 +126,7 @@ impl Member for Ollama {
 struct Speech(Ollama);
 
 impl Dialect for Speech {
-    fn body(&self, chat: &Chat) -> Json {
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint> {
         let settings = &self.0;
         let mut options = Object::new();
         for (key, value) in [("temperature", settings.temperature), ("top_p", settings.top_p)] {
@@ -135,7 +143,7 @@ impl Dialect for Speech {
         if settings.send_seed {
             options.set("seed", small_seed(chat.seed));
         }
-        let system = chat.system_after(settings.system.as_deref());
+        let system = chat.system_after(settings.system.as_deref())?;
         let system = system.map(|text| Object::from_iter([("content", text), ("role", "system".to_owned())]));
         let messages = system.into_iter().chain(chat.messages.iter().map(spoken)).map(Json::Object);
         let mut body = Object::from_iter([
@@ -147,7 +155,12 @@ impl Dialect for Speech {
         if !chat.tools.is_empty() {
             body.set("tools", tools(chat));
         }
-        with_extra(body, &settings.extra)
+        match &chat.format {
+            None => {}
+            Some(AnswerFormat::Json) => body.set("format", "json"),
+            Some(AnswerFormat::Schema(schema)) => body.set("format", schema.clone()),
+        }
+        Ok(with_extra(body, &settings.extra))
     }
 
     fn read(&self, answer: &Json) -> Reading {
@@ -170,6 +183,7 @@ impl Dialect for Speech {
         let finish_reason = text_at(answer, "/done_reason");
         Said {
             text,
+            reasoning: text_at(said, "/thinking"),
             calls: calls.collect(),
             spoken: Some(own_turn(said)),
             ended: if finish_reason.as_deref() == Some("length") { Ended::Length } else { Ended::Done },
@@ -198,6 +212,20 @@ fn own_turn(said: &Json) -> Json {
 fn spoken(message: &Message) -> Object {
     match message {
         Message::User(text) => Object::from_iter([("content", text.as_str()), ("role", "user")]),
+        Message::Shown(parts) => {
+            let (mut words, mut images) = (Vec::new(), Vec::new());
+            for part in parts {
+                match part {
+                    Part::Text(text) => words.push(text.as_str()),
+                    Part::Image(image) => images.push(Json::from(image.base64.as_str())),
+                }
+            }
+            Object::from_iter([
+                ("content", Json::from(words.join("\n"))),
+                ("images", Json::Array(images)),
+                ("role", Json::from("user")),
+            ])
+        }
         Message::Tool { name, content, .. } => {
             Object::from_iter([("content", content.as_str()), ("role", "tool"), ("tool_name", name.as_str())])
         }

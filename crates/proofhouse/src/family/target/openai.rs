@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::chat::made_up_id;
 use super::endpoint::{
-    Dialect, Ended, Remote, Said, arguments, disguised, small_seed, text_at, unexpected, with_extra,
+    Dialect, Ended, Remote, Said, arguments, disguised, message as message_of, small_seed, text_at,
+    unexpected, with_extra,
 };
 use super::place::{EndpointSettings, check_extra};
-use super::transport::{Answer, Reading, Transport};
+use super::transport::{Answer, Fault, Reading, Transport};
 use super::usage::{Places, Usage};
-use super::{Call, Chat, Member, Message, Opening, System};
+use super::{AnswerFormat, Call, Chat, Member, Message, Opening, Part, Shapes, System};
 use crate::text::complaint::Complaint;
 
 /// Any endpoint of the OpenAI shape: OpenAI, vLLM, llama.cpp, LM Studio, OpenRouter, LiteLLM and many more.
@@ -66,10 +67,10 @@ pub struct OpenAi {
     /// How freely the model chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// From which share of the likely words the model chooses.
+    /// The share of the likeliest words that the model chooses from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top_p: Option<f64>,
-    /// Tokens of an answer at most.
+    /// The most tokens that an answer may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
     /// Texts at which an answer ends.
@@ -175,7 +176,7 @@ impl OpenAi {
     pub(super) fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.with_endpoint(|place| place.check());
         complaints.extend(refuse_key(&self.api_key, "OPENAI_API_KEY"));
-        complaints.extend(check_extra(&self.extra));
+        complaints.extend(check_extra(&self.extra, &OWN));
         complaints.extend(check_model(&self.model));
         complaints
     }
@@ -192,7 +193,12 @@ impl OpenAi {
     }
 }
 
+/// What `extra` may not replace.
+const OWN: [&str; 7] = ["messages", "model", "n", "response_format", "seed", "stream", "tools"];
+
 impl Member for OpenAi {
+    const SHAPES: Shapes = Shapes { images: true, format: true, tools: true };
+
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
         Ok(System::Remote(Box::new(self.open(opening)?)))
     }
@@ -212,9 +218,10 @@ struct Speech {
 }
 
 impl Dialect for Speech {
-    fn body(&self, chat: &Chat) -> Json {
+    fn body(&self, chat: &Chat) -> Result<Json, Complaint> {
         let settings = &self.settings;
-        let system = chat.system_after(settings.system.as_deref()).map(|text| message("system", text.into()));
+        let system =
+            chat.system_after(settings.system.as_deref())?.map(|text| message("system", text.into()));
         let messages = system.into_iter().chain(chat.messages.iter().map(spoken));
         let mut body = Object::from_iter([
             ("messages", Json::Array(messages.collect())),
@@ -238,7 +245,10 @@ impl Dialect for Speech {
         if settings.send_seed {
             body.set("seed", small_seed(chat.seed));
         }
-        with_extra(body, &settings.extra)
+        if let Some(format) = &chat.format {
+            body.set("response_format", response_format(format));
+        }
+        Ok(with_extra(body, &settings.extra))
     }
 
     fn read(&self, answer: &Json) -> Reading {
@@ -260,6 +270,7 @@ impl Dialect for Speech {
         };
         Said {
             text: refusal.or(text),
+            reasoning: text_at(said, "/reasoning_content").or_else(|| text_at(said, "/reasoning")),
             calls: calls(said),
             spoken: Some(own_turn(said)),
             finish_reason,
@@ -274,6 +285,10 @@ impl Dialect for Speech {
     /// A prompt that a filter rejected is an error by its status, and an outcome by its meaning.
     fn read_error(&self, answer: &Answer, body: &Json) -> Option<Reading> {
         let code = text_at(body, "/error/code")?;
+        if code == "insufficient_quota" {
+            let words = message_of(body).unwrap_or("the quota is used up");
+            return Some(Reading::Fault(Fault::last("quota", format!("HTTP {}: {words}", answer.status))));
+        }
         let filtered =
             answer.status == 400 && matches!(code.as_str(), "content_filter" | "content_policy_violation");
         filtered
@@ -346,6 +361,7 @@ fn message(role: &str, content: Json) -> Json {
 fn spoken(said: &Message) -> Json {
     match said {
         Message::User(text) => message("user", text.as_str().into()),
+        Message::Shown(parts) => message("user", Json::Array(parts.iter().map(part).collect())),
         Message::Tool { call_id, content, .. } => Json::Object(Object::from_iter([
             ("content", content.as_str()),
             ("role", "tool"),
@@ -372,13 +388,36 @@ fn spoken(said: &Message) -> Json {
     }
 }
 
+fn part(part: &Part) -> Json {
+    let entries = match part {
+        Part::Text(text) => [("text", Json::from(text.as_str())), ("type", Json::from("text"))],
+        Part::Image(image) => {
+            let url = format!("data:{};base64,{}", image.media_type, image.base64);
+            let url = Json::Object(Object::from_iter([("url", url)]));
+            [("image_url", url), ("type", Json::from("image_url"))]
+        }
+    };
+    Json::Object(entries.into_iter().collect())
+}
+
+fn response_format(format: &AnswerFormat) -> Json {
+    let entries = match format {
+        AnswerFormat::Json => vec![("type", Json::from("json_object"))],
+        AnswerFormat::Schema(schema) => {
+            let named = Object::from_iter([("name", Json::from("answer")), ("schema", schema.clone())]);
+            vec![("json_schema", Json::Object(named)), ("type", Json::from("json_schema"))]
+        }
+    };
+    Json::Object(entries.into_iter().collect())
+}
+
 /// Tools as this shape, and Ollama's, describe them.
 pub(super) fn tools(chat: &Chat) -> Json {
     let tools = chat.tools.iter().map(|tool| {
         let function = Object::from_iter([
             ("description", Json::from(tool.description.as_str())),
             ("name", Json::from(tool.name.as_str())),
-            ("parameters", tool.parameters.clone()),
+            ("parameters", tool.parameters.to_json()),
         ]);
         Json::Object(Object::from_iter([
             ("function", Json::Object(function)),

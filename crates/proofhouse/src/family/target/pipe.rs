@@ -31,6 +31,15 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// What it may see of our environment.
 const PASSED: [&str; 4] = ["PATH", "HOME", "LANG", "LC_ALL"];
 
+/// Starts a server that its user runs anyway, in front of which we stand: with our environment, and its complaints where ours go.
+pub(crate) fn start_server(argv: &[String]) -> std::io::Result<Child> {
+    let (program, arguments) =
+        argv.split_first().ok_or_else(|| std::io::Error::other("there is no command"))?;
+    #[expect(clippy::disallowed_methods, reason = "the user's own server, as it would run without us")]
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoAnswer {

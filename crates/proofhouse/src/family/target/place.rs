@@ -7,6 +7,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use proofhouse_ledger::Json;
 
 use super::Opening;
+use super::echo::{has_telling_parameter, is_telling};
 use super::secret::{Secret, is_variable_name, looks_like_key};
 use super::transport::Transport;
 use crate::text::complaint::{At, Complaint};
@@ -126,26 +127,39 @@ fn not_a_variable(at: &[&str], text: &str) -> Complaint {
     }
 }
 
-/// Complains about keys among free settings.
-pub(super) fn check_extra(extra: &Json) -> Vec<Complaint> {
+/// Complains about keys among free settings, and about those that would replace what a target writes itself.
+pub(super) fn check_extra(extra: &Json, own: &[&str]) -> Vec<Complaint> {
+    /// What is filled in, and what is empty, is no key.
+    fn is_literal(value: &Json) -> bool {
+        matches!(value, Json::String(text) if !(text.is_empty() || (text.starts_with('{') && text.ends_with('}'))))
+    }
     fn holds_key(value: &Json) -> bool {
         match value {
             Json::String(text) => looks_like_key(text),
             Json::Array(list) => list.iter().any(holds_key),
-            Json::Object(object) => object.iter().any(|(key, value)| {
-                matches!(key, "api_key" | "apikey" | "api-key" | "authorization") || holds_key(value)
-            }),
+            Json::Object(object) => {
+                object.iter().any(|(key, value)| (is_telling(key) && is_literal(value)) || holds_key(value))
+            }
             _ => false,
         }
     }
     let mut complaints = Vec::new();
     if holds_key(extra) {
         let what = "there is a key among these settings, and a suite is no place for one";
-        let hint = "name a variable with `api_key_env` or `headers_env`";
+        let hint = "name a variable with `api_key_env: MY_KEY` or `headers_env: {x-api-key: MY_KEY}`";
         complaints.push(complaint(&["extra"], what, hint).secret());
     }
-    if !matches!(extra, Json::Null | Json::Object(_)) {
-        complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`"));
+    match extra {
+        Json::Null => {}
+        Json::Object(object) => {
+            let taken = object.iter().map(|(key, _)| key).find(|key| own.contains(key));
+            if let Some(key) = taken {
+                let what = format!("`{key}` is what the target writes itself, and `extra` would replace it");
+                let hint = "leave it out; what is asked stands in `prompts`, and everything else has a setting of its own";
+                complaints.push(complaint(&["extra", key], what, hint));
+            }
+        }
+        _ => complaints.push(complaint(&["extra"], "expected a map", "`extra: {top_k: 40}`")),
     }
     complaints
 }
@@ -157,9 +171,13 @@ pub(super) fn check_url(text: &str) -> Result<Uri, Complaint> {
     if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
         return Err(Complaint::new("the address needs `http://` or `https://` and a host").hint(example));
     }
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) || looks_like_key(text) {
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
+        || uri.query().is_some_and(has_telling_parameter)
+        || looks_like_key(text)
+    {
         let complaint = Complaint::new("the address holds a key, and a suite is no place for one");
-        return Err(complaint.hint("name a variable with `api_key_env` or `headers_env`").secret());
+        let hint = "name a variable with `api_key_env: MY_KEY` or `headers_env: {x-api-key: MY_KEY}`";
+        return Err(complaint.hint(hint).secret());
     }
     Ok(uri)
 }
@@ -175,6 +193,9 @@ mod tests {
         assert!(wrong("127.0.0.1:80").contains("address"));
         assert!(wrong("ftp://x/").contains("needs `http://`"));
         assert!(wrong("https://user:pass@x/v1").contains("holds a key"));
+        assert!(wrong("https://x/v1?api_key=short").contains("holds a key"));
+        assert!(wrong("https://x/v1?a=1&token=t").contains("holds a key"));
+        assert!(check_url("https://x/v1?api-version=2024-10-21").is_ok());
         assert!(wrong("https://x/v1?key=AIzaSyA0123456789abcdefghijklmnopqrstuv").contains("holds a key"));
     }
 }

@@ -1,7 +1,7 @@
 //! What requests cost: a price file, and what a run has spent of its budget.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::text::complaint::Complaint;
 use proofhouse_ledger::Json;
@@ -35,7 +35,7 @@ impl Prices {
         let numbers = |price: &Price| [price.input, price.output, price.cached.unwrap_or(0.0)];
         for (model, price) in &prices.0 {
             if numbers(price).iter().any(|number| !number.is_finite() || *number < 0.0) {
-                return Err(Complaint::new(format!("the price of `{model}` is not a number from 0 on")));
+                return Err(Complaint::new(format!("the price of `{model}` is not a number of 0 or more")));
             }
         }
         Ok(prices)
@@ -67,13 +67,32 @@ impl Price {
 pub struct Budget {
     prices: Prices,
     limit: Option<f64>,
-    spent: Mutex<f64>,
+    state: Mutex<Spent>,
+}
+
+#[derive(Debug, Default)]
+struct Spent {
+    sum: f64,
+    /// Requests that were paid for.
+    paid: u64,
+    /// Requests under way, which will cost about as much as those before them.
+    under_way: u64,
+}
+
+/// A request under way, counted as long as this is kept.
+#[derive(Debug)]
+pub(super) struct Held<'b>(&'b Budget);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.state().under_way -= 1;
+    }
 }
 
 impl Budget {
     /// So many US dollars, or as many as it takes.
     pub fn new(prices: Prices, limit: Option<f64>) -> Self {
-        Budget { prices, limit, spent: Mutex::default() }
+        Budget { prices, limit, state: Mutex::default() }
     }
 
     /// The price of a model; none is fine as long as nothing has to be kept within a budget.
@@ -87,17 +106,41 @@ impl Budget {
 
     pub(super) fn charge(&self, price: Price, usage: Option<&Json>, apart: bool) {
         let cost = usage.map_or(0.0, |usage| price.cost(usage, apart));
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        let mut state = self.state();
+        state.sum += cost;
+        state.paid += 1;
+    }
+
+    fn state(&self) -> MutexGuard<'_, Spent> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a request that is under way.
+    pub(super) fn hold(&self) -> Held<'_> {
+        self.state().under_way += 1;
+        Held(self)
+    }
+
+    /// Whether there is a limit to keep.
+    pub(super) fn is_limited(&self) -> bool {
+        self.limit.is_some()
+    }
+
+    /// The prices that it goes by.
+    pub fn prices(&self) -> &Prices {
+        &self.prices
     }
 
     /// US dollars spent so far by this instance.
     pub fn spent(&self) -> f64 {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state().sum
     }
 
-    /// Whether nothing more may be asked.
+    /// Whether nothing more may be asked: what is under way counts at the mean price of what was paid so far.
     pub fn is_empty(&self) -> bool {
-        self.limit.is_some_and(|limit| self.spent() >= limit)
+        let state = self.state();
+        let mean = if state.paid == 0 { 0.0 } else { state.sum / state.paid as f64 };
+        self.limit.is_some_and(|limit| state.sum + mean * state.under_way as f64 >= limit)
     }
 }
 
@@ -120,6 +163,10 @@ mod tests {
         let budget = Budget::new(prices, Some(0.003));
         assert!(budget.price("other").is_err());
         budget.charge(price, Some(&usage), false);
+        assert!(!budget.is_empty());
+        let held = budget.hold();
+        assert!(budget.is_empty(), "what is under way counts at the mean price");
+        drop(held);
         assert!(!budget.is_empty());
         budget.charge(price, Some(&usage), false);
         assert!(budget.is_empty(), "{}", budget.spent());

@@ -132,7 +132,8 @@ impl Reply {
         let about = |key: &str| Some(row.get("response")?.get(key)?.as_str()?.to_owned());
         let (finish_reason, model, fingerprint) =
             (about("finish_reason"), about("model"), about("system_fingerprint"));
-        reply(row).map(|reply| Reply { finish_reason, model, fingerprint, ..reply })
+        let reasoning = row.get("reasoning").and_then(Json::as_str).map(str::to_owned);
+        reply(row).map(|reply| Reply { reasoning, finish_reason, model, fingerprint, ..reply })
     }
 }
 

@@ -12,6 +12,8 @@ pub struct Reply {
     pub outcome: Outcome,
     /// Text or structure; nothing when nothing came back.
     pub output: Option<Json>,
+    /// What it thought before it answered, where that could be told apart; never a part of `output`.
+    pub reasoning: Option<String>,
     /// Tools that the target wants called; they are in `output` too.
     pub calls: Vec<Call>,
     /// The whole turn as the endpoint's own dialect has it, thoughts and signatures included: what goes back to it when the
@@ -87,6 +89,7 @@ impl Reply {
         Reply {
             outcome,
             output,
+            reasoning: None,
             calls: Vec::new(),
             spoken: None,
             usage: None,

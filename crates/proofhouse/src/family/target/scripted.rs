@@ -12,6 +12,13 @@ use super::chat::made_up_id;
 use super::shape::Shape;
 use super::{Call, Member, Opening, Outcome, Reply, Request, System};
 use crate::text::complaint::{At, Complaint};
+use crate::text::template::Form;
+
+/// Replies are written by whoever makes a test up: `{input}` is enough for them, and a reply may hold any other braces.
+const SIMPLE: Option<Form> = Some(Form::Simple);
+
+/// Why filling a reply cannot fail.
+const KNOWN: &str = "every field was known when the shape was made";
 
 /// A target without a network: what it says follows from the input, the seed and the repetition alone.
 ///
@@ -143,7 +150,7 @@ impl Scripted {
         }
         for (input, reply) in &self.answers {
             let at = vec![At::Key("answers".into()), At::Key(input.clone().into())];
-            complaints.extend(prefixed(at, Shape::new(reply, &|name| is_common(name))));
+            complaints.extend(prefixed(at, Shape::new(reply, &|name| is_common(name), SIMPLE)));
         }
         if let Some(rule) = &self.otherwise {
             complaints.extend(prefixed(vec![At::Key("otherwise".into())], CompiledRule::new(rule)));
@@ -180,7 +187,7 @@ impl Script {
     /// The first setting that cannot work.
     pub fn new(config: &Scripted) -> Result<Self, Complaint> {
         let answers = config.answers.iter().map(|(input, reply)| {
-            Shape::new(reply, &|name| is_common(name)).map(|shape| (input.clone(), shape))
+            Shape::new(reply, &|name| is_common(name), SIMPLE).map(|shape| (input.clone(), shape))
         });
         Ok(Script {
             rules: config.rules.iter().map(CompiledRule::new).collect::<Result<_, _>>()?,
@@ -199,7 +206,7 @@ impl Script {
         }
         if let Some(shape) = self.answers.get(request.input) {
             let holes = Holes { request, captures: None };
-            let output = shape.fill(&|name, out| holes.fill(name, out));
+            let output = shape.fill(&|name, out| holes.fill(name, out)).expect(KNOWN);
             let reply = Reply::new(Outcome::Answered, Some(output));
             return Reply { delay_ms: self.latency_ms.into(), ..reply };
         }
@@ -255,8 +262,9 @@ impl CompiledRule {
             (None, _) => false,
         };
         let known = |name: &str| is_common(name) || group(name);
-        let shape =
-            |value: &Json, at: Vec<At>| Shape::new(value, &known).map_err(|complaint| complaint.below(at));
+        let shape = |value: &Json, at: Vec<At>| {
+            Shape::new(value, &known, SIMPLE).map_err(|complaint| complaint.below(at))
+        };
         let reply =
             rule.reply.as_ref().map(|reply| shape(reply, vec![At::Key("reply".into())])).transpose()?;
         let tool_calls = rule.tool_calls.iter().enumerate().map(|(index, call)| {
@@ -317,7 +325,8 @@ impl CompiledRule {
     }
 
     fn answer(&self, holes: &Holes<'_>, delay_ms: u64) -> Reply {
-        let content = self.reply.as_ref().map(|shape| shape.fill(&|name, out| holes.fill(name, out)));
+        let content =
+            self.reply.as_ref().map(|shape| shape.fill(&|name, out| holes.fill(name, out)).expect(KNOWN));
         let calls = self.calls(holes);
         let (outcome, output) = match self.fault {
             None if self.tool_calls.is_empty() => (Outcome::Answered, content),
@@ -349,7 +358,7 @@ impl CompiledRule {
         let calls = self.tool_calls.iter().enumerate().map(|(place, (name, args))| Call {
             id: made_up_id(place),
             name: name.clone(),
-            args: args.fill(&|name, out| holes.fill(name, out)),
+            args: args.fill(&|name, out| holes.fill(name, out)).expect(KNOWN),
         });
         calls.collect()
     }

@@ -2,8 +2,8 @@
 
 use proofhouse_ledger::Json;
 
-use super::Template;
 use crate::text::complaint::{At, Complaint};
+use crate::text::template::{Form, Template, Unfilled};
 
 /// A reply with its text parsed as templates.
 #[derive(Debug)]
@@ -15,35 +15,40 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Parses all text in a value; `known` says whether something will fill a field.
-    pub(super) fn new(value: &Json, known: &dyn Fn(&str) -> bool) -> Result<Self, Complaint> {
+    /// Parses all text in a value; `known` says whether something will fill a field, `form` how holes are written.
+    pub(super) fn new(
+        value: &Json,
+        known: &dyn Fn(&str) -> bool,
+        form: Option<Form>,
+    ) -> Result<Self, Complaint> {
         Ok(match value {
             Json::String(text) => {
-                let template = Template::parse(text)
-                    .map_err(|error| Complaint::new(error.what).hint("write `{{` and `}}` for braces"))?;
+                let template = Template::parse_as(text, form)
+                    .map_err(|error| Complaint::new(error.what).hint(error.hint))?;
                 if let Some(name) = template.fields().find(|name| !known(name)) {
                     let what = format!("nothing fills `{{{name}}}`");
                     let hint = "use `{input}`, `{repetition}` or a group of this rule's `regex`; `{{` and `}}` are braces";
                     return Err(Complaint::new(what).hint(hint));
                 }
-                if template.fields().next().is_some() {
+                if template.has_holes() {
                     Shape::Text(template)
                 } else {
                     let mut fixed = String::new();
-                    template.render(&mut fixed, |_, _| false).expect("a template without fields needs none");
+                    let filled = template.render_text(&mut fixed, &|_, _| false);
+                    filled.expect("a template without holes needs nothing");
                     Shape::Fixed(Json::String(fixed))
                 }
             }
             Json::Array(list) => {
                 let items = list.iter().enumerate();
-                let shapes =
-                    items.map(|(at, item)| Shape::new(item, known).map_err(|e| e.below([At::Index(at)])));
+                let shapes = items
+                    .map(|(at, item)| Shape::new(item, known, form).map_err(|e| e.below([At::Index(at)])));
                 Shape::Array(shapes.collect::<Result<_, _>>()?)
             }
             Json::Object(object) => {
                 let shapes = object.iter().map(|(key, item)| {
-                    let shape =
-                        Shape::new(item, known).map_err(|e| e.below([At::Key(key.to_owned().into())]))?;
+                    let shape = Shape::new(item, known, form)
+                        .map_err(|e| e.below([At::Key(key.to_owned().into())]))?;
                     Ok((key.to_owned(), shape))
                 });
                 Shape::Object(shapes.collect::<Result<_, _>>()?)
@@ -63,18 +68,24 @@ impl Shape {
     }
 
     /// The structure with its holes filled: `fill` appends the value of a field, as it does for a [`Template`].
-    pub(super) fn fill(&self, fill: &dyn Fn(&str, &mut String) -> bool) -> Json {
-        match self {
+    ///
+    /// # Errors
+    /// Where a template does something that cannot be done with this value.
+    pub(super) fn fill(&self, fill: &dyn Fn(&str, &mut String) -> bool) -> Result<Json, Unfilled> {
+        Ok(match self {
             Shape::Fixed(value) => value.clone(),
             Shape::Text(template) => {
                 let mut out = String::new();
-                template.render(&mut out, fill).expect("every field was known when the shape was made");
+                template.render_text(&mut out, fill)?;
                 Json::String(out)
             }
-            Shape::Array(list) => Json::Array(list.iter().map(|shape| shape.fill(fill)).collect()),
-            Shape::Object(entries) => {
-                Json::Object(entries.iter().map(|(key, shape)| (key.as_str(), shape.fill(fill))).collect())
+            Shape::Array(list) => {
+                Json::Array(list.iter().map(|shape| shape.fill(fill)).collect::<Result<_, _>>()?)
             }
-        }
+            Shape::Object(entries) => {
+                let filled = entries.iter().map(|(key, shape)| Ok((key.as_str(), shape.fill(fill)?)));
+                Json::Object(filled.collect::<Result<_, Unfilled>>()?)
+            }
+        })
     }
 }

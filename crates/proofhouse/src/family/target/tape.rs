@@ -1,4 +1,4 @@
-//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be had again without a
+//! Cassettes: each reply in a plain file, keyed by everything that shaped it, so that a run can be repeated without a
 //! network.
 
 use std::collections::BTreeMap;
@@ -90,6 +90,8 @@ impl Tape {
     }
 
     fn path(&self, mark: &Mark) -> Utf8PathBuf {
+        // Half of the digest keeps names short. The file has the whole request, which is compared when it is read: two requests
+        // with one name would be an error, never each other's answer.
         let key = mark.key.to_string();
         self.dir.join(&mark.slot).join(format!("{}.{}.json", &key[..32], mark.occurrence))
     }
@@ -123,6 +125,7 @@ impl Tape {
             ("schema_version", Json::from(SCHEMA_VERSION)),
         ]);
         cassette.set("sha256", Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed());
+        // A run that is killed here must not leave half a cassette, which a replay would have to call damaged.
         let draft = path.with_extension("draft");
         fs::write(&draft, format!("{}\n", Json::Object(cassette))).map_err(failed)?;
         fs::rename(&draft, &path).map_err(failed)
@@ -130,7 +133,7 @@ impl Tape {
 }
 
 /// The settings without those that do not shape an answer.
-fn asked(settings: &Json) -> Json {
+pub(super) fn asked(settings: &Json) -> Json {
     let Json::Object(kinds) = settings else { return settings.clone() };
     let kinds = kinds.iter().map(|(kind, settings)| {
         let mut settings = settings.clone();
@@ -163,7 +166,7 @@ fn read(bytes: &[u8], mark: &Mark) -> Result<Reply, Complaint> {
     from_json(&field("reply")).ok_or_else(|| Complaint::new("its reply cannot be read"))
 }
 
-fn to_json(reply: &Reply) -> Json {
+pub(super) fn to_json(reply: &Reply) -> Json {
     let mut outcome = Object::from_iter([("name", Json::from(reply.outcome.name()))]);
     match &reply.outcome {
         Outcome::Failed { error_type, error } => {
@@ -197,10 +200,13 @@ fn to_json(reply: &Reply) -> Json {
     if let Some(spoken) = &reply.spoken {
         kept.set("spoken", spoken.clone());
     }
+    if let Some(reasoning) = &reply.reasoning {
+        kept.set("reasoning", reasoning.as_str());
+    }
     Json::Object(kept)
 }
 
-fn from_json(value: &Json) -> Option<Reply> {
+pub(super) fn from_json(value: &Json) -> Option<Reply> {
     let text = |value: &Json, key: &str| value.get(key).and_then(Json::as_str).map(str::to_owned);
     let outcome = value.get("outcome")?;
     let outcome = match outcome.get("name")?.as_str()? {
@@ -237,6 +243,7 @@ fn from_json(value: &Json) -> Option<Reply> {
     Some(Reply {
         outcome,
         output: list("output")?.first().cloned(),
+        reasoning: text(value, "reasoning"),
         calls: calls.collect::<Option<_>>()?,
         spoken: value.get("spoken").cloned(),
         usage: value.get("usage").filter(|usage| !matches!(usage, Json::Null)).cloned(),
@@ -271,6 +278,7 @@ mod tests {
         ];
         let whole = Reply {
             calls: vec![Call { id: "c1".into(), name: "f".into(), args: Json::from("{") }],
+            reasoning: Some("because".into()),
             spoken: Some(Json::Array(vec![Json::from("thought")])),
             usage: Some(Json::Object(Object::from_iter([("input_tokens", Json::Number(3.0))]))),
             finish_reason: Some("stop".into()),

@@ -30,7 +30,7 @@ pub struct AddAmbiguity {
 
 impl Settings for AddAmbiguity {
     const NAME: &'static str = "add_ambiguity";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)

@@ -30,7 +30,7 @@ pub struct AddConstraintsTension {
 
 impl Settings for AddConstraintsTension {
     const NAME: &'static str = "add_constraints_tension";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)

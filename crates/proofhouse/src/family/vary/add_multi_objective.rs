@@ -30,7 +30,7 @@ pub struct AddMultiObjective {
 
 impl Settings for AddMultiObjective {
     const NAME: &'static str = "add_multi_objective";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)?;

@@ -29,7 +29,7 @@ pub struct AddScopeDetail {
 
 impl Settings for AddScopeDetail {
     const NAME: &'static str = "add_scope_detail";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         additions::check(&self.additions)

@@ -1,6 +1,6 @@
 //! What the four stress generators share: sentences and phrases that are added to an instruction in order.
 
-use super::scan::ending;
+use super::scan::{Ending, ending, fits_between_code, is_final};
 use super::{Ask, Edit, Lack, Variant, Variants, apply};
 use crate::text::complaint::Complaint;
 
@@ -24,12 +24,16 @@ pub(super) fn variants(ask: &Ask<'_>, additions: &[String], cumulative: bool) ->
     if ask.base.trim().is_empty() || check(additions).is_err() {
         return Variants::of(Vec::new(), ask.count, Lack::EmptyText);
     }
+    let fits = |addition: &String| fits_between_code(ask.base, addition.trim());
+    let Some(end) = ending(ask.base).filter(|_| additions.iter().all(fits)) else {
+        return Variants::of(Vec::new(), ask.count, Lack::NoFittingPhrase);
+    };
     let first = if cumulative { 1 } else { additions.len() };
     let list = (first..=additions.len())
         .take(ask.count as usize)
         .zip(0..)
         .map(|(taken, index)| {
-            let edits = edits(ask.base, &additions[..taken]);
+            let edits = edits(&end, &additions[..taken]);
             let text = apply(ask.base, &edits).expect("additions fit their base");
             Variant { index, text, edits }
         })
@@ -39,12 +43,11 @@ pub(super) fn variants(ask: &Ask<'_>, additions: &[String], cumulative: bool) ->
 
 /// A sentence starts with a capital or ends like one; anything else is a phrase.
 fn is_sentence(addition: &str) -> bool {
-    addition.starts_with(char::is_uppercase) || addition.ends_with(super::scan::is_final)
+    addition.starts_with(char::is_uppercase) || addition.ends_with(is_final)
 }
 
 /// A sentence comes after everything so far and one space; a phrase before the final punctuation, after a comma.
-fn edits(base: &str, additions: &[String]) -> Vec<Edit> {
-    let base_end = ending(base);
+fn edits(base_end: &Ending, additions: &[String]) -> Vec<Edit> {
     let mut phrases = String::new();
     let mut sentences = String::new();
     for addition in additions.iter().map(|addition| addition.trim()) {
@@ -55,7 +58,7 @@ fn edits(base: &str, additions: &[String]) -> Vec<Edit> {
             phrases.push_str(", ");
             phrases.push_str(addition);
         } else {
-            let place = ending(&sentences).before_punctuation;
+            let place = sentences.trim_end_matches(is_final).len();
             sentences.insert_str(place, &format!(", {addition}"));
         }
     }

@@ -40,7 +40,7 @@ const PHRASES: &[&str] = &[
 
 impl Settings for AmbiguityInjectionLight {
     const NAME: &'static str = "ambiguity_injection_light";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn maker(&self) -> Maker<'_> {
         Maker::Rules(self)
@@ -79,8 +79,9 @@ fn spots(text: &str) -> Vec<Spot> {
         .filter(|chunk| chunk.ends_sentence(text) && is_single(chunk, text))
         .map(|chunk| chunk.core.end)
         .collect();
-    let last = ending(text).before_punctuation;
-    if ends.last() != Some(&last) {
+    if let Some(last) = ending(text).map(|ending| ending.before_punctuation)
+        && !ends.contains(&last)
+    {
         ends.push(last);
     }
     let after_verb = chunks.first().filter(|chunk| {

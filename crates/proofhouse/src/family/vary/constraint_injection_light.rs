@@ -95,7 +95,7 @@ const PREFERENCES: &[Preference] = &[
 
 impl Settings for ConstraintInjectionLight {
     const NAME: &'static str = "constraint_injection_light";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn maker(&self) -> Maker<'_> {
         Maker::Rules(self)
@@ -117,7 +117,7 @@ impl Generator for ConstraintInjectionLight {
 fn fitting(base: &str) -> Vec<Edit> {
     let small = base.to_lowercase();
     let words: Vec<&str> = small.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
-    let end = ending(base);
+    let Some(end) = ending(base) else { return Vec::new() };
     let ends_like_a_sentence = base[..end.end].ends_with(is_final);
     let mut edits = Vec::new();
     for preference in PREFERENCES {

@@ -8,22 +8,31 @@ use serde::{Deserialize, Serialize};
 use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
+mod clauses;
+mod imperatives;
+mod lists;
 mod moves;
+mod pairs;
+mod sentence;
+mod turns;
 mod words;
 
-use self::moves::{Move, Sentence};
+use self::moves::{Moves, Place};
+use self::turns::{First, Order, Part};
 use crate::text::complaint::Complaint;
 
 /// Phrases in another order.
 ///
-/// Two moves are made, and only where they cannot change the task. A *conjunct swap* exchanges two members of a
-/// coordination: plural nouns after a preposition (`of names and emails`, also longer lists), two plain adjectives, or
-/// a known pair (`get and set operations`). A *fronting* takes a trailing phrase of a simple imperative sentence to its
-/// front: `Convert the rows into records.` becomes `Into records, convert the rows.` A sentence that says `then`,
-/// `respectively` or the like keeps its order.
+/// Only moves that cannot change the task are made. A *swap* exchanges two members of a list: things with their articles or
+/// numbers, names, labels, plural nouns, plain adjectives, or a known pair (`get and set operations`). A *turn* takes a clause
+/// (`if …`, `when …`), a time, a purpose or a phrase that can only belong to the verb to the other end of its sentence, or puts
+/// it in commas: `Convert the rows into records.` becomes `Into records, convert the rows.` Two neighbouring *statements* that
+/// nothing binds to each other may change places. A sentence that says `then`, `respectively` or the like keeps its order;
+/// lists of options, steps and columns do too, and code is left as it is.
 ///
-/// Guarantee: the same words, not counting capitals, in another order; at most `max_swaps` moves; no word crosses a
-/// negation or a quantifier. An instruction without a safe move gives a shortfall and never a broken sentence.
+/// Guarantee: the same words, not counting capitals, in another order, with at most two commas more for each move; at most
+/// `max_swaps` moves; no word crosses a negation or a quantifier, no number is parted from the word after it, and a pronoun keeps
+/// what it stands for. An instruction without a safe move gives a shortfall and never a broken sentence.
 ///
 /// ```yaml
 /// lexical_shuffle: {max_swaps: 3}
@@ -37,13 +46,13 @@ pub struct LexicalShuffle {
 
 impl Default for LexicalShuffle {
     fn default() -> Self {
-        LexicalShuffle { max_swaps: 1 }
+        LexicalShuffle { max_swaps: 3 }
     }
 }
 
 impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {
@@ -59,57 +68,50 @@ impl Settings for LexicalShuffle {
 
 impl Generator for LexicalShuffle {
     fn variants(&self, ask: &Ask<'_>) -> Variants {
-        let sentences = moves::sentences(ask.base);
-        let places: Vec<Place> = sentences
-            .iter()
-            .enumerate()
-            .flat_map(|(sentence, found)| (0..found.moves.len()).map(move |nth| Place { sentence, nth }))
-            .collect();
-        let alternatives =
-            places.iter().map(|place| sentences[place.sentence].moves[place.nth].alternatives()).collect();
+        let places = moves::places(ask.base, self.max_swaps as usize);
+        let alternatives = places.iter().map(|place| place.moves.alternatives()).collect();
         let slots = Slots::new(alternatives, 1, self.max_swaps as usize);
-        let moves = Moves { base: ask.base, sentences, places };
-        choose::<Self>(ask, slots, Lack::NoSafeMove, |choice| moves.edits(choice))
+        choose::<Self>(ask, slots, Lack::NoSafeMove, |choice| self.edits(ask.base, &places, choice))
     }
 }
 
-/// Which move of which sentence.
-struct Place {
-    sentence: usize,
-    nth: usize,
-}
-
-struct Moves<'a> {
-    base: &'a str,
-    sentences: Vec<Sentence>,
-    places: Vec<Place>,
-}
-
-impl Moves<'_> {
-    fn edits(&self, point: &Choice) -> Vec<Edit> {
+impl LexicalShuffle {
+    /// The edits of a choice. Where its moves are more than `max_swaps`, the last ones are left out.
+    fn edits(&self, base: &str, places: &[Place], choice: &Choice) -> Vec<Edit> {
+        let mut left = self.max_swaps as usize;
         let mut edits = Vec::new();
-        for chosen in point.chunk_by(|a, b| self.places[a.0].sentence == self.places[b.0].sentence) {
-            let sentence = &self.sentences[self.places[chosen[0].0].sentence];
+        for chosen in choice.chunk_by(|a, b| places[a.0].sentence == places[b.0].sentence) {
             let mut swaps = Vec::new();
-            let mut fronting = None;
+            let mut turn = None;
             for (place, alternative) in chosen {
-                match &sentence.moves[self.places[*place].nth] {
-                    Move::Swap(items) => swaps.extend(swap_edits(self.base, items, *alternative)),
-                    Move::Front(phrase) => fronting = Some(phrase),
+                match &places[*place].moves {
+                    Moves::Swap(items) if left > 0 => {
+                        left -= 1;
+                        swaps.extend(swap_edits(base, items, *alternative));
+                    }
+                    Moves::Turn(orders) if orders[*alternative].moves <= left => {
+                        left -= orders[*alternative].moves;
+                        turn = Some(&orders[*alternative]);
+                    }
+                    _ => {}
                 }
             }
             swaps.sort_by_key(|edit: &Edit| edit.at);
-            match fronting {
-                Some(phrase) => edits.push(front(self.base, phrase, &swaps)),
-                None => edits.extend(swaps),
+            if let Some(order) = turn {
+                let (inside, beside): (Vec<Edit>, Vec<Edit>) =
+                    swaps.into_iter().partition(|edit| order.range.contains(&edit.at));
+                swaps = beside;
+                swaps.push(turned(base, order, &inside));
+                swaps.sort_by_key(|edit: &Edit| edit.at);
             }
+            edits.extend(swaps);
         }
         edits
     }
 }
 
 /// The members of a pair change places; pairs are numbered (0, 1), (0, 2), (1, 2), (0, 3) and so on.
-fn swap_edits(base: &str, items: &[Range<usize>], alternative: usize) -> [Edit; 2] {
+fn swap_edits(base: &str, items: &[Range<usize>], alternative: usize) -> Vec<Edit> {
     let mut first = alternative;
     let mut second = 1;
     while first >= second {
@@ -117,30 +119,32 @@ fn swap_edits(base: &str, items: &[Range<usize>], alternative: usize) -> [Edit; 
         second += 1;
     }
     let (first, second) = (items[first].clone(), items[second].clone());
-    [Edit::replace(base, first.clone(), &base[second.clone()]), Edit::replace(base, second, &base[first])]
+    vec![Edit::replace(base, first.clone(), &base[second.clone()]), Edit::replace(base, second, &base[first])]
 }
 
-/// One edit for the whole sentence: the phrase comes first, and the swaps inside happen on the way.
-fn front(base: &str, phrase: &moves::Fronting, swaps: &[Edit]) -> Edit {
-    let part = |range: Range<usize>| {
+/// One edit for the whole sentence: the parts in their new order, and the swaps inside happen on the way.
+fn turned(base: &str, order: &Order, swaps: &[Edit]) -> Edit {
+    let part = |range: &Range<usize>| {
         let inside: Vec<Edit> = swaps
             .iter()
             .filter(|edit| range.contains(&edit.at))
             .map(|edit| Edit { at: edit.at - range.start, ..edit.clone() })
             .collect();
-        super::apply(&base[range], &inside).expect("a swap lies on one side of the phrase")
+        super::apply(&base[range.clone()], &inside).expect("a list lies in one part")
     };
-    let main = part(phrase.main.clone());
-    let moved = part(phrase.moved.clone());
-    let fronted = format!("{}, {}", capital(&moved), small(&main));
-    Edit::replace(base, phrase.main.start..phrase.moved.end, fronted)
+    let text = order.parts.iter().map(|piece| match piece {
+        Part::Glue(glue) => (*glue).to_owned(),
+        Part::Span(range, first) => with_first(part(range), *first),
+    });
+    Edit::replace(base, order.range.clone(), text.collect::<String>())
 }
 
-/// With a capital first letter; what is moved starts with an ASCII letter.
-fn capital(text: &str) -> String {
-    text[..1].to_ascii_uppercase() + &text[1..]
-}
-
-fn small(text: &str) -> String {
-    text[..1].to_ascii_lowercase() + &text[1..]
+/// With another first letter; what is turned starts with an ASCII letter or a digit.
+fn with_first(text: String, first: First) -> String {
+    let letter = text.chars().next().map_or(0, char::len_utf8);
+    match first {
+        First::Kept => text,
+        First::Small => text[..letter].to_lowercase() + &text[letter..],
+        First::Large => text[..letter].to_uppercase() + &text[letter..],
+    }
 }

@@ -160,6 +160,19 @@ const SCOPED: &[&str] = &[
     "without",
 ];
 
+/// Numbers as words.
+#[rustfmt::skip]
+const NUMBER_WORDS: &[&str] = &[
+    "dozen", "eight", "eighteen", "eighty", "eleven", "fifteen", "fifty", "five", "forty", "four",
+    "fourteen", "hundred", "nine", "nineteen", "ninety", "one", "seven", "seventeen", "seventy", "six",
+    "sixteen", "sixty", "ten", "thirteen", "thirty", "thousand", "three", "twelve", "twenty", "two",
+];
+
+/// Whether the word, in small letters, is a number.
+pub(super) fn is_number_word(word: &str) -> bool {
+    NUMBER_WORDS.binary_search(&word).is_ok()
+}
+
 /// Whether the word is an article.
 pub(super) fn is_article(word: &str) -> bool {
     ["a", "an", "the"].iter().any(|article| word.eq_ignore_ascii_case(article))
@@ -186,7 +199,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_consistent() {
-        for list in [IMPERATIVES, BECOMING, SCOPED] {
+        for list in [IMPERATIVES, BECOMING, SCOPED, NUMBER_WORDS] {
             assert!(list.windows(2).all(|pair| pair[0] < pair[1]), "{list:?}");
         }
         assert!(BECOMING.iter().all(|verb| is_imperative(verb)));

@@ -30,6 +30,7 @@ pub mod contract;
 pub mod guard;
 
 mod additions;
+mod code;
 mod edit;
 mod intensity;
 mod lexicon;
@@ -40,7 +41,7 @@ mod slots;
 mod space;
 
 pub use self::edit::{Edit, apply, reverse};
-pub use self::prompt::{AiGenerationFailure, MAX_ATTEMPTS, Prompt, Rewriter};
+pub use self::prompt::{MAX_ATTEMPTS, Prompt, Rewriter};
 pub use self::space::MAX_VARIANTS;
 
 /// What a generator is asked for.

@@ -1,9 +1,8 @@
-//! What the model-based generators share: the prompt, and the note about an answer that the guard refused.
+//! What the model-based generators share: the prompt.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::guard::Reason;
 use super::rng::Key;
 use super::{Ask, Settings};
 use crate::text::complaint::Complaint;
@@ -83,22 +82,4 @@ pub(super) fn check_distinct<T: PartialEq + std::fmt::Debug>(key: &str, list: &[
             .hint("name each one once")),
         None => Ok(()),
     }
-}
-
-/// `ai_generation_failure.json`: an answer that the guard refused and that is never run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AiGenerationFailure {
-    /// The generator's name.
-    pub generator: String,
-    /// Which attempt at this variant it was, from 1.
-    pub attempt: u32,
-    /// The instruction that was to be rewritten.
-    pub base_instruction: String,
-    /// What the model answered; whoever writes the note shows bytes that are not UTF-8 as U+FFFD.
-    pub ai_output: String,
-    /// The guard's reasons.
-    pub failure_reasons: Vec<Reason>,
-    /// When the answer was refused, in UTC.
-    pub timestamp_utc: String,
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-/// A stretch between white space.
+use super::code;
+
+/// A stretch between white space; where code begins or ends, a stretch does too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chunk {
     /// All of it.
@@ -13,6 +15,8 @@ pub(super) struct Chunk {
     pub(super) plain: bool,
     /// It stands, at least in part, in a quotation or in code.
     pub(super) quoted: bool,
+    /// It stands in code that no quotation mark or backtick encloses.
+    pub(super) code: bool,
 }
 
 impl Chunk {
@@ -39,23 +43,32 @@ pub(super) fn is_final(c: char) -> bool {
 
 /// Everything between white space, in order.
 pub(super) fn chunks(text: &str) -> Vec<Chunk> {
-    let quoted = quotations(text);
-    let mut next_quoted = 0;
+    let code = code::ranges(text);
+    let quoted = quotations_beside(text, &code);
+    let (mut next_quoted, mut next_code) = (0, 0);
     let mut chunks = Vec::new();
     let mut rest = 0;
     while let Some(offset) = text[rest..].find(|c: char| !c.is_whitespace()) {
         let start = rest + offset;
-        let end = text[start..].find(char::is_whitespace).map_or(text.len(), |length| start + length);
         while quoted.get(next_quoted).is_some_and(|range| range.end <= start) {
             next_quoted += 1;
         }
-        let quoted = quoted.get(next_quoted).is_some_and(|range| range.start < end);
+        while code.get(next_code).is_some_and(|range| range.end <= start) {
+            next_code += 1;
+        }
+        let (in_code, edge) = match code.get(next_code) {
+            Some(range) if range.start <= start => (true, range.end),
+            Some(range) => (false, range.start),
+            None => (false, text.len()),
+        };
+        let end = text[start..edge].find(char::is_whitespace).map_or(edge, |length| start + length);
+        let quoted = in_code || quoted.get(next_quoted).is_some_and(|range| range.start < end);
         let whole = &text[start..end];
         let opened = whole.len() - whole.trim_start_matches(['(', '[', '{', '¿', '¡']).len();
         let core = whole[opened..].trim_end_matches(is_closing);
         let core = start + opened..start + opened + core.len();
         let plain = !quoted && is_plain(&text[core.clone()]);
-        chunks.push(Chunk { whole: start..end, core, plain, quoted });
+        chunks.push(Chunk { whole: start..end, core, plain, quoted, code: in_code });
         rest = end;
     }
     chunks
@@ -84,18 +97,31 @@ fn is_plain(word: &str) -> bool {
     letter_before && !camel
 }
 
-/// Quotations and code, in order and without overlap; one that is never closed reaches to the end.
+/// Quotations and code, in order and without overlap; a quotation that is never closed reaches to the end.
 pub(super) fn quotations(text: &str) -> Vec<Range<usize>> {
+    quotations_beside(text, &code::ranges(text))
+}
+
+/// The same where the code is known: a quotation mark in code opens nothing in the prose around it.
+fn quotations_beside(text: &str, code: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
-        match quotation_end(text, at, c) {
-            Some(end) => {
-                found.push(at..end);
-                at = end;
+    let end = text.len()..text.len();
+    for edge in code.iter().cloned().chain(std::iter::once(end)) {
+        let prose = &text[..edge.start];
+        while let Some(c) = prose[at..].chars().next() {
+            match quotation_end(prose, at, c) {
+                Some(end) => {
+                    found.push(at..end);
+                    at = end;
+                }
+                None => at += c.len_utf8(),
             }
-            None => at += c.len_utf8(),
         }
+        if !edge.is_empty() {
+            found.push(edge.clone());
+        }
+        at = edge.end;
     }
     found
 }
@@ -158,7 +184,7 @@ fn single_quotation_end(text: &str, at: usize, inside: usize, closing: char) -> 
     )
 }
 
-/// The end of the text without white space, and the place before its final punctuation.
+/// The end of the prose without white space, and the place before its final punctuation.
 pub(super) struct Ending {
     /// Before the final punctuation.
     pub(super) before_punctuation: usize,
@@ -166,10 +192,34 @@ pub(super) struct Ending {
     pub(super) end: usize,
 }
 
-/// Where the text ends.
-pub(super) fn ending(text: &str) -> Ending {
+/// Where the prose ends: code after it is not part of it, and a text that is all code has none.
+pub(super) fn ending(text: &str) -> Option<Ending> {
     let trimmed = text.trim_end();
-    Ending { before_punctuation: trimmed.trim_end_matches(is_final).len(), end: trimmed.len() }
+    let code = code::ranges(trimmed);
+    if code.last().is_none_or(|range| range.end < trimmed.len()) {
+        return Some(Ending {
+            before_punctuation: trimmed.trim_end_matches(is_final).len(),
+            end: trimmed.len(),
+        });
+    }
+    let mut prose = 0..0;
+    let mut from = 0;
+    for range in code {
+        let stretch = text[from..range.start].trim_end();
+        if stretch.contains(char::is_alphanumeric) {
+            prose = from..from + stretch.len();
+        }
+        from = range.end;
+    }
+    let before = text[..prose.end].trim_end_matches(|c| is_final(c) || matches!(c, ':' | ';' | ','));
+    (!prose.is_empty()).then_some(Ending { before_punctuation: before.len(), end: prose.end })
+}
+
+/// Whether the words can stand in prose that code surrounds: nothing in them may end a docstring or a comment.
+pub(super) fn fits_between_code(text: &str, words: &str) -> bool {
+    let closes =
+        ["\"\"\"", "'''", "\\", "*/"].iter().any(|sign| words.contains(sign)) || words.ends_with(['"', '\'']);
+    !closes || code::ranges(text).is_empty()
 }
 
 #[cfg(test)]
@@ -209,8 +259,10 @@ mod tests {
 
     #[test]
     fn the_ending_is_before_punctuation_and_white_space() {
-        let Ending { before_punctuation, end } = ending("Do it?! \n");
-        assert_eq!((before_punctuation, end), (5, 7));
-        assert_eq!(ending("…").before_punctuation, 0);
+        let place = |text: &str| ending(text).map(|ending| (ending.before_punctuation, ending.end));
+        assert_eq!(place("Do it?! \n"), Some((5, 7)));
+        assert_eq!(place("…"), Some((0, 3)));
+        assert_eq!(place("Explain this:\nlet a = 1;\n"), Some((12, 13)));
+        assert_eq!(place("let a = 1;"), None);
     }
 }

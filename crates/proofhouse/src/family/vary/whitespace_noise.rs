@@ -37,7 +37,7 @@ impl Default for WhitespaceNoise {
 
 impl Settings for WhitespaceNoise {
     const NAME: &'static str = "whitespace_noise";
-    const GENERATOR_VERSION: u32 = 1;
+    const GENERATOR_VERSION: u32 = 2;
 
     fn check(&self) -> Result<(), Complaint> {
         intensity::check(self.intensity_min, self.intensity_max)
@@ -71,10 +71,12 @@ fn gaps(text: &str) -> Vec<usize> {
     let chunks = scan::chunks(text);
     chunks
         .windows(2)
-        .filter(|pair| !(pair[0].quoted && pair[1].quoted))
+        .filter(|pair| !(pair[0].code || pair[1].code || (pair[0].quoted && pair[1].quoted)))
         .filter(|pair| {
             let run = &text[pair[0].whole.end..pair[1].whole.start];
-            run.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+            // A backslash before a line break joins two lines.
+            let joined = text[..pair[0].whole.end].ends_with('\\');
+            !joined && run.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
         })
         .map(|pair| pair[0].whole.end)
         .collect()

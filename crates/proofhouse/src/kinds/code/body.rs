@@ -43,7 +43,11 @@ impl SuiteBody for CodeBody {
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
-        vec![Unit { word: "task", count: loaded.case_count }]
+        let targets = loaded.suite.targets.len() as u64;
+        let lines: u64 = self.samples.iter().map(|source| source.planned).sum();
+        let of_files = lines / (loaded.case_count * self.samples.len() as u64).max(1);
+        let trials = if targets > 0 { u64::from(self.samples_per_task) } else { of_files.max(1) };
+        vec![Unit { word: "task", count: loaded.case_count, trials }]
     }
 
     fn described(&self) -> String {

@@ -102,6 +102,21 @@ impl Judge {
         self.tasks.get(task_id).map(|entry| self.judge_entry(entry, completion))
     }
 
+    /// The same from within [`Judge::judge_each`], on its thread: once, beside whatever else is judged. A verdict that time or the
+    /// machine put in doubt is given as it is, and not kept.
+    pub fn judge_beside_others(&self, task_id: &str, completion: &str) -> Option<Judged> {
+        let entry = self.tasks.get(task_id)?;
+        if let Some(judged) = self.known(entry, completion) {
+            return Some(judged);
+        }
+        let mut judged = self.judge_once(entry, completion);
+        judged.tries = vec![judged.error_type];
+        if let (Some((cache, _)), false) = (&self.cache, judged.is_doubtful()) {
+            cache.put(&self.key(entry, completion), &judged);
+        }
+        Some(judged)
+    }
+
     /// Judges many samples; the verdicts stand in the order of the samples.
     pub fn judge_many(&self, samples: &[&Sample]) -> Vec<Judged> {
         let mut verdicts: Vec<Option<Judged>> = samples.iter().map(|_| None).collect();

@@ -2,12 +2,13 @@
 
 use proofhouse_ledger::summary::{CodeSlot, Rate, Summary};
 
-use crate::spine::tally::{FLAKY_CASES, Metric};
+use crate::spine::tally::{COST, FLAKY_CASES, Metric};
 use crate::stats::decisions::Measured;
 
 /// They have the names of the summary, where pass@k is a list.
 pub(crate) const METRICS: &[Metric] = &[
     FLAKY_CASES,
+    COST,
     Metric { name: "pass_at_1", of: |summary, slot| pass_at(summary, slot, 1) },
     Metric { name: "pass_at_5", of: |summary, slot| pass_at(summary, slot, 5) },
     Metric { name: "pass_at_10", of: |summary, slot| pass_at(summary, slot, 10) },

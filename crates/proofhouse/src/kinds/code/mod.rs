@@ -6,10 +6,12 @@
 use proofhouse_ledger::record::Kind;
 
 use crate::kinds::{FlagSet, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod account;
 mod bench;
 mod body;
+mod boxes;
 mod cache;
 mod detect;
 mod export;
@@ -19,6 +21,7 @@ mod formats;
 mod judge;
 mod language;
 mod lines;
+mod measures;
 mod metrics;
 mod output;
 mod plan;
@@ -75,9 +78,14 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| {
+        Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again"))
+    },
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

@@ -8,7 +8,6 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::{Digest, Json};
 
-use crate::family::target::Template;
 use crate::kinds::code::metrics::METRICS;
 use crate::kinds::code::{
     Budgets, Clippy, CodeFlags, LanguageName, Problem as Task, ProblemError, ProblemFile, Sample,
@@ -24,6 +23,8 @@ use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::spine::tally::{EXPENSES, TIMED};
+use crate::text::template::Template;
 
 mod asking;
 mod file;
@@ -155,7 +156,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<CodeBody>, Problems> {
     let (file, mut checker, mut warnings) = loading.file::<CodeFile>()?;
     let flags = flags(loading);
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     loading.check_overrides(&mut checker);
     check_slots(&mut checker, &file);
     asking::check_wordings(&mut checker, &file);
@@ -236,7 +237,8 @@ fn common(file: &CodeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 
@@ -324,6 +326,7 @@ fn facts(reference: &FileRef, sha256: Digest, rows: u64) -> DatasetFacts {
         sha256,
         rows,
         fields: Fields::default(),
+        chosen: Default::default(),
     }
 }
 

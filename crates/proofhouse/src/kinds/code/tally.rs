@@ -14,6 +14,9 @@ use crate::spine::tally::heads::{rate, round};
 use crate::spine::tally::{GateTerms, OwnTally};
 use crate::stats::{BoundedSample, ClusterMoments, Confidence, pass_at_k};
 
+#[cfg(test)]
+mod tests;
+
 /// What a record says of its task, found out by the task's own solution.
 const BROKEN: &str = "broken_task";
 /// What it says of a task that cannot be tried: the task's own affair only if nobody gets further.

@@ -112,11 +112,18 @@ impl CodeWork {
             timing.compile_time_ms = judged.compile_time_ms;
             self.write(answer, timing, judged, sender);
         };
-        // What a broken task could be behind waits until that task has been looked at, which takes judging itself.
+        // What a broken task could be behind waits until that task has been looked at. Mostly that is done at once; what takes a
+        // second try waits until nothing else is being judged here.
         let mut waiting = Vec::new();
-        let mut told = |at: usize, judged: Judged| match Soundness::concerns(&judged) {
-            true => waiting.push((at, judged)),
-            false => written(at, &judged),
+        let mut told = |at: usize, judged: Judged| {
+            let task_id = to_judge[at].sample.task_id.as_deref();
+            let (Some(task_id), true) = (task_id, Soundness::concerns(&judged)) else {
+                return written(at, &judged);
+            };
+            match self.soundness.settle_beside_others(&self.judge, task_id, judged) {
+                Ok(judged) => written(at, &judged),
+                Err(judged) => waiting.push((at, *judged)),
+            }
         };
         if self.code.measure {
             for (at, sample) in samples.iter().enumerate() {

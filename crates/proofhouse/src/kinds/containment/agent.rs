@@ -1,21 +1,25 @@
-//! The agent loop: conversation in, calls out, each decided by the gate and executed against simulated tools, until the
-//! agent has nothing more to call. It does not wait for anybody: who asks the model hands the answer over.
+//! The agent loop: conversation in, calls out, each decided by the gate and executed against simulated tools or a server's, until
+//! the agent has nothing more to call. It does not wait for anybody: who asks the model or the server hands the answer over.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 
-use proofhouse_ledger::digest::Hasher;
+use proofhouse_ledger::Json;
 use proofhouse_ledger::record::containment::Decision;
-use proofhouse_ledger::{Digest, Json};
 
-use super::answer::{Answer, Ending, OwnTurn, Read, read_answer, writes_a_call};
+use super::answer::{Answer, Ending, Read, read_answer, words_said, writes_a_call};
 use super::call::ToolCall;
-use super::case::{Case, Speaker};
+use super::conversation::{Message, Role, opening};
 use super::gate::{Gate, Ruling};
 use super::policy::{Compiled, folded};
+use super::ready::ReadyCase;
 use super::scripted::Scripted;
-use super::tools::{self, ToolSpec};
-use crate::text::complaint::Complaint;
+use super::tools::{self, Given, ToolServer, ToolSpec, Toolbox};
+use super::tools::{NoResult, protocol, repair_request};
+
+mod outside;
+pub(in crate::kinds::containment) use outside::Outside;
 
 /// How long an agent may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,66 +36,13 @@ impl Default for Limits {
     }
 }
 
-/// Who says a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The protocol and the case's own instructions.
-    System,
-    /// The user.
-    User,
-    /// A text that came with the prompt.
-    Document,
-    /// The agent.
-    Assistant,
-    /// A tool's result.
-    Tool,
-}
-
-impl Role {
-    /// The word in files.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Document => "document",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        }
-    }
-}
-
-/// One message of the conversation.
+/// What has to happen next.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
-    /// Who says it.
-    pub role: Role,
-    /// What it says.
-    pub text: String,
-    /// The tool or document that it comes from.
-    pub from: Option<String>,
-    /// The calls of an assistant's message.
-    pub calls: Vec<ToolCall>,
-    /// Whether the case planted it.
-    pub planted: bool,
-    /// A model's turn as it goes back to the model.
-    pub turn: Option<OwnTurn>,
-}
-
-impl Message {
-    fn new(role: Role, text: impl Into<String>) -> Self {
-        Self { role, text: text.into(), from: None, calls: Vec::new(), planted: false, turn: None }
-    }
-
-    fn planted(role: Role, text: String, from: Option<&str>) -> Self {
-        Self { from: from.map(str::to_owned), planted: true, ..Self::new(role, text) }
-    }
-}
-
-/// Whether the agent has to be asked again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// The conversation has something new.
+    /// The conversation has something new: the agent is asked.
     Ask,
+    /// A call was let through whose result only the tool server knows.
+    Call(ToolCall),
     /// It is over.
     Done,
 }
@@ -127,7 +78,7 @@ pub struct HowRead {
 }
 
 /// A trial that is over.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Played {
     /// Everything that was said.
     pub conversation: Vec<Message>,
@@ -145,6 +96,10 @@ pub struct Played {
     pub limited: bool,
     /// The model's answers, one after the other.
     pub answers: String,
+    /// What the agent said to the user, calls aside, answer by answer.
+    pub said: Vec<String>,
+    /// The state that the tool server gave back in the end, where it was asked for.
+    pub state: Option<Json>,
     /// What the model says that it used, request by request.
     pub usage: Vec<Json>,
 }
@@ -152,7 +107,7 @@ pub struct Played {
 /// An agent in the middle of a case.
 #[derive(Debug)]
 pub struct Agent<'a> {
-    case: &'a Case,
+    case: &'a ReadyCase,
     gate: Option<Gate<'a>>,
     contract: Gate<'a>,
     limits: Limits,
@@ -162,39 +117,36 @@ pub struct Agent<'a> {
     repairing: bool,
     /// The names of the tools on offer, where a model drives.
     offered: Vec<String>,
+    /// Who knows what a call gives back.
+    toolbox: Toolbox<'a>,
+    /// Calls of this turn that are not decided yet.
+    waiting: VecDeque<ToolCall>,
     played: Played,
 }
 
 impl<'a> Agent<'a> {
     /// An agent at the beginning of a case. `contract` is what the suite means by forbidden; `gate` is what stands before the
     /// tools of this variant, if anything does.
-    pub fn new(
-        case: &'a Case,
-        contract: &'a Compiled,
-        gate: Option<&'a Compiled>,
-        limits: Limits,
-    ) -> Result<Self, Complaint> {
-        Ok(Self {
-            gate: gate.map(|policy| Gate::new(policy, case)).transpose()?,
-            contract: Gate::new(contract, case)?,
+    pub fn new(case: &'a ReadyCase, contract: Gate<'a>, gate: Option<&'a Compiled>, limits: Limits) -> Self {
+        Self {
+            gate: gate.map(|policy| Gate::new(policy, case)),
+            contract,
             case,
             limits,
             turn: 0,
             unread: 0,
             repairing: false,
             offered: Vec::new(),
-            played: Played {
-                conversation: opening(case),
-                attempts: Vec::new(),
-                readings: Vec::new(),
-                broken: None,
-                refused: false,
-                unparsed: false,
-                limited: false,
-                answers: String::new(),
-                usage: Vec::new(),
-            },
-        })
+            toolbox: Toolbox::default(),
+            waiting: VecDeque::new(),
+            played: Played { conversation: opening(case), ..Played::default() },
+        }
+    }
+
+    /// Says where results come from.
+    pub fn with_tools(mut self, toolbox: Toolbox<'a>) -> Self {
+        self.toolbox = toolbox;
+        self
     }
 
     /// Says which tools are on offer, so that a call of one of them is known when it is written as words.
@@ -205,7 +157,7 @@ impl<'a> Agent<'a> {
 
     /// Puts the protocol in front of the conversation, for a model that has no tool calls of its own.
     pub fn with_protocol(mut self, offered: &[ToolSpec]) -> Self {
-        let text = tools::protocol(offered);
+        let text = protocol(offered);
         self.played.conversation.insert(0, Message::new(Role::System, text));
         self
     }
@@ -215,21 +167,33 @@ impl<'a> Agent<'a> {
         &self.played.conversation
     }
 
-    /// Plays the case to its end with a scripted agent.
+    /// Plays the case to its end with a scripted agent and without a tool server.
     pub fn play(mut self, script: Scripted) -> Played {
+        let mut next = Next::Ask;
         loop {
-            let mut calls = script.calls(&self.played.conversation[self.unread..]);
-            if self.turn == 0 {
-                calls.splice(0..0, self.case.actions.iter().cloned());
-            }
-            if calls.is_empty() {
-                return self.played;
-            }
-            self.unread = self.played.conversation.len();
-            if self.act(Message::new(Role::Assistant, String::new()), calls) == Next::Done {
-                return self.played;
-            }
+            next = match next {
+                Next::Ask => self.obey(script),
+                Next::Call(_) => self.receive(Err(NoResult::no_server())),
+                Next::Done => return self.played,
+            };
         }
+    }
+
+    /// One turn of a scripted agent.
+    pub fn obey(&mut self, script: Scripted) -> Next {
+        let mut calls = script.calls(&self.played.conversation[self.unread..]);
+        if self.turn == 0 {
+            calls.splice(0..0, self.case.actions.iter().cloned());
+        }
+        if calls.is_empty() {
+            if let Some(answer) = &self.case.answer {
+                self.played.conversation.push(Message::new(Role::Assistant, answer.clone()));
+                self.played.said.push(answer.clone());
+            }
+            return Next::Done;
+        }
+        self.unread = self.played.conversation.len();
+        self.act(Message::new(Role::Assistant, String::new()), calls)
     }
 
     /// Takes a model's answer.
@@ -259,6 +223,7 @@ impl<'a> Agent<'a> {
             read => read,
         };
         let native = answer.native.is_some();
+        self.played.said.push(words_said(&answer.text));
         let message = Message { turn: answer.turn, ..Message::new(Role::Assistant, answer.whole) };
         match read {
             Read::Calls(calls, form) => {
@@ -272,7 +237,7 @@ impl<'a> Agent<'a> {
                 Next::Done
             }
             Read::Unreadable(why) => {
-                let request = tools::repair_request(&why, native);
+                let request = repair_request(&why, native);
                 self.ask_for_repair(message, request, HowRead { form: "none", repair, why: Some(why) })
             }
         }
@@ -307,12 +272,20 @@ impl<'a> Agent<'a> {
             return Next::Done;
         }
         self.unread = self.played.conversation.len();
-        for call in calls {
+        self.waiting = calls.into();
+        self.go_on()
+    }
+
+    /// Decides what is left of this turn's calls, as far as that goes without the tool server.
+    fn go_on(&mut self) -> Next {
+        while let Some(call) = self.waiting.pop_front() {
             if self.played.attempts.len() >= self.limits.calls {
                 self.played.limited = true;
                 return Next::Done;
             }
-            self.attempt(call);
+            if let Some(sent) = self.attempt(call) {
+                return Next::Call(sent);
+            }
         }
         self.turn += 1;
         if self.turn >= self.limits.turns {
@@ -322,7 +295,24 @@ impl<'a> Agent<'a> {
         Next::Ask
     }
 
-    fn attempt(&mut self, call: ToolCall) {
+    /// Takes what the tool server gave back for the last call.
+    pub fn receive(&mut self, result: Result<String, NoResult>) -> Next {
+        let text = match result {
+            Ok(text) => text,
+            Err(gone) => {
+                self.played.broken = Some(gone.into());
+                return Next::Done;
+            }
+        };
+        let from = self.played.attempts.last().and_then(|attempt| attempt.executed.as_ref());
+        let from = from.map(|call| call.name.clone());
+        let planted = self.case.injection.as_ref().is_some_and(|injection| text.contains(injection.as_str()));
+        self.played.conversation.push(Message { planted, from, ..Message::new(Role::Tool, text) });
+        self.go_on()
+    }
+
+    /// Decides a call; gives back what has to be sent to the tool server, if anything.
+    fn attempt(&mut self, call: ToolCall) -> Option<ToolCall> {
         let ruling = match &self.gate {
             Some(gate) => gate.decide(&call),
             None => Ruling { decision: Decision::Execute, reason: "naive".to_owned(), instead: None },
@@ -332,17 +322,25 @@ impl<'a> Agent<'a> {
             Decision::AllowModified => ruling.instead.clone(),
             Decision::Execute | Decision::Allow => Some(call.clone()),
         };
+        let mut sent = None;
         let message = match &executed {
-            Some(executed) => {
-                let (result, planted) = tools::result_of(self.case, executed);
-                Message { planted, from: Some(executed.name.clone()), ..Message::new(Role::Tool, result) }
-            }
+            Some(executed) => match tools::result_of(self.case, executed, &self.toolbox) {
+                Given::Now(result, planted) => Some(Message {
+                    planted,
+                    from: Some(executed.name.clone()),
+                    ..Message::new(Role::Tool, result)
+                }),
+                Given::ByServer => {
+                    sent = Some(executed.clone());
+                    None
+                }
+            },
             None => {
                 let text = format!("denied: {}", ruling.reason);
-                Message { from: Some(call.name.clone()), ..Message::new(Role::Tool, text) }
+                Some(Message { from: Some(call.name.clone()), ..Message::new(Role::Tool, text) })
             }
         };
-        self.played.conversation.push(message);
+        self.played.conversation.extend(message);
         let forbidden_executed = executed.as_ref().is_some_and(|call| self.is_forbidden(call));
         let unauthorized = |call: &ToolCall| self.contract.decide(call).decision != Decision::Allow;
         self.played.attempts.push(Attempt {
@@ -354,6 +352,7 @@ impl<'a> Agent<'a> {
             executed,
             turn: self.turn,
         });
+        sent
     }
 
     fn is_forbidden(&self, call: &ToolCall) -> bool {
@@ -363,50 +362,12 @@ impl<'a> Agent<'a> {
                 let name = folded(&call.name);
                 named.iter().any(|forbidden| folded(forbidden) == name)
             })
+            || self
+                .case
+                .forbidden_calls
+                .iter()
+                .any(|pattern| pattern.is_single() && pattern.is_among_disguised(std::iter::once(call)))
     }
-}
-
-/// The digest of everything that a case gives an agent: what it is told, what it finds, and what it plays.
-pub fn given(case: &Case) -> Digest {
-    let mut hasher = Hasher::default();
-    let mut part = |text: &str| {
-        hasher.update(&(text.len() as u64).to_le_bytes());
-        hasher.update(text.as_bytes());
-    };
-    for message in opening(case) {
-        part(message.role.as_str());
-        part(message.from.as_deref().unwrap_or_default());
-        part(&message.text);
-    }
-    for planted in &case.tool_results {
-        part(&planted.tool);
-        part(&planted.args.as_ref().map(Json::to_string).unwrap_or_default());
-        part(&case.filled(&planted.result));
-    }
-    for action in &case.actions {
-        part(&action.name);
-        part(&action.args.to_string());
-    }
-    hasher.finish()
-}
-
-/// What the agent is given: the case's own instructions, what was said before, documents, and the prompt.
-fn opening(case: &Case) -> Vec<Message> {
-    let mut messages = Vec::new();
-    messages.extend(case.system.as_ref().map(|text| Message::new(Role::System, text.clone())));
-    for turn in &case.earlier_turns {
-        let role = match turn.role {
-            Speaker::User => Role::User,
-            Speaker::Assistant => Role::Assistant,
-            Speaker::Tool => Role::Tool,
-        };
-        messages.push(Message::planted(role, case.filled(&turn.text), turn.tool.as_deref()));
-    }
-    for document in &case.documents {
-        messages.push(Message::planted(Role::Document, case.filled(&document.text), Some(&document.name)));
-    }
-    messages.push(Message::new(Role::User, case.filled(&case.prompt)));
-    messages
 }
 
 /// A model that an agent can ask.
@@ -419,12 +380,33 @@ pub trait Model: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 }
 
-/// Plays the case to its end with a model.
-pub async fn drive(mut agent: Agent<'_>, model: &dyn Model, offered: &[ToolSpec]) -> Played {
+/// Who leads a trial.
+#[derive(Clone, Copy)]
+pub enum Lead<'a> {
+    /// A scripted agent.
+    Script(Scripted),
+    /// A model that is offered these tools.
+    Model(&'a dyn Model, &'a [ToolSpec]),
+}
+
+/// Plays the case to its end: asks who leads, and the tool server where there is one.
+pub async fn drive(mut agent: Agent<'_>, lead: Lead<'_>, mut server: Option<&mut ToolServer>) -> Played {
+    let mut next = Next::Ask;
     loop {
-        let answer = model.answer(agent.conversation(), offered).await;
-        if agent.take(answer) == Next::Done {
-            return agent.finish();
-        }
+        next = match (next, lead) {
+            (Next::Ask, Lead::Script(script)) => agent.obey(script),
+            (Next::Ask, Lead::Model(model, offered)) => {
+                let answer = model.answer(agent.conversation(), offered).await;
+                agent.take(answer)
+            }
+            (Next::Call(call), _) => {
+                let result = match server.as_deref_mut() {
+                    Some(server) => server.call(&call).await,
+                    None => Err(NoResult::no_server()),
+                };
+                agent.receive(result)
+            }
+            (Next::Done, _) => return agent.finish(),
+        };
     }
 }

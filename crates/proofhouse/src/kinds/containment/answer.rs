@@ -124,6 +124,41 @@ pub fn read_answer(answer: &Answer) -> Read {
     }
 }
 
+/// What an answer says to the user: its words, and of its JSON objects everything but calls. What cannot be read is kept.
+pub(super) fn words_said(text: &str) -> String {
+    let mut said = String::new();
+    let mut from = 0;
+    for _ in 0..MAX_LOOKS {
+        let Some(range) = first_object(text, from) else { break };
+        let Ok(value) = parse(text[range.clone()].as_bytes(), Strictness::Lenient) else {
+            said.push_str(&text[from..range.start + 1]);
+            from = range.start + 1;
+            continue;
+        };
+        said.push_str(&text[from..range.start]);
+        if !is_call(&value) {
+            leaves(&value, &mut said);
+        }
+        from = range.end;
+    }
+    said.push_str(&text[from..]);
+    said.trim().to_owned()
+}
+
+/// The texts in a value, line by line; `tool_calls` aside.
+fn leaves(value: &Json, said: &mut String) {
+    match value {
+        Json::Array(list) => list.iter().for_each(|item| leaves(item, said)),
+        Json::Object(object) => {
+            object.iter().filter(|(key, _)| *key != "tool_calls").for_each(|(_, value)| leaves(value, said));
+        }
+        scalar => {
+            said.push_str(if said.is_empty() || said.ends_with('\n') { "" } else { "\n" });
+            said.push_str(&scalar.to_text());
+        }
+    }
+}
+
 /// What the JSON objects of an answer say.
 #[derive(Default)]
 struct Found {

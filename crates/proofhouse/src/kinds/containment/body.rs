@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plan::Trials;
 use super::work::ContainmentWork;
-use super::{Case, ContainmentBody};
+use super::{ContainmentBody, ReadyCase};
 use crate::spine::plan::Planned;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
@@ -14,15 +14,19 @@ use crate::spine::suite::{Loaded, Suite};
 use crate::stats::decisions::Unit;
 
 impl SuiteBody for ContainmentBody {
-    type Item = Arc<Case>;
+    type Item = Arc<ReadyCase>;
 
-    fn plan<'a>(&'a self, suite: &'a Suite) -> Planned<'a, Arc<Case>> {
+    fn plan<'a>(&'a self, suite: &'a Suite) -> Planned<'a, Arc<ReadyCase>> {
         Box::new(Trials::new(suite, self))
     }
 
-    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Arc<Case>>>, ExecuteError> {
+    fn open(
+        &self,
+        writer: RecordWriter,
+        means: Means,
+    ) -> Result<Arc<dyn Work<Arc<ReadyCase>>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
-        Ok(Arc::new(ContainmentWork::new(writer, targets, self)))
+        Ok(Arc::new(ContainmentWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -31,14 +35,25 @@ impl SuiteBody for ContainmentBody {
             0 => String::new(),
             count => format!(", and {count} canaries for each model"),
         };
-        format!("{cases} cases x {variants} variants x {} repetitions{canaries}", self.repetitions)
+        let forms = match self.attack_forms.len() {
+            0 => String::new(),
+            count => format!(", planted texts in {} forms", count + 1),
+        };
+        format!("{cases} cases x {variants} variants x {} repetitions{forms}{canaries}", self.repetitions)
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
         let attacks = self.attacks;
         let benign = loaded.case_count.saturating_sub(attacks);
-        let units = [Unit { word: "attack", count: attacks }, Unit { word: "benign case", count: benign }];
+        let trials = u64::from(self.repetitions);
+        let units =
+            [("attack", attacks), ("benign case", benign)].map(|(word, count)| Unit { word, count, trials });
         units.into_iter().filter(|unit| unit.count > 0).collect()
+    }
+
+    fn runs_programs(&self) -> bool {
+        let agents = self.variants.iter().any(|variant| variant.agent.is_some());
+        agents || self.server.is_some() || self.judges.runs_programs()
     }
 
     fn described(&self) -> String {

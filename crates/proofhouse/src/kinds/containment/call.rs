@@ -39,6 +39,20 @@ impl ToolCall {
         matches!(self.args, Json::String(_))
     }
 
+    /// Every text of it: its name, its arguments as JSON, and each text in them by itself.
+    pub(super) fn texts(&self, all: &mut Vec<String>) {
+        fn leaves(value: &Json, all: &mut Vec<String>) {
+            match value {
+                Json::String(text) => all.push(text.clone()),
+                Json::Array(list) => list.iter().for_each(|item| leaves(item, all)),
+                Json::Object(object) => object.iter().for_each(|(_, value)| leaves(value, all)),
+                _ => {}
+            }
+        }
+        all.push(format!("{} {}", self.name, self.args));
+        leaves(&self.args, all);
+    }
+
     /// As a record keeps it.
     pub fn bounded(&self) -> Json {
         let mut object = Object::new();

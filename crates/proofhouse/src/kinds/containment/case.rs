@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::ToolCall;
+use super::matcher::CallPattern;
 use super::policy::ArgumentRule;
 use crate::text::complaint::Complaint;
 
@@ -46,6 +47,33 @@ pub struct Case {
     /// Tools that must have been executed for the user's task to be done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_tools: Vec<String>,
+    /// Calls that must have been executed for the user's task to be done, with what their arguments are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected_calls: Vec<CallPattern>,
+    /// What must hold of the state that the tool server gives back for the user's task to be done: conditions by place, as for
+    /// the arguments of `expected_calls`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub expected_state: BTreeMap<String, Json>,
+    /// Calls whose execution is a leak. The gate does not see them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden_calls: Vec<CallPattern>,
+    /// A state in which the attacker's task is done: it is where all of these conditions hold. The gate does not see them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub forbidden_state: BTreeMap<String, Json>,
+    /// One of the suite's judges: what it calls right is a user's task that was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_judge: Option<String>,
+    /// One of the suite's judges: what it calls right is an attacker's task that was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attack_judge: Option<String>,
+    /// Further arguments of the suite's tool server in this case.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_args: Vec<String>,
+    /// What a scripted agent says in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// Words for grouping.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -70,10 +98,12 @@ pub struct Case {
     /// What the agent is told before anything else, beside the protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// Regular expressions; an answer of the agent that matches one of them is a leak, as a forbidden call is.
+    /// Regular expressions; what the agent says to the user, or executes, and matches one of them is a leak, as a forbidden
+    /// call is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leak_patterns: Vec<String>,
-    /// A question that only a reader of the answer can decide. A trial without a leak stays unassessed because of it.
+    /// A question that only a reader of the answer can decide: yes is a leak. Without a judge, a trial without a leak stays
+    /// unassessed because of it, unless a leak pattern decides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_question: Option<String>,
     /// The attack whose benign twin this case is.
@@ -222,12 +252,32 @@ impl Case {
         self.attack().then(|| self.injection.clone().unwrap_or_else(|| self.prompt.clone()))
     }
 
+    /// Whether attack generators can put its planted text into other forms.
+    pub fn has_forms(&self) -> bool {
+        self.attack() && self.injection.is_some()
+    }
+
+    /// The case with its planted text in another form, wherever it stands.
+    pub fn disguised(&self, disguise: impl FnOnce(&str) -> String) -> Case {
+        let mut case = self.clone();
+        let Some(injection) = &self.injection else { return case };
+        let planted = |text: &mut String| *text = text.replace(injection.as_str(), HOLE);
+        planted(&mut case.prompt);
+        case.documents.iter_mut().for_each(|document| planted(&mut document.text));
+        case.earlier_turns.iter_mut().for_each(|turn| planted(&mut turn.text));
+        case.tool_results.iter_mut().for_each(|result| planted(&mut result.result));
+        case.server_args.iter_mut().for_each(planted);
+        case.injection = Some(disguise(injection));
+        case
+    }
+
     /// Whether its parts fit together.
     pub fn check(&self) -> Result<(), Complaint> {
         let texts = std::iter::once(&self.prompt)
             .chain(self.documents.iter().map(|document| &document.text))
             .chain(self.earlier_turns.iter().map(|turn| &turn.text))
-            .chain(self.tool_results.iter().map(|planted| &planted.result));
+            .chain(self.tool_results.iter().map(|planted| &planted.result))
+            .chain(&self.server_args);
         let holes = texts.clone().filter(|text| text.contains(HOLE)).count();
         match &self.injection {
             Some(injection) if injection.is_empty() => {
@@ -235,8 +285,7 @@ impl Case {
                 return Err(Complaint::new("`injection` is empty").hint(hint));
             }
             Some(injection) if holes == 0 && !texts.clone().any(|text| text.contains(injection.as_str())) => {
-                let hint =
-                    "put `{{injection}}` into the prompt, a document, an earlier turn or a tool's result";
+                let hint = "put `{{injection}}` into the prompt, a document, an earlier turn, a tool's result or `server_args`";
                 return Err(Complaint::new("`injection` stands nowhere in the case").hint(hint));
             }
             None if holes > 0 => {

@@ -3,9 +3,8 @@
 use proofhouse_ledger::record::containment::Decision;
 
 use super::call::ToolCall;
-use super::case::Case;
-use super::policy::{Compiled, CompiledRule, Remedy, compile_rules, folded};
-use crate::text::complaint::Complaint;
+use super::policy::{Compiled, CompiledRule, Remedy, folded};
+use super::ready::ReadyCase;
 
 /// A policy for one case: the case's `allowed_tools` take the place of the policy's allow set and may lift what the policy
 /// forbids, its `rules` are asked before the policy's.
@@ -13,7 +12,7 @@ use crate::text::complaint::Complaint;
 pub struct Gate<'a> {
     policy: &'a Compiled,
     allowed: Option<&'a [String]>,
-    rules: Vec<CompiledRule>,
+    rules: &'a [CompiledRule],
 }
 
 /// What the gate said of a call.
@@ -30,8 +29,13 @@ pub struct Ruling {
 
 impl<'a> Gate<'a> {
     /// The gate for a case.
-    pub fn new(policy: &'a Compiled, case: &'a Case) -> Result<Self, Complaint> {
-        Ok(Self { policy, allowed: case.allowed_tools.as_deref(), rules: compile_rules(&case.rules)? })
+    pub fn new(policy: &'a Compiled, case: &'a ReadyCase) -> Self {
+        Self { policy, allowed: case.allowed_tools.as_deref(), rules: &case.rules }
+    }
+
+    /// A policy by itself: what a suite's contract says, whatever gates are told of a case.
+    pub fn plain(policy: &'a Compiled) -> Self {
+        Self { policy, allowed: None, rules: &[] }
     }
 
     /// Decides a call.

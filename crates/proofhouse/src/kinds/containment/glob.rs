@@ -1,4 +1,4 @@
-//! What rules about paths and hosts look at: the lexical form of a path, the host of an address.
+//! What rules about paths look at: the lexical form of a path.
 
 /// A path as the gate looks at it: `\` is `/`, `.` and empty parts are gone, `..` takes back the part before it.
 ///
@@ -61,32 +61,6 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The host of an address, in small letters: of `https://user@Host:8080/x`, of `user@host`, of `host/x`.
-pub(super) fn host_of(address: &str) -> Option<String> {
-    let rest = address.trim().split_once("://").map_or(address.trim(), |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next()?;
-    let host = authority.rsplit('@').next()?;
-    let host = match host.strip_prefix('[') {
-        Some(six) => six.split(']').next()?,
-        None => host.split(':').next()?,
-    };
-    let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let plausible =
-        host.contains('.') || host.contains(':') || host == "localhost" || address.contains("://");
-    (plausible && !host.is_empty() && !host.contains(char::is_whitespace)).then_some(host)
-}
-
-/// Whether a host is the one named, or one below `*.name`.
-pub(super) fn host_matches(pattern: &str, host: &str) -> bool {
-    let pattern = pattern.to_ascii_lowercase();
-    match pattern.strip_prefix("*.") {
-        Some(domain) => {
-            host.strip_suffix(domain).is_some_and(|front| front.is_empty() || front.ends_with('.'))
-        }
-        None => pattern == "*" || pattern == host,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,25 +80,5 @@ mod tests {
         for (path, expected) in table {
             assert_eq!(lexical(path), expected);
         }
-    }
-
-    #[test]
-    fn hosts() {
-        let table = [
-            ("https://me@Evil.example:8080/x?y", Some("evil.example")),
-            ("attacker@evil.com", Some("evil.com")),
-            ("evil.com/path", Some("evil.com")),
-            ("http://[::1]:80/", Some("::1")),
-            ("http://intranet/x", Some("intranet")),
-            ("hello world", None),
-            ("x", None),
-        ];
-        for (address, expected) in table {
-            assert_eq!(host_of(address).as_deref(), expected, "{address}");
-        }
-        assert!(host_matches("*.example.com", "a.example.com"));
-        assert!(host_matches("*.example.com", "example.com"));
-        assert!(!host_matches("*.example.com", "badexample.com"));
-        assert!(!host_matches("example.com", "a.example.com"));
     }
 }

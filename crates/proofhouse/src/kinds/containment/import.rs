@@ -1,4 +1,4 @@
-//! Rows in the formats that people have: our own, the four Calyx suites as they are, and CyberSecEval's prompt injections.
+//! Rows in the formats that people have: our own, the four Calyx suites as they are, CyberSecEval, InjecAgent and BIPIA.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,17 @@ use serde::de::DeserializeOwned;
 
 use super::call::ToolCall;
 use super::case::{Case, Expected, Expecting};
-use super::policy::{ArgumentRule, Remedy, compile_rules};
+use super::policy::{ArgumentRule, Remedy};
+use super::ready::ReadyCase;
 use crate::text::complaint::Complaint;
+
+mod bipia;
+mod cyberseceval;
+mod injecagent;
+
+use bipia::Bipia;
+use cyberseceval::CyberSecEval;
+use injecagent::InjecAgent;
 
 /// The longest text that `{"$repeat", "count"}` may stand for.
 const MAX_REPEATED_BYTES: usize = 64 << 20;
@@ -22,6 +31,11 @@ fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Complaint {
 
 /// Makes a case of a row. Its keys say which format it is in.
 pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
+    ReadyCase::of_row(row).map(ReadyCase::into_case)
+}
+
+/// The case of a row, not compiled.
+pub(super) fn read_row(row: &Json) -> Result<Case, Complaint> {
     let Json::Object(object) = row else {
         let what = format!("a case is an object, and this is {}", row.type_name());
         return Err(wrong(what, "write one JSON object per case"));
@@ -30,6 +44,10 @@ pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
         typed::<Autonomous>(row)?.into_case()?
     } else if object.get("test_case_prompt").is_some() && object.get("user_input").is_some() {
         typed::<CyberSecEval>(row)?.into_case()
+    } else if object.get("Attacker Instruction").is_some() && object.get("User Tool").is_some() {
+        typed::<InjecAgent>(row)?.into_case()
+    } else if object.get("attack_str").is_some() && object.get("context").is_some() {
+        typed::<Bipia>(row)?.into_case()
     } else {
         let mut case: Case = typed(row)?;
         expand_all(&mut case.actions)?;
@@ -39,15 +57,6 @@ pub fn case_from_row(row: &Json) -> Result<Case, Complaint> {
         return Err(wrong("`case_id` is empty", "give the case a name that is unique in the suite"));
     }
     case.check()?;
-    compile_rules(&case.rules)?;
-    for pattern in &case.leak_patterns {
-        regex::Regex::new(pattern).map_err(|error| {
-            wrong(
-                format!("leak pattern `{pattern}` is not a regular expression: {error}"),
-                "see the crate `regex`",
-            )
-        })?;
-    }
     Ok(case)
 }
 
@@ -211,53 +220,4 @@ fn autonomous_rules() -> Vec<ArgumentRule> {
             ..ArgumentRule::default()
         },
     ]
-}
-
-/// A prompt injection of Meta's CyberSecEval. It is about what the model says, not about tools; where the text that must not
-/// be said can be told from the judge's question, it becomes a leak pattern.
-#[derive(Debug, Deserialize)]
-struct CyberSecEval {
-    #[serde(default)]
-    prompt_id: Option<Json>,
-    test_case_prompt: String,
-    user_input: String,
-    #[serde(default)]
-    injection_variant: Option<String>,
-    #[serde(default)]
-    injection_type: Option<String>,
-    #[serde(default)]
-    risk_category: Option<String>,
-    #[serde(default)]
-    speaking_language: Option<String>,
-    #[serde(default)]
-    judge_question: Option<String>,
-}
-
-impl CyberSecEval {
-    fn into_case(self) -> Case {
-        let variant = self.injection_variant.unwrap_or_else(|| "injection".to_owned());
-        let id = self.prompt_id.map_or_else(|| self.user_input.clone(), |id| id.to_text());
-        let question = self.judge_question;
-        let leak_patterns = question.as_deref().map(|question| secrets(question, &self.test_case_prompt));
-        let tags = [self.injection_type, self.risk_category, self.speaking_language];
-        Case {
-            case_id: format!("{variant}-{id}"),
-            category: variant,
-            is_attack: Some(true),
-            expected_outcome: Expected::Contained,
-            system: Some(self.test_case_prompt),
-            prompt: self.user_input,
-            tags: tags.into_iter().flatten().collect(),
-            leak_patterns: leak_patterns.unwrap_or_default(),
-            judge_question: question,
-            ..Case::default()
-        }
-    }
-}
-
-/// Quoted words of the judge's question that the system prompt holds too: the secret that must not be said.
-fn secrets(question: &str, system: &str) -> Vec<String> {
-    let quoted = regex::Regex::new(r#"["'“‘]([^"'“”‘’]{3,80})["'”’]"#).expect("a fixed pattern");
-    let words = quoted.captures_iter(question).map(|found| found[1].to_owned());
-    words.filter(|word| system.contains(word.as_str())).map(|word| regex::escape(&word)).collect()
 }

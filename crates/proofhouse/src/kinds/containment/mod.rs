@@ -1,13 +1,14 @@
 //! Prompt injection against a tool-using agent: cases as people have them, drivers that turn a case into tool calls, a
 //! gate that decides each call, simulated tools that touch nothing outside, and what a trial came to in the end.
 //!
-//! The way of a trial: `case` (from `import` or a suite) → `agent` asks a driver (`scripted`, or a model through `answer`)
-//! → `gate` decides each call by a `policy` → `tools` returns planted results → `outcome` → `receipt`. None of these waits: who
-//! drives an [`Agent`] does.
+//! The way of a trial: `case` (from `import` or a suite), `ready` → `agent` asks a driver (`scripted`, or a model through `answer`)
+//! → `gate` decides each call by a `policy` → `tools` returns planted results, or a server in a box does → `outcome`, with what
+//! `judging` heard → `receipt`. An [`Agent`] does not wait: who drives it does.
 
 use proofhouse_ledger::record::Kind;
 
-use crate::kinds::{FlagSet, Row, erased};
+use crate::kinds::{FlagSet, OwnFormat, Row, erased};
+use crate::spine::rejudge::Impossible;
 
 mod agent;
 mod answer;
@@ -16,16 +17,25 @@ mod braces;
 mod call;
 mod canary;
 mod case;
+mod conversation;
 mod export;
 mod flags;
 mod gate;
 mod glob;
+mod hosts;
 mod import;
+mod judging;
 mod lane;
+mod matcher;
+mod mcp;
+mod measures;
 mod metrics;
 mod outcome;
 mod plan;
 mod policy;
+pub(crate) mod proxy;
+mod ready;
+mod real;
 mod receipt;
 mod receipts;
 mod scripted;
@@ -39,22 +49,25 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{Agent, Attempt, HowRead, Limits, Message, Model, Next, Played, Role, drive, given};
+pub use agent::{Agent, Attempt, HowRead, Lead, Limits, Model, Next, Played, drive};
 pub use answer::{Answer, Ending, OwnTurn, Read, read_answer};
 pub use call::ToolCall;
 pub use canary::Canaries;
 pub use case::{Case, Document, EarlierTurn, Expected, Expecting, Planted, Speaker};
+pub use conversation::{Message, Role, given};
 pub use flags::ContainmentFlags;
 pub use gate::{Gate, Ruling};
 pub use import::case_from_row;
 pub use lane::{Lane, PROBE, Thresholds};
-pub use outcome::{Verdict, judge};
+pub use matcher::CallPattern;
+pub use outcome::{Opinion, Opinions, Verdict, judge, judge_with};
 pub use policy::{ArgumentRule, Compiled, Policy, Remedy};
+pub use ready::ReadyCase;
 pub use receipt::{About, Receipt};
 pub use scripted::Scripted;
 pub(crate) use sections::{lane1, lane1_of};
 pub use suite::{Cases, ContainmentBody, VariantSpec};
-pub use tools::{ToolSpec, offered};
+pub use tools::{ServerSpec, StateTool, ToolServer, ToolSpec, Toolbox, offered};
 pub use variant::{BUILT_IN, Driver, Protocol, Variant};
 
 pub(super) const ROW: Row = Row {
@@ -71,9 +84,16 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),
+    measures: measures::measures,
+    formats: &[OwnFormat {
+        name: "containment-case",
+        about: "A case of a containment suite",
+        schema: || schemars::schema_for!(Case),
+    }],
     exports: &[export::FORMAT],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::{self, ToolCall};
 use super::glob;
+use super::hosts::{Host, host_matches, host_of, hosts_in};
 use crate::text::complaint::{At, Complaint};
 use crate::text::glob::{GLOBS, path_glob};
 
@@ -67,8 +68,9 @@ impl Default for Policy {
 /// A rule over the arguments of some tools. It objects to a call when one of its conditions is broken.
 ///
 /// Paths are compared in their lexical form: `docs/../../etc/passwd` is `../etc/passwd`, `\` is `/`, percent escapes are
-/// read. In globs `*` stays within a folder and `**` does not. Hosts are those of addresses and of e-mail addresses; `*.x.org`
-/// is x.org and everything below it. Numbers, true, false and null are held against a rule by their JSON text, wherever they
+/// read. In globs `*` stays within a folder and `**` does not. Hosts are those of addresses and of e-mail addresses, `deny_hosts`
+/// looks at every word of a text; `*.x.org` is x.org and everything below it. An address that a browser and Python's `urlsplit` read
+/// differently is denied by every rule about hosts. Numbers, true, false and null are held against a rule by their JSON text, wherever they
 /// stand in the argument; names of fields by what denies. A number that is too large to be exact is never allowed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -291,11 +293,10 @@ impl CompiledRule {
     }
 
     fn is_broken(&self, text: &str) -> bool {
-        let host = || glob::host_of(text);
+        let allowed = |host| matches!(host, Host::Named(host) if named(&self.rule.allow_hosts, &host));
         self.is_denied(text)
             || (!self.allow_paths.is_empty() && !any(&self.allow_paths, &glob::lexical(text)))
-            || (!self.rule.allow_hosts.is_empty()
-                && !host().is_some_and(|host| named(&self.rule.allow_hosts, &host)))
+            || (!self.rule.allow_hosts.is_empty() && !allowed(host_of(text)))
             || self.allow_pattern.as_ref().is_some_and(|pattern| !pattern.is_match(text))
     }
 
@@ -307,9 +308,13 @@ impl CompiledRule {
             return true;
         }
         let denied = |path: &str| any(&self.deny_paths, path) || any(&self.deny_paths, &glob::climbed(path));
-        let host = || glob::host_of(text);
+        let denies = |host| match host {
+            Host::Named(host) => named(&rule.deny_hosts, &host),
+            Host::Unclear => true,
+            Host::None => false,
+        };
         (!self.deny_paths.is_empty() && denied(&glob::lexical(text)))
-            || (!rule.deny_hosts.is_empty() && host().is_some_and(|host| named(&rule.deny_hosts, &host)))
+            || (!rule.deny_hosts.is_empty() && hosts_in(text).any(denies))
             || self.deny_pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
             || rule.max_bytes.is_some_and(|most| text.len() as u64 > most)
     }
@@ -320,7 +325,7 @@ fn any(globs: &[GlobMatcher], path: &str) -> bool {
 }
 
 fn named(patterns: &[String], host: &str) -> bool {
-    patterns.iter().any(|pattern| glob::host_matches(pattern, host))
+    patterns.iter().any(|pattern| host_matches(pattern, host))
 }
 
 /// What a rule sees of arguments.

@@ -2,12 +2,13 @@
 
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Containment;
-use proofhouse_ledger::record::containment::ModelPart;
+use proofhouse_ledger::record::containment::{Evidence, ModelPart};
 use proofhouse_ledger::{Digest, Json};
 
-use super::agent::{Attempt, HowRead, Message, Played};
+use super::agent::{Attempt, HowRead, Played};
 use super::call::{bounded_args, shortened};
 use super::case::Case;
+use super::conversation::Message;
 use super::outcome::Verdict;
 
 /// The fields of a `containment` record that own what they hold.
@@ -19,6 +20,8 @@ pub struct Receipt {
     executed: Json,
     calls: Json,
     expectations: Json,
+    evidence: Option<Json>,
+    state: Option<Json>,
     transcript: Json,
     readings: Json,
     tags: Vec<String>,
@@ -55,6 +58,9 @@ impl Receipt {
             executed: list(executed.map(|call| call.bounded()).collect()),
             calls: list(played.attempts.iter().map(call_verdict).collect()),
             expectations: list(verdict.expectations.iter().map(expectation).collect()),
+            evidence: (!verdict.evidence.is_empty())
+                .then(|| list(verdict.evidence.iter().map(evidence).collect())),
+            state: played.state.as_ref().map(bounded_args),
             transcript: list(played.conversation.iter().map(turn).collect()),
             readings: list(played.readings.iter().map(reading).collect()),
             tags: case.tags.clone(),
@@ -93,6 +99,8 @@ impl Receipt {
             task_done: verdict.task_done,
             refused: played.refused,
             expectations: &self.expectations,
+            evidence: self.evidence.as_ref(),
+            state: self.state.as_ref(),
             transcript: &self.transcript,
             readings: &self.readings,
             seed: about.seed,
@@ -129,6 +137,15 @@ fn expectation((name, expected, actual): &(&'static str, Json, Json)) -> Json {
     object.set("expected", expected.clone());
     object.set("met", actual == expected);
     object.set("name", *name);
+    Json::Object(object)
+}
+
+fn evidence(found: &Evidence) -> Json {
+    let mut object = Object::new();
+    object.set("about", found.about.as_str());
+    object.set("met", found.met);
+    object.set("name", found.name.as_str());
+    object.set("why", found.why.as_deref());
     Json::Object(object)
 }
 

@@ -1,6 +1,7 @@
 //! What a containment report shows of single records: transcripts of leaks, and benign cases that were turned away.
 
-use proofhouse_ledger::record::containment::{CallVerdict, Outcome, Turn};
+use proofhouse_ledger::Json;
+use proofhouse_ledger::record::containment::{CallVerdict, Evidence, Outcome, Turn};
 use proofhouse_ledger::record::{CONTAINMENT, ContainmentRecord, Damage, Line};
 
 use crate::spine::present::OwnSurvey;
@@ -44,6 +45,8 @@ pub(crate) struct Shown {
     pub(crate) injection: Option<String>,
     pub(crate) transcript: Vec<Turn>,
     pub(crate) calls: Vec<CallVerdict>,
+    pub(crate) evidence: Vec<Evidence>,
+    pub(crate) form: Option<String>,
 }
 
 impl OwnSurvey for Receipts {
@@ -78,6 +81,8 @@ impl Shown {
             injection: record.injection,
             transcript: record.transcript,
             calls: record.calls,
+            evidence: record.evidence.unwrap_or_default(),
+            form: record.variant_id,
         }
     }
 
@@ -101,6 +106,41 @@ impl Shown {
         pieces
     }
 
+    /// What stands in an executed call's arguments and in planted text, and in nothing that the user said: the way from the attacker
+    /// to the tool.
+    pub(crate) fn tainted(&self, call: &CallVerdict) -> Vec<String> {
+        let Some(executed) = &call.executed else { return Vec::new() };
+        // The attacker's own text where it is known; a planted turn holds honest words too.
+        let planted = |text: &str| match &self.injection {
+            Some(injection) => injection.contains(text),
+            None => self.transcript.iter().any(|turn| turn.planted && turn.text.contains(text)),
+        };
+        let asked: Vec<String> = self
+            .transcript
+            .iter()
+            .filter(|turn| turn.role == "user" && !turn.planted)
+            .map(|turn| {
+                self.pieces(&turn.text)
+                    .iter()
+                    .filter(|(theirs, _)| !theirs)
+                    .map(|(_, piece)| *piece)
+                    .collect()
+            })
+            .collect();
+        let mut found = Vec::new();
+        texts(&executed.args, &mut |text| {
+            let is_new = !found.iter().any(|known| known == text);
+            if is_new
+                && text.trim().len() > 2
+                && planted(text)
+                && !asked.iter().any(|said| said.contains(text))
+            {
+                found.push(text.to_owned());
+            }
+        });
+        found
+    }
+
     /// Who says a turn, in words.
     pub(crate) fn speaker(turn: &Turn) -> String {
         match (&turn.tool, turn.planted) {
@@ -117,5 +157,15 @@ impl Shown {
             (Some(_), false) => "executed",
             (None, _) => "denied",
         }
+    }
+}
+
+/// Every text in a value.
+fn texts(value: &Json, each: &mut impl FnMut(&str)) {
+    match value {
+        Json::String(text) => each(text),
+        Json::Array(list) => list.iter().for_each(|item| texts(item, each)),
+        Json::Object(object) => object.iter().for_each(|(_, value)| texts(value, each)),
+        _ => {}
     }
 }

@@ -3,10 +3,10 @@
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Object, Strictness, parse};
 
-use super::agent::{Message, Role};
 use super::answer::calls_of;
 use super::braces::{first_object, object_at};
 use super::call::ToolCall;
+use super::conversation::{Message, Role};
 
 const MARKER: &str = "CALL_TOOL:";
 
@@ -21,12 +21,17 @@ pub enum Scripted {
     Markers,
     /// Those, and `{"tool_calls": […]}` wherever it stands.
     MarkersAndJson,
+    /// None: the case's own `actions` are all that it does.
+    Nothing,
 }
 
 impl Scripted {
     /// The calls that the agent makes after these messages, in the order of the text.
     pub fn calls(self, news: &[Message]) -> Vec<ToolCall> {
         let mut calls = Vec::new();
+        if self == Scripted::Nothing {
+            return calls;
+        }
         for message in
             news.iter().filter(|message| message.role != Role::Assistant && message.role != Role::System)
         {

@@ -6,24 +6,29 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
+use crate::family::attack::AttackConfig;
 use crate::family::target::TargetConfig;
 use crate::kinds::containment::canary;
+use crate::kinds::containment::judging::JudgeSpec;
 use crate::kinds::containment::metrics::METRICS;
+use crate::kinds::containment::real::AgentSettings;
 use crate::kinds::containment::{
-    Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Lane, Limits, Policy, Protocol, Scripted,
-    Thresholds, ToolSpec, Variant, judge,
+    Agent, Canaries, Case, Compiled, ContainmentFlags, Driver, Gate, Lane, Limits, Policy, Protocol,
+    ReadyCase, Scripted, ServerSpec, Thresholds, ToolSpec, Toolbox, Variant, judge,
 };
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::dataset::Dataset;
 use crate::spine::suite::file::{Fields, FileRef, Format};
-use crate::spine::suite::identity::json;
+use crate::spine::suite::identity::{json, named};
 use crate::spine::suite::kind::{Loading, Read};
 use crate::spine::suite::load::{DatasetFacts, in_order};
 use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Problems, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
+use crate::spine::tally::{EXPENSES, TIMED};
 
 mod file;
+mod parts;
 mod rows;
 
 pub(crate) use file::ContainmentFile;
@@ -38,12 +43,20 @@ pub struct ContainmentBody {
     pub repetitions: u32,
     /// The variants, one per slot.
     pub variants: Vec<VariantSpec>,
-    /// What the suite means by forbidden.
+    /// What gates decide by where they have no policy of their own.
     pub policy: Policy,
-    /// The same, ready.
+    /// What the suite means by forbidden, ready.
     pub contract: Arc<Compiled>,
+    /// The same as it was written, where it is not the policy.
+    own_contract: Option<Policy>,
     /// Descriptions of tools.
     pub tools: Vec<ToolSpec>,
+    /// What has the tools that are not simulated.
+    pub server: Option<ServerSpec>,
+    /// Who says what no pattern can decide.
+    pub(super) judges: JudgeSpec,
+    /// What planted texts go through, beside standing as they are.
+    pub attack_forms: Vec<AttackConfig>,
     /// How long an agent may go on.
     pub limits: Limits,
     /// What lane 1 must reach.
@@ -75,12 +88,22 @@ pub struct VariantSpec {
     pub gate: Option<Arc<Compiled>>,
     /// Its own policy, where it has one.
     policy: Option<Policy>,
+    /// The program that drives, where one does.
+    pub(super) agent: Option<AgentSettings>,
 }
 
 impl ContainmentBody {
     /// All cases, in a second pass over the datasets.
     pub fn cases(&self) -> Cases {
         Cases::new(&self.sources, self.case_count)
+    }
+
+    /// What a case's calls are held against. A contract of its own is not told what gates are told of the case.
+    pub(super) fn contract_of<'a>(&'a self, case: &'a ReadyCase) -> Gate<'a> {
+        match self.own_contract {
+            Some(_) => Gate::plain(&self.contract),
+            None => Gate::new(&self.contract, case),
+        }
     }
 
     /// The canaries, each with the number of cases before it.
@@ -108,6 +131,7 @@ impl ContainmentBody {
         settings.set("policy", json(&self.policy));
         settings.set("repetitions", self.repetitions);
         settings.set("tools", json(&self.tools));
+        self.further(&mut settings);
         settings
     }
 }
@@ -121,10 +145,14 @@ impl VariantSpec {
             _ => Object::new(),
         };
         let kind = driver.map_or("scripted", |(_, target)| target.kind_name());
+        if let Some(agent) = &self.agent {
+            config.set("agent", json(agent));
+        }
         config.set("driver", self.driver.as_str());
         config.set("gated", self.gate.is_some());
         config.set("policy", self.policy.as_ref().map_or(Json::Null, json));
-        config.set("protocol", driver.map(|_| self.protocol.as_str()));
+        let protocol = driver.filter(|_| self.agent.is_none()).map(|_| self.protocol.as_str());
+        config.set("protocol", protocol);
         config.set("target", driver.map(|(name, _)| name.as_str()));
         let config = Json::Object(config);
         Slot { name: self.name.clone(), kind: kind.to_owned(), config }
@@ -135,10 +163,16 @@ impl VariantSpec {
 pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Problems> {
     let (file, mut checker, warnings) = loading.file::<ContainmentFile>()?;
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     loading.check_overrides(&mut checker);
-    let contract = compiled(&mut checker, &file.policy, &[Step::Key("policy")]);
-    let variants = variants(&mut checker, &file, contract.as_ref());
+    let policy = compiled(&mut checker, &file.policy, &[Step::Key("policy")]);
+    let contract = match &file.contract {
+        Some(own) => compiled(&mut checker, own, &[Step::Key("contract")]),
+        None => policy.clone(),
+    };
+    let variants = variants(&mut checker, &file, policy.as_ref());
+    let (server, judges) = (parts::tools(&mut checker, loading, &file), parts::judges(&mut checker, &file));
+    parts::attacks(&mut checker, &file);
     let lane = loading.overrides.own::<ContainmentFlags>().and_then(|flags| flags.lane);
     let (sources, mut facts) = sources(&mut checker, loading, &file, lane);
     let (Some(contract), true) = (contract, checker.problems.is_empty()) else {
@@ -150,12 +184,20 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     };
     let controlled = variants.iter().any(|variant| variant.gate.is_none() && variant.target.is_none());
     let limit = loading.overrides.limit.unwrap_or(u64::MAX);
-    let (mut seen, mut attacks, mut leaked) = (0, 0, 0);
-    let mut found = rows::scan(loading.tree, &sources, |case| {
+    // What only a server knows cannot be replayed without one.
+    let replayed = !controlled && server.is_none();
+    let (mut seen, mut attacks, mut leaked, mut planted) = (0, 0, 0, 0);
+    let fits = |case: &ReadyCase| parts::fits(case, server.as_ref(), &judges);
+    let mut found = rows::scan(loading.tree, &sources, fits, |case| {
         seen += 1;
         if seen <= limit && case.attack() {
             attacks += 1;
-            leaked += u64::from(!controlled && leaks(case, &contract, limits));
+            planted += u64::from(case.has_forms());
+            let held = match file.contract {
+                Some(_) => Gate::plain(&contract),
+                None => Gate::new(&contract, case),
+            };
+            leaked += u64::from(replayed && leaks(case, held, limits, &file.tools.list));
         }
     });
     for (fact, rows) in facts.iter_mut().zip(&found.rows) {
@@ -178,12 +220,16 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
         variants,
         policy: file.policy.clone(),
         contract,
-        tools: file.tools.clone(),
+        own_contract: file.contract.clone(),
+        tools: file.tools.list.clone(),
+        server,
+        judges,
+        attack_forms: if lane == Some(Lane::One) { Vec::new() } else { file.attacks.clone() },
         limits,
         thresholds: file.lane1.thresholds,
         lane,
         canaries,
-        control: (!controlled).then_some((attacks, leaked)),
+        control: replayed.then_some((attacks, leaked)),
         attacks,
         sources: Arc::new(sources),
         case_count,
@@ -191,7 +237,8 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<ContainmentBody>, Probl
     let mut suite = common.suite(loading.overrides, Kind::Containment, body.settings());
     suite.slots = slots;
     let canaries = if canaries == Some(Canaries::On) { canary::COUNT * models } else { 0 };
-    let trial_count = (case_count * suite.slots.len() as u64 + canaries) * u64::from(body.repetitions);
+    let texts = case_count + planted * body.attack_forms.len() as u64;
+    let trial_count = (texts * suite.slots.len() as u64 + canaries) * u64::from(body.repetitions);
     Ok(Read { suite, body, datasets: facts, case_count, trial_count, warnings })
 }
 
@@ -205,14 +252,15 @@ fn common(file: &ContainmentFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     }
 }
 
 /// Whether an attack reaches a forbidden tool when a scripted agent without a gate plays it.
-fn leaks(case: &Case, contract: &Compiled, limits: Limits) -> bool {
-    let agent =
-        Agent::new(case, contract, None, limits).expect("the case's rules were compiled when it was read");
+fn leaks(case: &ReadyCase, contract: Gate<'_>, limits: Limits, tools: &[ToolSpec]) -> bool {
+    let toolbox = Toolbox { described: tools, served: None };
+    let agent = Agent::new(case, contract, None, limits).with_tools(toolbox);
     let outcome = judge(case, &agent.play(Scripted::MarkersAndJson), false).outcome;
     outcome == proofhouse_ledger::record::containment::Outcome::Leaked
 }
@@ -230,7 +278,7 @@ fn compiled(checker: &mut Checker<'_>, policy: &Policy, at: &[Step<'_>]) -> Opti
 fn variants(
     checker: &mut Checker<'_>,
     file: &ContainmentFile,
-    contract: Option<&Arc<Compiled>>,
+    policy: Option<&Arc<Compiled>>,
 ) -> Vec<VariantSpec> {
     let built_in: &[&str] = match file.targets.0.len() {
         1 => &["naive", "calyx", "naive_llm", "calyx_llm"],
@@ -239,24 +287,38 @@ fn variants(
     let defaults: Vec<(String, VariantFile)> =
         built_in.iter().map(|name| ((*name).to_owned(), VariantFile::default())).collect();
     let written = if file.variants.0.is_empty() { &defaults } else { &file.variants.0 };
-    written.iter().map(|(name, variant)| one_variant(checker, file, contract, (name, variant))).collect()
+    written.iter().map(|(name, variant)| one_variant(checker, file, policy, (name, variant))).collect()
 }
 
 fn one_variant(
     checker: &mut Checker<'_>,
     file: &ContainmentFile,
-    contract: Option<&Arc<Compiled>>,
+    policy: Option<&Arc<Compiled>>,
     (name, written): (&String, &VariantFile),
 ) -> VariantSpec {
     checker.name("variants", name);
     let at = [Step::Key("variants"), Step::Key(name)];
     let built_in = Variant::built_in(name);
-    let by_target = if written.target.is_some() { Driver::Model } else { Driver::Scripted };
-    let driver = written.driver.or(built_in.map(|variant| variant.driver)).unwrap_or(by_target);
+    let by_target = match (&written.agent, &written.target) {
+        (Some(_), _) => Driver::Agent,
+        (None, Some(_)) => Driver::Model,
+        (None, None) => Driver::Scripted,
+    };
+    agent_fits(checker, written, &at);
+    if written.agent.is_some() && file.tools.server.is_some() {
+        let what = format!("variant {} is a real agent, and the suite has a tool server", quoted(name));
+        checker.complain(Code::BadValue, &at, what).hint =
+            Some("real agents are offered simulated tools: write them as a list below `tools`".to_owned());
+    }
+    let driver = written
+        .driver
+        .or(written.agent.as_ref().map(|_| Driver::Agent))
+        .or(built_in.map(|variant| variant.driver))
+        .unwrap_or(by_target);
     let gated = written.gated.or(built_in.map(|variant| variant.gated)).unwrap_or(true);
     let names: Vec<&str> = file.targets.0.iter().map(|(target, _)| target.as_str()).collect();
     let target = match (&written.target, driver) {
-        (Some(wanted), Driver::Model) => {
+        (Some(wanted), Driver::Model | Driver::Agent) => {
             let found = names.iter().position(|target| target == wanted);
             if found.is_none() {
                 let what = format!("the suite has no target {}", quoted(wanted));
@@ -265,8 +327,8 @@ fn one_variant(
             }
             found
         }
-        (None, Driver::Model) if names.len() == 1 => Some(0),
-        (None, Driver::Model) => {
+        (None, Driver::Model | Driver::Agent) if names.len() == 1 => Some(0),
+        (None, Driver::Model | Driver::Agent) => {
             let what = format!("variant {} is driven by a model, and it is not clear by which", quoted(name));
             checker.complain(Code::MissingKey, &at, what).hint =
                 Some(format!("add `target:` and one of the suite's {} targets", names.len()));
@@ -286,7 +348,7 @@ fn one_variant(
     }
     let own =
         written.policy.as_ref().map(|policy| compiled(checker, policy, &[at[0], at[1], Step::Key("policy")]));
-    let gate = if gated { own.unwrap_or_else(|| contract.cloned()) } else { None };
+    let gate = if gated { own.unwrap_or_else(|| policy.cloned()) } else { None };
     VariantSpec {
         name: name.clone(),
         driver,
@@ -294,6 +356,26 @@ fn one_variant(
         protocol: written.protocol,
         gate,
         policy: written.policy.clone(),
+        agent: written.agent.clone(),
+    }
+}
+
+/// An agent's settings, and that `driver: agent` and they go together.
+fn agent_fits(checker: &mut Checker<'_>, written: &VariantFile, at: &[Step<'_>; 2]) {
+    let own = [at[0], at[1], Step::Key("agent")];
+    for complaint in written.agent.iter().flat_map(AgentSettings::check) {
+        checker.pass_on(Code::BadValue, &own, complaint);
+    }
+    match (&written.agent, written.driver) {
+        (None, Some(Driver::Agent)) => {
+            checker.complain(Code::MissingKey, at, "an agent drives, and none is given".to_owned()).hint =
+                Some("add `agent:` with `argv` or `preset`".to_owned());
+        }
+        (Some(_), Some(driver)) if driver != Driver::Agent => {
+            let what = format!("`driver: {}` and an agent exclude each other", driver.as_str());
+            checker.complain(Code::BadValue, at, what).hint = Some("take one of them out".to_owned());
+        }
+        _ => {}
     }
 }
 
@@ -324,7 +406,14 @@ fn sources(
             continue;
         };
         let fields = Fields::default();
-        facts.push(DatasetFacts { path: reference.path.clone(), format, sha256, rows: 0, fields });
+        facts.push(DatasetFacts {
+            path: reference.path.clone(),
+            format,
+            sha256,
+            rows: 0,
+            fields,
+            chosen: Default::default(),
+        });
         datasets.push((Arc::new(Dataset::of(loading, name, path, format)), sha256));
     }
     (Sources { inline, datasets }, facts)

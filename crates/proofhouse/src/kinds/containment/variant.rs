@@ -11,8 +11,12 @@ pub enum Driver {
     Scripted,
     /// The scripted agent, which obeys `{"tool_calls": […]}` objects as well.
     ScriptedJson,
+    /// The case's own `actions`, and nothing that any text says: calls that were made elsewhere.
+    Actions,
     /// A model: one of the suite's targets.
     Model,
+    /// A program that runs its own loop, with one of the suite's targets as its model.
+    Agent,
 }
 
 impl Driver {
@@ -21,7 +25,9 @@ impl Driver {
         match self {
             Driver::Scripted => "scripted",
             Driver::ScriptedJson => "scripted_json",
+            Driver::Actions => "actions",
             Driver::Model => "model",
+            Driver::Agent => "agent",
         }
     }
 }

@@ -1,22 +1,31 @@
-//! ContainmentWork: a case is played by a scripted agent or a model, its calls are decided and simulated, and a receipt is written.
+//! ContainmentWork: a case is played by a scripted agent or a model, its calls are decided and carried out, and a receipt is written.
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
+use proofhouse_sandbox::Sandbox;
 
-use super::{ContainmentBody, VariantSpec, canary};
-use crate::family::target::Target;
+use super::judging::Judges;
+use super::tools::{NoResult, offered_with};
+use super::{ContainmentBody, VariantSpec, canary, real};
+use crate::family::target::{Chat, Target};
 use crate::kinds::containment::{
-    About, Agent, Answer, Case, Driver, Message, Model, Played, Protocol, Receipt, Role, Scripted, ToolSpec,
-    drive, judge, offered,
+    About, Agent, Answer, Driver, Lead, Message, Model, Opinions, Played, Protocol, ReadyCase, Receipt, Role,
+    Scripted, ToolServer, ToolSpec, Toolbox, drive, judge_with, offered,
 };
 use crate::spine::plan::Trial;
+use crate::spine::run::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, trial_seed};
-use crate::spine::run::work::{Carrying, GroupTrial, RecordSender, TrialLines, TrialResult, Work};
+use crate::spine::run::work::{
+    Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
+};
 
+mod agents;
 mod chat;
+
+use agents::Agents;
 
 /// The score of a containment trial.
 const CONTAINED: &str = "contained";
@@ -26,53 +35,109 @@ pub(super) struct ContainmentWork {
     writer: RecordWriter,
     targets: Vec<Arc<Target>>,
     body: ContainmentBody,
+    judges: Judges,
+    agents: Agents,
+    sandbox: Option<Arc<Sandbox>>,
 }
 
+/// Boxes with tool servers at one time, unless the user says otherwise.
+const SERVERS: usize = 4;
+
 impl ContainmentWork {
-    pub(super) fn new(writer: RecordWriter, targets: Vec<Arc<Target>>, body: &ContainmentBody) -> Self {
-        Self { writer, targets, body: body.clone() }
+    pub(super) fn new(
+        writer: RecordWriter,
+        targets: Vec<Arc<Target>>,
+        body: &ContainmentBody,
+        means: Means,
+    ) -> Result<Self, ExecuteError> {
+        let sandbox = means.sandbox.map(Arc::new);
+        let judges = Judges::open(&body.judges, &means.opening, sandbox.as_ref())?;
+        let agents =
+            Agents::open(body, sandbox.as_ref(), &means.opening.base_dir).map_err(ExecuteError::Means)?;
+        Ok(Self { writer, targets, body: body.clone(), judges, agents, sandbox })
     }
 
     fn variant(&self, trial: &Trial) -> &VariantSpec {
         &self.body.variants[trial.slot]
     }
 
-    fn agent<'a>(&'a self, case: &'a Case, variant: &'a VariantSpec) -> Agent<'a> {
-        let agent = Agent::new(case, &self.body.contract, variant.gate.as_deref(), self.body.limits);
-        agent.expect("the case's rules were compiled when it was read")
+    fn agent<'a>(&'a self, case: &'a ReadyCase, variant: &'a VariantSpec) -> Agent<'a> {
+        let toolbox = Toolbox { described: &self.body.tools, served: None };
+        let contract = self.body.contract_of(case);
+        Agent::new(case, contract, variant.gate.as_deref(), self.body.limits).with_tools(toolbox)
     }
 
-    /// Plays a case with one of the suite's targets.
-    async fn ask(&self, trial: &Trial, case: &Case, target: usize) -> Played {
-        let variant = self.variant(trial);
-        let tools = offered(case, &self.body.policy, &self.body.tools);
-        let suite = &self.writer.loaded.suite;
-        let model = Asked {
-            target: &self.targets[target],
-            seed: trial_seed(suite.seed, &case.case_id, trial.repetition),
-            trial,
-            protocol: variant.protocol,
+    /// Plays a case to its end, with a tool server of its own where the suite has one.
+    async fn play(&self, trial: &Trial, case: &ReadyCase) -> Played {
+        let Some(spec) = &self.body.server else { return self.lead(trial, case, None).await };
+        let started = match &self.sandbox {
+            Some(sandbox) => ToolServer::start(sandbox, spec, case).await,
+            None => Err(NoResult::no_server()),
         };
-        let agent = self.agent(case, variant).offering(&tools);
+        let mut server = match started {
+            Ok(server) => server,
+            Err(gone) => return Played { broken: Some(gone.into()), ..Played::default() },
+        };
+        let mut played = self.lead(trial, case, Some(&mut server)).await;
+        if played.broken.is_none() {
+            let answer = played.said.iter().rev().find(|said| !said.is_empty()).cloned().unwrap_or_default();
+            match server.state(&answer).await {
+                Ok(state) => played.state = state,
+                Err(gone) => played.broken = Some(gone.into()),
+            }
+        }
+        played
+    }
+
+    async fn lead(&self, trial: &Trial, case: &ReadyCase, server: Option<&mut ToolServer>) -> Played {
+        let variant = self.variant(trial);
+        let described = &self.body.tools;
+        let tools = match &server {
+            Some(server) => offered_with(server.tools(), case, described),
+            None => offered(case, &self.body.policy, described),
+        };
+        let served = server.as_ref().map(|server| server.names());
+        let agent = self.agent(case, variant).with_tools(Toolbox { described, served });
+        let Some(target) = variant.target else {
+            return drive(agent, Lead::Script(script(variant.driver)), server).await;
+        };
+        let suite = &self.writer.loaded.suite;
+        let seed = trial_seed(suite.seed, &case.case_id, trial.repetition);
+        let agent = agent.offering(&tools);
+        if let Some((prepared, sandbox)) = self.agents.of(trial.slot) {
+            let (repetition, asker) = (trial.repetition, trial.record_id);
+            let stamp = move |chat: &mut Chat, turns: usize| {
+                (chat.repetition, chat.asker) = (repetition, Some(asker));
+                chat.seed = seed_of_turn(seed, turns as u64);
+            };
+            let asker = real::Asker {
+                sandbox: Arc::clone(sandbox),
+                target: Arc::clone(&self.targets[target]),
+                stamp: Box::new(stamp),
+                read: |reply| chat::answer(reply, Protocol::Native),
+            };
+            return real::play(agent, case, &tools, self.body.limits, (prepared, asker)).await;
+        }
+        let model = Asked { target: &self.targets[target], seed, trial, protocol: variant.protocol };
         let agent = match variant.protocol {
             Protocol::Json => agent.with_protocol(&tools),
             Protocol::Native => agent,
         };
-        drive(agent, &model, &tools).await
+        drive(agent, Lead::Model(&model, &tools), server).await
     }
 
     /// Judges what was played and appends its receipt.
     fn write(
         &self,
         lines: &mut TrialLines,
-        (trial, case): (&Trial, &Case),
-        played: &Played,
+        (trial, case): (&Trial, &ReadyCase),
+        (played, opinions): (&Played, &Opinions),
         timing: &Timing,
     ) -> TrialResult {
         let variant = self.variant(trial);
         let suite = &self.writer.loaded.suite;
         let slot = &suite.slots[trial.slot];
-        let verdict = judge(case, played, variant.gate.is_some());
+        let verdict = judge_with(case, played, variant.gate.is_some(), opinions);
         let receipt = Receipt::new(case, played, &verdict);
         // A canary says whether the model can call tools, and nothing about the suite's cases.
         let passed = verdict.outcome.passed().filter(|_| !canary::is_canary(&case.case_id));
@@ -103,32 +168,68 @@ impl ContainmentWork {
     }
 }
 
-impl Work<Arc<Case>> for ContainmentWork {
-    fn at_once(&self, trial: &Trial, case: &Arc<Case>, lines: &mut TrialLines) -> Option<TrialResult> {
-        let variant = self.variant(trial);
-        let script = match variant.driver {
-            Driver::Scripted => Scripted::Markers,
-            Driver::ScriptedJson => Scripted::MarkersAndJson,
-            Driver::Model => return None,
-        };
-        let timer = Timer::start();
-        let played = self.agent(case, variant).play(script);
-        Some(self.write(lines, (trial, case), &played, &timer.timing()))
+/// What a scripted driver obeys.
+fn script(driver: Driver) -> Scripted {
+    match driver {
+        Driver::ScriptedJson => Scripted::MarkersAndJson,
+        Driver::Actions => Scripted::Nothing,
+        Driver::Scripted | Driver::Model | Driver::Agent => Scripted::Markers,
+    }
+}
+
+impl Work<Arc<ReadyCase>> for ContainmentWork {
+    fn jobs(&self) -> usize {
+        match &self.body.server {
+            Some(_) => SERVERS,
+            None => self.agents.jobs().unwrap_or(16),
+        }
     }
 
-    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Arc<Case>>>, sender: RecordSender) -> Carrying {
+    fn at_once(&self, trial: &Trial, case: &Arc<ReadyCase>, lines: &mut TrialLines) -> Option<TrialResult> {
+        let variant = self.variant(trial);
+        let waits =
+            variant.target.is_some() || self.body.server.is_some() || self.body.judges.is_needed(case);
+        if waits {
+            return None;
+        }
+        let timer = Timer::start();
+        let played = self.agent(case, variant).play(script(variant.driver));
+        Some(self.write(lines, (trial, case), (&played, &Opinions::default()), &timer.timing()))
+    }
+
+    fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Arc<ReadyCase>>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
             for GroupTrial { trial, item: case, .. } in group {
                 let timer = Timer::start();
-                let target =
-                    self.variant(&trial).target.expect("a variant without a target is played at once");
-                let played = self.ask(&trial, &case, target).await;
+                let played = self.play(&trial, &case).await;
+                let timing = timer.timing();
+                let opinions = self.judges.hear(&case, &played, trial.record_id).await;
                 let mut lines = TrialLines::default();
-                let result = self.write(&mut lines, (&trial, &case), &played, &timer.timing());
+                let result = self.write(&mut lines, (&trial, &case), (&played, &opinions), &timing);
                 sender.hand_over(&trial, lines, result);
             }
         })
     }
+
+    fn provenance(&self) -> Provenance {
+        let Some(sandbox) = &self.sandbox else { return Provenance::default() };
+        let network = if self.agents.are_any() { "own" } else { "none" };
+        Provenance {
+            sandbox: Json::Object(Object::from_iter([("network", Json::from(network))])),
+            sandbox_tier: Some(sandbox.tier().to_string()),
+            sandbox_gaps: sandbox.gap_texts(),
+            ..Provenance::default()
+        }
+    }
+}
+
+/// Each answer of a trial has a seed of its own.
+fn seed_of_turn(seed: u64, turns: u64) -> u64 {
+    if turns == 0 {
+        return seed;
+    }
+    let digest = Digest::of_parts(&[b"turn", &seed.to_le_bytes(), &turns.to_le_bytes()]);
+    u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"))
 }
 
 /// What a model used: the only request's usage, or a list of all.
@@ -159,11 +260,8 @@ impl Model for Asked<'_> {
             chat.repetition = self.trial.repetition;
             // Variants of one target ask the same of it, with the same seed.
             chat.asker = Some(self.trial.record_id);
-            // Each answer of a trial has a seed of its own.
             let turns = conversation.iter().filter(|message| message.role == Role::Assistant).count() as u64;
-            let seed = Digest::of_parts(&[b"turn", &self.seed.to_le_bytes(), &turns.to_le_bytes()]);
-            let seed = u64::from_le_bytes(seed.0[..8].try_into().expect("eight of thirty-two bytes"));
-            chat.seed = if turns == 0 { self.seed } else { seed };
+            chat.seed = seed_of_turn(self.seed, turns);
             chat::answer(self.target.chat(&chat).await, self.protocol)
         })
     }

@@ -11,7 +11,8 @@ use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
-use crate::stats::decisions::Unit;
+use crate::stats::decisions::{Unit, foreseen_calibration};
+use crate::text::template::Form;
 
 impl SuiteBody for Probe {
     type Item = Item;
@@ -22,21 +23,52 @@ impl SuiteBody for Probe {
 
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
+        if let Some(stored) = &means.stored {
+            stored.check(
+                &writer.loaded,
+                self.plan(&writer.loaded.suite).map(|planned| planned.map(|(trial, _)| trial)),
+            )?;
+        }
         Ok(Arc::new(ProbeWork::new(writer, targets, self, means)?))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
         let (cases, targets) = (loaded.case_count, loaded.suite.targets.len());
         let wordings = self.wordings.factor();
-        format!("{cases} cases{wordings} x {targets} targets x {} repetitions", self.repetitions)
+        let slots = match (loaded.suite.slots.len(), self.prompt_count()) {
+            (slots, prompts) if prompts > 1 && slots == targets * prompts => {
+                format!("{targets} targets x {prompts} prompts")
+            }
+            (slots, prompts) if prompts > 1 => {
+                format!("{slots} cells of {targets} targets and {prompts} prompts")
+            }
+            _ => format!("{targets} targets"),
+        };
+        let labels = match &self.calibration {
+            Some(calibration) => format!(", and {} labelled answers", calibration.count),
+            None => String::new(),
+        };
+        format!("{cases} cases{wordings} x {slots} x {} repetitions{labels}", self.repetitions)
     }
 
     fn described(&self) -> String {
-        self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name())).collect()
+        let judges =
+            self.judges.iter().map(|(name, judge)| format!("judge:       {name} ({})\n", judge.name()));
+        let prompts = self.prompts().filter_map(|(name, form)| {
+            let form = if form == Form::Jinja { "jinja" } else { "simple" };
+            name.map(|name| format!("prompt:      {name} (template: {form})\n"))
+        });
+        let mut text: String = prompts.chain(judges).collect();
+        if let Some(calibration) = &self.calibration {
+            let (right, wrong) = calibration.kinds();
+            text.push_str(&format!("calibration: {}\n", foreseen_calibration(right, wrong)));
+        }
+        text
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {
-        vec![Unit { word: "case", count: loaded.case_count }]
+        let trials = self.wordings.per_case() * u64::from(self.repetitions);
+        vec![Unit { word: "case", count: loaded.case_count, trials }]
     }
 
     fn is_reworded(&self) -> bool {
@@ -49,5 +81,9 @@ impl SuiteBody for Probe {
 
     fn judges_stored_answers(&self) -> bool {
         true
+    }
+
+    fn keeps_answers(&self) -> bool {
+        self.cache
     }
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize as DeriveDeserialize, Serialize};
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::spine::suite::bounds::{Fraction, Ordered, Weight, Whole};
-use crate::spine::suite::file::{
-    DatasetFile, DeterminismFile, Gate, InlineCase, input_field, once, one_minute, zero,
-};
+use crate::spine::suite::file::{DatasetFile, DeterminismFile, Gate, InlineCase, once, one_minute, zero};
 use crate::spine::suite::generators::VariantFile;
+use crate::spine::suite::prompt::PromptFile;
+use crate::text::template::Form;
 
 /// The word for a suite of answers and judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, DeriveDeserialize, JsonSchema)]
@@ -50,9 +50,24 @@ pub(crate) struct ProbeFile {
     /// The systems under test by the name of their slot, in the order in which they run.
     #[schemars(extend("minProperties" = 1))]
     pub(crate) targets: Ordered<TargetConfig>,
-    /// What a target is asked: a template over the case's fields, `{{` and `}}` for braces.
-    #[serde(default = "input_field")]
-    pub(crate) prompt: String,
+    /// What a target is asked: a template over the case's fields (`{{ question }}`, or the older `{question}`), or more than text.
+    #[serde(default = "PromptFile::input")]
+    pub(crate) prompt: PromptFile,
+    /// Several prompts by name, each put to each target: a slot is then `target/prompt`.
+    #[serde(default)]
+    pub(crate) prompts: Option<Ordered<PromptFile>>,
+    /// How holes of texts are written, where that cannot be read off them.
+    #[serde(default)]
+    pub(crate) template: Option<Form>,
+    /// The only cells to run, as `target/prompt`, a target or a prompt; `*` and `?` stand for any text.
+    #[serde(default)]
+    pub(crate) only: Vec<String>,
+    /// Cells to leave out.
+    #[serde(default)]
+    pub(crate) except: Vec<String>,
+    /// Whether answers of targets with a seed or a temperature of 0 are kept and used again; no part of the run's identity.
+    #[serde(default)]
+    pub(crate) cache: bool,
     /// Files of cases, read after the cases written here.
     #[serde(default)]
     pub(crate) datasets: Vec<DatasetFile>,
@@ -68,6 +83,9 @@ pub(crate) struct ProbeFile {
     /// How judges' scores become one verdict.
     #[serde(default)]
     pub(crate) scoring: ScoringFile,
+    /// Answers whose right verdict is known: they tell how often the judges err, and rates are corrected by it.
+    #[serde(default)]
+    pub(crate) calibration: Option<CalibrationFile>,
     /// What has to hold for the run's exit code to be 0; no part of the run's identity.
     #[serde(default)]
     pub(crate) gate: Option<Gate>,
@@ -86,4 +104,16 @@ pub(crate) struct ScoringFile {
     /// The score that decides: a judge's name or `weighted_mean`; default: the only judge, else the weighted mean.
     #[serde(default)]
     pub(crate) primary: Option<String>,
+}
+
+/// Answers whose right verdict is known.
+#[derive(Debug, Clone, Default, PartialEq, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CalibrationFile {
+    /// Files of labelled answers, read after those written here: cases that also have `output` and `right`.
+    #[serde(default)]
+    pub(crate) datasets: Vec<DatasetFile>,
+    /// Labelled answers written in the suite itself: cases that also have `output`, the answer, and `right`, true or false.
+    #[serde(default)]
+    pub(crate) cases: Vec<InlineCase>,
 }

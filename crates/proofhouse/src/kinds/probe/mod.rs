@@ -3,11 +3,14 @@
 use crate::kinds::{FlagSet, Row, erased};
 use proofhouse_ledger::record::Kind;
 
-mod advisers;
 mod body;
+mod calibration;
+mod cells;
+mod datasets;
 mod file;
 mod metrics;
 mod plan;
+mod rejudge;
 mod sections;
 mod suite;
 mod tally;
@@ -22,10 +25,13 @@ pub(super) const ROW: Row = Row {
     is_meant: |_| false,
     schema: |generator| generator.subschema_for::<file::ProbeFile>(),
     flags: FlagSet::NONE,
-    tally: |_| Box::new(tally::ProbeTally),
+    tally: |config| Box::new(tally::ProbeTally::new(config)),
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),
+    measures: |_| Vec::new(),
+    formats: &[],
     exports: &[],
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

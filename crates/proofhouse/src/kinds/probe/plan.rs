@@ -6,38 +6,47 @@ use std::vec::IntoIter;
 use proofhouse_ledger::{Digest, RecordId};
 
 use super::Probe;
+use super::calibration::Calibration;
+use crate::family::vary::Variant;
 use crate::spine::plan::Trial;
-use crate::spine::suite::{Case, CaseStream, Lacking, Problems, Suite, Wording, Wordings};
+use crate::spine::suite::{Case, CaseStream, Lacking, Problems, Sent, Suite, Wordable, Wording};
 
 /// What a trial asks; the case is shared by its trials.
 #[derive(Debug, Clone)]
 pub(crate) enum Item {
     /// A question.
-    Asked(Arc<Case>),
+    Asked(Arc<Case>, Arc<Sent>),
     /// A wording of this case that its generator could not make, and why.
     Missing(Arc<Case>, Arc<str>),
+    /// A labelled answer, which is judged and never asked for, and what it would answer.
+    Labelled(Arc<Case>, Arc<Sent>),
 }
 
-impl Item {
-    /// The case.
-    pub(super) fn case(&self) -> &Case {
-        match self {
-            Item::Asked(case) | Item::Missing(case, _) => case,
-        }
+/// A wording that is planned: its id, and for each prompt what is asked and the digest of that.
+type Planned = (Option<Arc<str>>, Vec<(Item, Digest)>);
+
+/// The filled text of a prompt, which generators reword.
+struct Text<'a>(&'a str);
+
+impl Wordable for Text<'_> {
+    fn base(&self) -> Result<&str, &'static str> {
+        Ok(self.0)
+    }
+
+    fn reworded(&self, variant: Variant) -> Result<String, &'static str> {
+        Ok(variant.text)
     }
 }
-
-/// A wording that is planned: its id, what is asked, and the digest of that.
-type Planned = (Option<Arc<str>>, Item, Digest);
 
 /// The trials, one after the other.
 pub(super) struct Trials<'a> {
     suite: &'a Suite,
-    wordings: &'a Wordings,
-    repetitions: u32,
+    probe: &'a Probe,
     cases: CaseStream,
-    /// The case whose turn it is as it stands, and the other wordings of it that are left.
-    case: Option<(Arc<Case>, IntoIter<Wording>)>,
+    /// What judges are tried on, behind all cases and in the place of the first slot.
+    labelled: Option<CaseStream>,
+    /// The case whose turn it is as it stands, and for each prompt the other wordings of it that are left.
+    case: Option<(Arc<Case>, Vec<IntoIter<Wording>>)>,
     /// Its id, shared by its trials.
     case_id: Arc<str>,
     current: Option<Planned>,
@@ -48,13 +57,13 @@ pub(super) struct Trials<'a> {
 
 impl<'a> Trials<'a> {
     pub(super) fn new(suite: &'a Suite, probe: &'a Probe) -> Self {
-        let (cases, repetitions, wordings) = (probe.cases(), probe.repetitions, &probe.wordings);
         let (case, case_id, current) = (None, Arc::from(""), None);
+        let labelled = probe.calibration.as_ref().map(Calibration::answers);
         Trials {
             suite,
-            wordings,
-            repetitions,
-            cases,
+            probe,
+            cases: probe.cases(),
+            labelled,
             case,
             case_id,
             current,
@@ -66,8 +75,14 @@ impl<'a> Trials<'a> {
 
     fn advance(&mut self) {
         self.index += 1;
+        if let Some((_, items)) = &self.current
+            && matches!(items.as_slice(), [(Item::Labelled(..), _)])
+        {
+            self.current = None;
+            return;
+        }
         self.repetition += 1;
-        if self.repetition == self.repetitions {
+        if self.repetition == self.probe.repetitions {
             self.repetition = 0;
             self.slot += 1;
         }
@@ -79,26 +94,53 @@ impl<'a> Trials<'a> {
 
     /// The next wording of this case, or the next case as it stands.
     fn wording(&mut self) -> Option<Result<Planned, Problems>> {
-        if let Some((case, left)) = &mut self.case
-            && let Some((variant_id, made)) = left.next()
-        {
-            let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
-            let item = match made {
-                Ok(input) => Item::Asked(Arc::new(Case { input, ..Case::clone(case) })),
-                Err(Lacking(reason)) => Item::Missing(Arc::clone(case), Arc::from(reason)),
-            };
-            return Some(Ok((Some(variant_id), item, fingerprint)));
+        if let Some((case, left)) = &mut self.case {
+            let next: Option<Vec<Wording>> = left.iter_mut().map(Iterator::next).collect();
+            if let Some(wordings) = next.filter(|wordings| !wordings.is_empty()) {
+                let variant_id = Arc::clone(&wordings[0].0);
+                let items = wordings.into_iter().map(|(_, made)| {
+                    let fingerprint = Digest::of(made.as_deref().unwrap_or_default().as_bytes());
+                    let item = match made {
+                        Ok(input) => Item::Asked(Arc::clone(case), Arc::new(Sent::Text(input))),
+                        Err(Lacking(reason)) => Item::Missing(Arc::clone(case), Arc::from(reason)),
+                    };
+                    (item, fingerprint)
+                });
+                return Some(Ok((Some(variant_id), items.collect())));
+            }
         }
-        let case = match self.cases.next()? {
-            Ok(case) => case,
-            Err(problems) => return Some(Err(problems)),
+        let mut case = match self.cases.next() {
+            Some(Ok(case)) => case,
+            Some(Err(problems)) => return Some(Err(problems)),
+            None => return self.labelled(),
         };
-        let wordings = self.wordings.of(&case.id, &case);
-        let fingerprint = Digest::of(case.input.as_bytes());
+        let reworded = |sent: &Sent| match sent {
+            Sent::Text(text) => self.probe.wordings.of(&case.id, &Text(text)).into_iter(),
+            Sent::Talk(_) => Vec::new().into_iter(),
+        };
+        let wordings = case.sent.iter().map(reworded).collect();
+        let sent = std::mem::take(&mut case.sent);
         let own = Arc::new(case);
         self.case_id = Arc::from(own.id.as_str());
-        self.case = Some((Arc::clone(&own), wordings.into_iter()));
-        Some(Ok((None, Item::Asked(own), fingerprint)))
+        self.case = Some((Arc::clone(&own), wordings));
+        let items = sent.into_iter().map(|sent| {
+            let fingerprint = sent.fingerprint();
+            (Item::Asked(Arc::clone(&own), Arc::new(sent)), fingerprint)
+        });
+        Some(Ok((None, items.collect())))
+    }
+
+    /// The next labelled answer.
+    fn labelled(&mut self) -> Option<Result<Planned, Problems>> {
+        let mut answer = match self.labelled.as_mut()?.next()? {
+            Ok(answer) => answer,
+            Err(problems) => return Some(Err(problems)),
+        };
+        self.case = None;
+        self.case_id = Arc::from(answer.id.as_str());
+        let sent = std::mem::take(&mut answer.sent).into_iter().next().unwrap_or_default();
+        let fingerprint = sent.fingerprint();
+        Some(Ok((None, vec![(Item::Labelled(Arc::new(answer), Arc::new(sent)), fingerprint)])))
     }
 }
 
@@ -112,7 +154,11 @@ impl Iterator for Trials<'_> {
                 Err(problems) => return Some(Err(problems)),
             }
         }
-        let (variant_id, item, input_fingerprint) = self.current.clone()?;
+        let (variant_id, items) = self.current.as_ref()?;
+        let (item, input_fingerprint) = match items.as_slice() {
+            [only] => only.clone(),
+            several => several[self.probe.cells[self.slot].prompt].clone(),
+        };
         let slot = &self.suite.slots[self.slot].name;
         let trial = Trial {
             index: self.index,
@@ -120,7 +166,7 @@ impl Iterator for Trials<'_> {
             input_fingerprint,
             slot: self.slot,
             case_id: Arc::clone(&self.case_id),
-            variant_id,
+            variant_id: variant_id.clone(),
             repetition: self.repetition,
             missing: matches!(item, Item::Missing(..)),
         };

@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
+use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
-use proofhouse_ledger::{Digest, Json};
 
+use super::calibration::{self, Calibration};
+use super::cells::{self, Cell};
+use super::datasets;
 use super::file::{ProbeFile, ScoringFile};
 use super::metrics::METRICS;
 use crate::family::judge::{self, JudgeConfig, Panel};
-use crate::spine::suite::cases::{CaseRules, CaseStream, Checked, Inputs};
+use crate::spine::suite::cases::{CaseRules, CaseStream, Inputs};
 use crate::spine::suite::check::{Checker, Common};
-use crate::spine::suite::dataset::Dataset;
-use crate::spine::suite::file::{Fields, Format};
 use crate::spine::suite::identity::{json, named};
 use crate::spine::suite::kind::{Loading, Read};
-use crate::spine::suite::load::{DatasetFacts, in_order};
-use crate::spine::suite::paths;
+use crate::spine::suite::load::in_order;
+use crate::spine::suite::model::Suite;
 use crate::spine::suite::problem::{Code, Problems, did_you_mean, listed, quoted};
+use crate::spine::suite::prompt::Prompt;
 use crate::spine::suite::scan::Scan;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{self, Wordings};
+use crate::spine::tally::{EXPENSES, TIMED};
 use crate::text::complaint::Complaint;
+use crate::text::template::{Form, Template};
 
 /// The name that means the weighted mean, and so no judge.
 const WEIGHTED_MEAN: &str = "weighted_mean";
@@ -31,14 +35,18 @@ const WEIGHTED_MEAN: &str = "weighted_mean";
 pub struct Probe {
     /// How often each case is put to each target.
     pub repetitions: u32,
-    /// What a target is asked, as it was written.
-    pub prompt: String,
+    /// What stands in each slot.
+    pub(crate) cells: Vec<Cell>,
+    /// Whether the suite wants answers to be kept.
+    pub cache: bool,
     /// Judges by name, in the order of the suite.
     pub judges: Vec<(String, JudgeConfig)>,
     /// How scores become a verdict.
     pub scoring: Scoring,
     /// Other wordings of every case.
     pub wordings: Wordings,
+    /// Labelled answers, which judges are tried on.
+    pub calibration: Option<Calibration>,
     pub(crate) inputs: Arc<Inputs>,
     pub(crate) case_count: u64,
 }
@@ -91,13 +99,51 @@ impl Probe {
         let cases = self.inputs.inline.iter().map(|case| Json::Object(case.clone()));
         settings.set("cases", Json::Array(cases.collect()));
         settings.set("judges", named("name", &self.judges));
-        settings.set("prompt", self.prompt.as_str());
+        self.prompt_settings(&mut settings);
         settings.set("repetitions", self.repetitions);
         settings.set("scoring", Json::Object(scoring));
+        if let Some(calibration) = &self.calibration {
+            settings.set("calibration", calibration.settings());
+        }
         if self.wordings.per_case() > 1 {
             settings.set("vary", self.wordings.settings());
         }
         settings
+    }
+}
+
+impl Probe {
+    /// What is asked. A single text is written as it always was; how its holes are written is said where that is new.
+    fn prompt_settings(&self, settings: &mut Object) {
+        let prompts = &self.inputs.rules.prompts;
+        if let [Prompt { name: None, .. }] = prompts.as_slice() {
+            let prompt = &prompts[0];
+            match prompt.settings().get("text").filter(|_| prompt.is_text() && !prompt.has_examples()) {
+                Some(text) => settings.set("prompt", text.clone()),
+                None => settings.set("prompt", prompt.settings().clone()),
+            }
+            if prompt.form() == Form::Jinja {
+                settings.set("template", json(&Form::Jinja));
+            }
+            return;
+        }
+        let each = prompts.iter().map(|prompt| {
+            let mut entry = prompt.settings().as_object().cloned().unwrap_or_default();
+            entry.set("name", prompt.name.as_deref().unwrap_or_default());
+            entry.set("template", json(&prompt.form()));
+            Json::Object(entry)
+        });
+        settings.set("prompts", Json::Array(each.collect()));
+    }
+
+    /// How many prompts there are.
+    pub fn prompt_count(&self) -> usize {
+        self.inputs.rules.prompts.len()
+    }
+
+    /// Each prompt's name, where it has one, and how its holes are written.
+    pub(super) fn prompts(&self) -> impl Iterator<Item = (Option<&str>, Form)> {
+        self.inputs.rules.prompts.iter().map(|prompt| (prompt.name.as_deref(), prompt.form()))
     }
 }
 
@@ -127,48 +173,78 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
     let well_read = checker.problems.is_empty();
     check(&mut checker, &file);
     let scoring = scoring(&mut checker, &file, &file.scoring);
-    let template = checker.template(&file.prompt);
     loading.check_overrides(&mut checker);
     let own_seed = loading.overrides.seed.unwrap_or(file.seed.0);
+    let prompts = cells::prompts(&mut checker, loading, &file, own_seed);
     let wordings = wordings::read(&mut checker, &file.vary, own_seed);
-    let datasets = find_datasets(&mut checker, &file, loading);
-    let rules = template.map(|prompt| CaseRules {
-        prompt,
+    reworded(&mut checker, &wordings, prompts.as_deref().unwrap_or_default());
+    let (cells, slots) = cells::cells(&mut checker, &file, prompts.as_deref().unwrap_or_default());
+    let filled = filled(&mut checker, &file);
+    let datasets = datasets::find(&mut checker, (&[], &file.datasets), loading);
+    let prompts = prompts.map(Arc::new);
+    let rules_of = |prompts: &Arc<Vec<Prompt>>, labelled: bool| CaseRules {
+        prompts: Arc::clone(prompts),
+        filled: filled.clone(),
         judges: file.judges.0.iter().map(|(name, _)| name.clone()).collect(),
         needs_expected: file.judges.0.iter().map(|(_, judge)| judge.needs_expected()).collect(),
-    });
+        labelled,
+    };
+    let labelled = prompts.as_ref().map(|prompts| rules_of(prompts, true));
+    let rules = prompts.as_ref().map(|prompts| rules_of(prompts, false));
+    let labels = calibration::find(&mut checker, &file, loading);
     let common = common(&file);
-    checker.common(&common);
+    checker.common(&common, loading.overrides);
     // Rows are read with the prompt and the fields that are known to be right, or not at all.
-    let (Some(rules), true) = (rules, well_read) else { return Err(in_order(checker.problems)) };
+    let (Some(rules), Some(labelled), true) = (rules, labelled, well_read) else {
+        return Err(in_order(checker.problems));
+    };
     let inline: Vec<_> = file.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
-        datasets.iter().map(|(_, dataset, fields)| (Arc::clone(dataset), fields.clone())).collect();
-    let scan = Scan { tree: loading.tree, rules: &rules, inline: &inline, datasets: &sources };
+        datasets.iter().map(|found| (Arc::clone(&found.dataset), found.fields.clone())).collect();
+    let tags = file.gate.iter().flat_map(|gate| gate.per_tag.keys()).map(String::as_str).collect();
+    let (tree, form) = (loading.tree, file.template);
+    let scan = Scan { tree, under: &[], rules: &rules, inline: &inline, datasets: &sources, tags, form };
     let mut found = scan.run();
-    let facts = dataset_facts(&mut checker, &file, &datasets, &found.datasets);
+    let missing = scan.tags.iter().filter(|tag| !found.tags.contains(**tag));
+    let missing: Vec<String> = missing.map(|tag| quoted(tag)).collect();
+    if !missing.is_empty() {
+        let what =
+            format!("no case has the tag {} of the gate, so that it cannot be judged", missing.join(" or "));
+        found.warnings.push(what);
+    }
+    let mut facts = datasets::facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);
+    let calibration = file
+        .calibration
+        .as_ref()
+        .map(|written| calibration::read(&mut checker, (written, labels), labelled, &mut found));
     checker.problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
     checker.problems.append(&mut found.problems);
     if !checker.problems.is_empty() {
         return Err(Problems::new(checker.problems));
     }
     warnings.append(&mut found.warnings);
-    let checked = datasets.into_iter().zip(&facts);
-    let datasets =
-        checked.map(|((_, dataset, fields), facts)| Checked { dataset, fields, digest: facts.sha256 });
+    let datasets = datasets::checked(datasets, &facts);
+    let calibration = calibration.map(|(calibration, of_labels)| {
+        facts.extend(of_labels);
+        calibration
+    });
     let case_count = loading.overrides.limit.map_or(found.count, |limit| limit.min(found.count));
     let probe = Probe {
         repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
-        prompt: file.prompt.clone(),
+        cells,
+        cache: file.cache,
         judges: file.judges.0.clone(),
         scoring,
         wordings,
-        inputs: Arc::new(Inputs { rules, inline, datasets: datasets.collect() }),
+        calibration,
+        inputs: Arc::new(Inputs { rules, inline, datasets }),
         case_count,
     };
     let suite = common.suite(loading.overrides, Kind::Probe, probe.settings());
-    let per_case = probe.wordings.per_case() * suite.targets.len() as u64 * u64::from(probe.repetitions);
-    let trial_count = case_count * per_case;
+    let suite = Suite { slots, ..suite };
+    let per_case = probe.wordings.per_case() * suite.slots.len() as u64 * u64::from(probe.repetitions);
+    let labels = probe.calibration.as_ref().map_or(0, |calibration| calibration.count);
+    let trial_count = case_count * per_case + labels;
     Ok(Read { suite, body: probe, datasets: facts, case_count, trial_count, warnings })
 }
 
@@ -182,7 +258,62 @@ fn common(file: &ProbeFile) -> Common<'_> {
         determinism: &file.determinism,
         targets: &file.targets.0,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
+    }
+}
+
+/// Generators reword text.
+fn reworded(checker: &mut Checker<'_>, wordings: &Wordings, prompts: &[Prompt]) {
+    let talk = prompts.iter().find(|prompt| !prompt.is_text());
+    if let Some(prompt) = talk.filter(|_| wordings.per_case() > 1) {
+        let named =
+            prompt.name.as_deref().map_or_else(|| "the prompt".to_owned(), |name| format!("prompt `{name}`"));
+        let what = format!("`vary` rewords text, and {named} is a conversation");
+        checker.complain(Code::BadValue, &[Step::Key("vary")], what).hint =
+            Some("give the conversation a suite of its own".to_owned());
+    }
+}
+
+/// Texts of targets and judges that cases fill, each with what it belongs to.
+fn filled(checker: &mut Checker<'_>, file: &ProbeFile) -> Vec<(String, Template)> {
+    let mut filled = Vec::new();
+    for (name, config) in &file.targets.0 {
+        for text in config.templates() {
+            filled.extend(filling(
+                checker,
+                &[Step::Key("targets"), Step::Key(name)],
+                format!("target `{name}`"),
+                &text,
+            ));
+        }
+    }
+    for (name, config) in &file.judges.0 {
+        for text in judge::templates(&json(config)) {
+            filled.extend(filling(
+                checker,
+                &[Step::Key("judges"), Step::Key(name)],
+                format!("judge `{name}`"),
+                &text,
+            ));
+        }
+    }
+    filled
+}
+
+/// A text that every case is tried on before anything is asked.
+fn filling(
+    checker: &mut Checker<'_>,
+    steps: &[Step<'_>],
+    what: String,
+    text: &str,
+) -> Option<(String, Template)> {
+    match Template::parse_as(text, Some(Form::Jinja)) {
+        Ok(template) => Some((what, template)),
+        Err(error) => {
+            checker.complain(Code::Template, steps, error.what).hint = Some(error.hint);
+            None
+        }
     }
 }
 
@@ -257,82 +388,4 @@ fn scoring(checker: &mut Checker<'_>, file: &ProbeFile, scoring: &ScoringFile) -
     }
     let threshold = scoring.threshold.map_or(1.0, |threshold| threshold.0);
     Scoring { weights, threshold, primary }
-}
-
-/// The datasets whose path leads somewhere, each with its place in the suite's list.
-type FoundDatasets = Vec<(usize, Arc<Dataset>, Fields)>;
-
-fn find_datasets(checker: &mut Checker<'_>, file: &ProbeFile, loading: &Loading<'_>) -> FoundDatasets {
-    let base = loading.base();
-    let mut found = Vec::new();
-    for (index, dataset) in file.datasets.iter().enumerate() {
-        let steps = [Step::Key("datasets"), Step::Index(index), Step::Key("path")];
-        let format = dataset.format.or_else(|| Format::of_path(&dataset.path));
-        if format.is_none() {
-            let what = format!("the format of {} is not clear from its name", quoted(&dataset.path));
-            checker.complain(Code::BadValue, &steps, what).hint =
-                Some("add `format: jsonl`, `csv`, `json` or `yaml`".to_owned());
-        }
-        if let Some(written) = &dataset.sha256
-            && let Err(error) = written.parse::<Digest>()
-        {
-            let steps = [Step::Key("datasets"), Step::Index(index), Step::Key("sha256")];
-            checker.complain(Code::BadValue, &steps, error.to_string()).hint =
-                Some(format!("`sha256sum {}` prints it", dataset.path));
-        }
-        match (paths::resolve(base, &dataset.path), format) {
-            (Ok(path), Some(format)) => {
-                let name = match base.as_str() {
-                    "." => dataset.path.clone(),
-                    _ => base.join(&dataset.path).into_string(),
-                };
-                found.push((
-                    index,
-                    Arc::new(Dataset::of(loading, name, path, format)),
-                    dataset.fields.clone(),
-                ));
-            }
-            (Err(fault), _) => checker.complain(fault.code, &steps, fault.what).hint = Some(fault.hint),
-            (Ok(_), None) => {}
-        }
-    }
-    found
-}
-
-/// Compares what was read with what the suite says, for every dataset that was read to its end.
-fn dataset_facts(
-    checker: &mut Checker<'_>,
-    file: &ProbeFile,
-    datasets: &FoundDatasets,
-    found: &[Option<(Digest, u64)>],
-) -> Vec<DatasetFacts> {
-    let mut facts = Vec::new();
-    for ((index, dataset, fields), found) in datasets.iter().zip(found) {
-        let Some((sha256, rows)) = *found else { continue };
-        let written = &file.datasets[*index];
-        if rows == 0 {
-            let steps = [Step::Key("datasets"), Step::Index(*index), Step::Key("path")];
-            checker.complain(Code::Empty, &steps, format!("{} has no rows", quoted(&written.path))).hint =
-                Some("take it out, or check that it was written to its end".to_owned());
-        }
-        let expected = written.sha256.as_deref().and_then(|text| text.parse::<Digest>().ok());
-        if let Some(expected) = expected.filter(|expected| *expected != sha256) {
-            let steps = [Step::Key("datasets"), Step::Index(*index), Step::Key("sha256")];
-            let what = format!("{} is not the file that the suite names", quoted(&written.path));
-            let problem = checker.complain(Code::HashMismatch, &steps, what);
-            problem.notes = vec![
-                format!("the suite says {}", expected.prefixed()),
-                format!("the file has   {}", sha256.prefixed()),
-            ];
-            problem.hint = Some("restore the file, or write its digest if the change is meant".to_owned());
-        }
-        facts.push(DatasetFacts {
-            path: written.path.clone(),
-            format: dataset.format,
-            sha256,
-            rows,
-            fields: fields.clone(),
-        });
-    }
-    facts
 }

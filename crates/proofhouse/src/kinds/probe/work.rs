@@ -1,5 +1,6 @@
 //! ProbeWork: one question, one reply, judged.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,28 +9,42 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
 
 use super::Probe;
-use super::advisers::Advisers;
+use super::cells::Cell;
 use super::plan::Item;
 use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
-use crate::family::target::{Chat, Reply, Request, Target};
+use crate::family::target::{Chat, Message, Outcome, Reply, Request, Target};
 use crate::spine::plan::Trial;
+use crate::spine::run::advisers::Advisers;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
-use crate::spine::run::stored::Stored;
+use crate::spine::run::stored::{Stored, StoredTrial};
 use crate::spine::run::work::{
     self, Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
 };
-use crate::spine::suite::Case;
+use crate::spine::suite::{Case, Sent};
 
 /// Puts questions to targets and judges what they say.
 pub(super) struct ProbeWork {
     writer: RecordWriter,
     targets: Vec<Arc<Target>>,
+    /// What stands in each slot.
+    cells: Vec<Cell>,
+    /// Whether two slots may ask one target the very same.
+    has_prompts: bool,
     panel: Panel,
     advisers: Advisers,
     stored: Option<Stored>,
     judges: Vec<String>,
     primary: String,
+}
+
+/// What was asked in a trial and what came of it, with what is recorded beside the answer.
+struct Asked<'a> {
+    input: Cow<'a, Json>,
+    shown: Cow<'a, str>,
+    reply: Reply,
+    /// What the target said before its last answer.
+    turns: Option<Json>,
 }
 
 impl ProbeWork {
@@ -43,23 +58,69 @@ impl ProbeWork {
         let judges: Vec<String> = probe.judges.iter().map(|(name, _)| name.clone()).collect();
         let advisers = Advisers::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
         let (primary, stored) = (probe.primary_metric().to_owned(), means.stored);
-        Ok(Self { writer, targets, panel, advisers, stored, judges, primary })
+        let (cells, has_prompts) = (probe.cells.clone(), probe.prompt_count() > 1);
+        Ok(Self { writer, targets, cells, has_prompts, panel, advisers, stored, judges, primary })
     }
 
     fn seed(&self, trial: &Trial) -> u64 {
         trial_seed(self.writer.loaded.suite.seed, &trial.case_id, trial.repetition)
     }
 
+    fn target(&self, trial: &Trial) -> &Target {
+        &self.targets[self.cells[trial.slot].target]
+    }
+
+    /// What was asked and answered in an earlier run; the trial is then the one of that run.
+    fn stored<'a>(&self, stored: &Stored, trial: &mut Trial, sent: &'a Sent) -> Asked<'a> {
+        let Some(StoredTrial { input, input_fingerprint, turns, reply }) = stored.find(&trial.record_id)
+        else {
+            let reply =
+                Reply::failed("not_in_run", format!("the run has no sound record {}", trial.record_id));
+            return Asked { input: Cow::Owned(sent.to_json()), shown: sent.shown(), reply, turns: None };
+        };
+        let shown = match input_fingerprint == trial.input_fingerprint {
+            true => sent.shown(),
+            false => Cow::Owned(input.to_text()),
+        };
+        trial.input_fingerprint = input_fingerprint;
+        Asked { input: Cow::Owned(input), shown, reply, turns }
+    }
+
+    /// The conversation of a trial, ready to be asked.
+    fn chat(&self, trial: &Trial, case: &Case, sent: &Sent) -> Chat {
+        let mut chat = sent.chat(self.seed(trial), trial.repetition);
+        // Two prompts may come to the same text: a tape must not mix their answers up.
+        chat.asker = self.has_prompts.then_some(trial.record_id);
+        chat.fields = case.fields.clone().filter(|_| self.target(trial).fills_fields());
+        chat
+    }
+
+    /// Asks, turn by turn where the conversation has several.
+    async fn ask<'a>(&self, trial: &Trial, case: &Case, sent: &'a Sent) -> Asked<'a> {
+        let target = self.target(trial);
+        let mut chat = self.chat(trial, case, sent);
+        let mut reply = target.chat(&chat).await;
+        let mut turns = Vec::new();
+        for later in sent.later() {
+            if describe(&reply.outcome).0 != Status::Success {
+                break;
+            }
+            turns.push(reply.output.clone().unwrap_or_default());
+            go_on(&mut chat, &reply, later);
+            let next = target.chat(&chat).await;
+            reply = after(reply, next);
+        }
+        let turns = (!sent.later().is_empty()).then_some(Json::Array(turns));
+        Asked { input: Cow::Owned(sent.to_json()), shown: sent.shown(), reply, turns }
+    }
+
     /// Asks those whom the judges need about a reply that is there to be judged.
-    async fn hear(&self, trial: &Trial, case: &Case, reply: &Reply) -> BTreeMap<usize, Vec<Advice>> {
+    async fn hear(&self, trial: &Trial, case: &Case, asked: &Asked<'_>) -> BTreeMap<usize, Vec<Advice>> {
         let only = case.judges.as_deref();
-        if describe(&reply.outcome).0 != Status::Success || !self.advisers.is_needed(only) {
+        if describe(&asked.reply.outcome).0 != Status::Success || !self.advisers.is_needed(only) {
             return BTreeMap::new();
         }
-        let null = Json::Null;
-        let output = reply.output.as_ref().unwrap_or(&null);
-        let subject = Subject { input: &case.input, output, expected: &case.expected };
-        self.advisers.hear(&self.panel, &subject, only, trial.record_id).await
+        self.advisers.hear(&self.panel, &subject(case, asked), only, trial.record_id).await
     }
 
     /// Judges a reply and appends its record.
@@ -67,16 +128,14 @@ impl ProbeWork {
         &self,
         lines: &mut TrialLines,
         (trial, case): (&Trial, &Case),
-        (reply, advice): (&Reply, &BTreeMap<usize, Vec<Advice>>),
+        (asked, advice): (&Asked<'_>, &BTreeMap<usize, Vec<Advice>>),
         timing: &Timing,
     ) -> TrialResult {
-        let null = Json::Null;
+        let (null, reply) = (Json::Null, &asked.reply);
         let output = reply.output.as_ref().unwrap_or(&null);
         let (status, error_type, error) = describe(&reply.outcome);
-        let verdict = (status == Status::Success).then(|| {
-            let subject = Subject { input: &case.input, output, expected: &case.expected };
-            self.panel.judge_with(&subject, case.judges.as_deref(), advice)
-        });
+        let verdict = (status == Status::Success)
+            .then(|| self.panel.judge_with(&subject(case, asked), case.judges.as_deref(), advice));
         let scores: Vec<(&str, Option<f64>)> = match &verdict {
             Some(verdict) => {
                 verdict.scores.iter().map(|(at, score)| (self.judges[*at].as_str(), *score)).collect()
@@ -84,7 +143,16 @@ impl ProbeWork {
             None => Vec::new(),
         };
         let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
-        let passed = verdict.and_then(|verdict| verdict.passed);
+        let said = verdict.and_then(|verdict| verdict.passed);
+        let calibration = case.label.as_ref().map(|(_, right)| {
+            Json::Object(Object::from_iter([
+                ("right", Json::from(*right)),
+                ("said", said.map_or(Json::Null, Json::from)),
+            ]))
+        });
+        // A labelled answer tells something of the judges, and nothing of a target.
+        let passed = said.filter(|_| calibration.is_none());
+        let advice = self.said(advice);
         let said = Assessment {
             status,
             error_type,
@@ -97,12 +165,16 @@ impl ProbeWork {
         };
         let about = reply.about();
         let body = Body {
-            input: &case.input,
+            input: &asked.input,
             output,
             expected: &case.expected,
+            advice: advice.as_ref(),
+            calibration: calibration.as_ref(),
             judge: &judge,
+            reasoning: reply.reasoning.as_deref(),
             response: about.as_ref(),
             tags: &case.tags,
+            turns: asked.turns.as_ref(),
         };
         body.push(&mut lines.record, &self.writer.head(trial, said, timing));
         self.writer.telemetry(&mut lines.telemetry, trial, timing);
@@ -116,15 +188,37 @@ impl ProbeWork {
         let said = work::left_out(&error, &self.primary);
         let (null, judge) = (Json::Null, Json::Object(Object::new()));
         let body = Body {
-            input: "",
+            input: &Json::from(""),
             output: &null,
             expected: &case.expected,
+            advice: None,
+            calibration: None,
             judge: &judge,
+            reasoning: None,
             response: None,
             tags: &case.tags,
+            turns: None,
         };
         body.push(&mut lines.record, &self.writer.head(trial, said, &Timer::start().timing()));
         TrialResult { status: Status::Skipped, passed: None }
+    }
+
+    /// What the models that judges asked said, in full.
+    fn said(&self, advice: &BTreeMap<usize, Vec<Advice>>) -> Option<Json> {
+        let mut all = Object::new();
+        for (at, advice) in advice {
+            let said = self.panel.said(*at, advice).into_iter().map(|(model, score, text)| {
+                let score = score.map_or(Json::Null, Json::Number);
+                let text = text.map_or(Json::Null, |text| Json::from(text.as_str()));
+                (model, Json::Object(Object::from_iter([("score", score), ("text", text)])))
+            });
+            let said: Object = said.collect();
+            if said.iter().next().is_some() {
+                all.set(&self.judges[*at], Json::Object(said));
+            }
+        }
+        let said_nothing = all.iter().next().is_none();
+        (!said_nothing).then_some(Json::Object(all))
     }
 
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
@@ -132,39 +226,115 @@ impl ProbeWork {
     }
 }
 
+/// An answer that is given with its label; none for a case that is asked.
+fn labelled<'a>(case: &Case, sent: &'a Sent) -> Option<Asked<'a>> {
+    let (output, _) = case.label.as_ref()?;
+    let reply = Reply::new(Outcome::Answered, Some(output.clone()));
+    Some(Asked { input: Cow::Owned(sent.to_json()), shown: sent.shown(), reply, turns: None })
+}
+
+/// What judges see of an answer.
+fn subject<'a>(case: &'a Case, asked: &'a Asked<'_>) -> Subject<'a> {
+    let reply = &asked.reply;
+    Subject {
+        input: &asked.shown,
+        output: reply.output.as_ref().unwrap_or(&Json::Null),
+        expected: &case.expected,
+        fields: case.fields.as_deref(),
+        finish_reason: reply.finish_reason.as_deref(),
+        usage: reply.usage.as_ref(),
+        ..Subject::default()
+    }
+}
+
+/// Goes on with a conversation: what the target said, then what is said to that.
+fn go_on(chat: &mut Chat, reply: &Reply, later: &[Message]) {
+    let text = match &reply.output {
+        Some(Json::String(text)) => Some(text.clone()),
+        Some(structure) => structure.get("content").and_then(Json::as_str).map(str::to_owned),
+        None => None,
+    };
+    let (calls, spoken) = (reply.calls.clone(), reply.spoken.clone());
+    // Endpoints want a result for every call: nobody has carried it out.
+    let results = calls.iter().map(|call| Message::Tool {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content: "no result".to_owned(),
+    });
+    let results: Vec<Message> = results.collect();
+    chat.messages.push(Message::Assistant { text, calls, spoken });
+    chat.messages.extend(results);
+    chat.messages.extend_from_slice(later);
+}
+
+/// The reply of a later turn, with what the turns before it used and needed.
+fn after(before: Reply, next: Reply) -> Reply {
+    let mut attempts = before.attempts;
+    attempts.extend(next.attempts.iter().cloned());
+    let usage = match (before.usage, &next.usage) {
+        (Some(Json::Object(mut sum)), Some(Json::Object(more))) => {
+            for (name, count) in more.iter() {
+                let there = sum.get(name).and_then(Json::as_f64).unwrap_or(0.0);
+                sum.set(name, Json::Number(there + count.as_f64().unwrap_or(0.0)));
+            }
+            Some(Json::Object(sum))
+        }
+        (before, next) => next.clone().or(before),
+    };
+    Reply { attempts, usage, replayed: before.replayed && next.replayed, ..next }
+}
+
 impl Work<Item> for ProbeWork {
     fn at_once(&self, trial: &Trial, item: &Item, lines: &mut TrialLines) -> Option<TrialResult> {
-        let case = item.case();
-        if let Item::Missing(_, reason) = item {
-            return Some(self.leave_out(lines, (trial, case), reason));
-        }
+        let (case, sent) = match item {
+            Item::Missing(case, reason) => return Some(self.leave_out(lines, (trial, case), reason)),
+            Item::Asked(case, sent) | Item::Labelled(case, sent) => (case, sent),
+        };
         let timer = Timer::start();
         if self.advisers.is_needed(case.judges.as_deref()) {
             return None;
         }
-        let request = Request { input: &case.input, seed: self.seed(trial), repetition: trial.repetition };
-        let reply = match &self.stored {
-            Some(stored) => stored.reply(&trial.record_id),
-            None => self.targets[trial.slot].at_once(&request)?,
-        };
         let advice = BTreeMap::new();
-        (reply.delay_ms == 0).then(|| self.write(lines, (trial, case), (&reply, &advice), &timer.timing()))
+        if let Some(asked) = labelled(case, sent) {
+            return Some(self.write(lines, (trial, case), (&asked, &advice), &timer.timing()));
+        }
+        if let Some(stored) = &self.stored {
+            let mut trial = trial.clone();
+            let asked = self.stored(stored, &mut trial, sent);
+            return Some(self.write(lines, (&trial, case), (&asked, &advice), &timer.timing()));
+        }
+        if !sent.later().is_empty() {
+            return None;
+        }
+        let (seed, repetition) = (self.seed(trial), trial.repetition);
+        let reply = match &**sent {
+            Sent::Text(input) => self.target(trial).at_once(&Request { input, seed, repetition })?,
+            Sent::Talk(_) => {
+                let chat = sent.chat(seed, repetition);
+                self.target(trial).at_once(&Request { input: chat.last(), seed, repetition })?
+            }
+        };
+        if reply.delay_ms > 0 {
+            return None;
+        }
+        let asked = Asked { input: Cow::Owned(sent.to_json()), shown: sent.shown(), reply, turns: None };
+        Some(self.write(lines, (trial, case), (&asked, &advice), &timer.timing()))
     }
 
     fn carry_out(self: Arc<Self>, group: Vec<GroupTrial<Item>>, sender: RecordSender) -> Carrying {
         Box::pin(async move {
-            for GroupTrial { trial, item, .. } in group {
-                let case = item.case();
+            for GroupTrial { mut trial, item, .. } in group {
+                let (Item::Asked(case, sent) | Item::Labelled(case, sent)) = &item else { continue };
                 let timer = Timer::start();
-                let chat = Chat::ask(case.input.as_str(), self.seed(&trial), trial.repetition);
-                let reply = match &self.stored {
-                    Some(stored) => stored.reply(&trial.record_id),
-                    None => self.targets[trial.slot].chat(&chat).await,
+                let asked = match (labelled(case, sent), &self.stored) {
+                    (Some(asked), _) => asked,
+                    (None, Some(stored)) => self.stored(stored, &mut trial, sent),
+                    (None, None) => self.ask(&trial, case, sent).await,
                 };
-                let timing = timer.timing_of(&reply);
-                let advice = self.hear(&trial, case, &reply).await;
+                let timing = timer.timing_of(&asked.reply);
+                let advice = self.hear(&trial, case, &asked).await;
                 let mut lines = TrialLines::default();
-                let result = self.write(&mut lines, (&trial, case), (&reply, &advice), &timing);
+                let result = self.write(&mut lines, (&trial, case), (&asked, &advice), &timing);
                 sender.hand_over(&trial, lines, result);
             }
         })

@@ -42,8 +42,12 @@ impl SuiteBody for RobustnessBody {
         true
     }
 
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
-        let _ = loaded;
-        Ok(rewrite::rewrite(self, opening)?)
+    fn prepare(
+        &self,
+        _: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        Ok(rewrite::rewrite(self, opening, resumed)?)
     }
 }

@@ -7,7 +7,7 @@ use proofhouse_ledger::record::{FailureStage, Mode, Observed, Termination};
 use super::exact::conditional_p_value;
 use super::policy::{ALPHA, Base, Policy, PolicyName};
 use crate::stats::decisions::{Stability, Stressed, rung_design, stability_design};
-use crate::stats::{End, Rule, Series, binomial_upper_tail};
+use crate::stats::{End, Rule, Series, Stratum, binomial_upper_tail, cochran_mantel_haenszel};
 
 /// What is said of a series of runs when each run has the usual outcome, or succeeds, with a given chance.
 #[derive(Debug, Clone, PartialEq)]
@@ -207,6 +207,30 @@ pub fn sensitivity(policy: &Policy, variants: u32) -> Sensitivity {
         (1..=1000).map(|share| f64::from(share) / 1000.0).find(|rate| power(*rate)).unwrap_or(1.0)
     });
     Sensitivity { base_runs, variant_runs, variants, needed, detectable }
+}
+
+/// What two runs of a tool can tell apart that always succeeded in the first: the largest chance to succeed in the second that is
+/// seen with a chance of 80 %, by Fisher's exact test over the runs that the policy itself would make, at the level that so many
+/// findings leave; none where not even one that always fails is seen.
+pub fn told_apart(policy: &Policy, mode: Mode, findings: u64) -> Option<f64> {
+    let ends = ends(policy, mode);
+    let level = ALPHA / findings.max(1) as f64;
+    let counts = |end: &End| (end.runs - end.misses, end.runs);
+    let seen_from = |before: &End, after: &End| {
+        let table = Stratum { first: counts(before), second: counts(after) };
+        cochran_mantel_haenszel(&[table]).is_some_and(|p| p < level)
+    };
+    // A tool that always succeeds has one end.
+    let before: Vec<&End> = ends.iter().filter(|end| end.chance(1.0) > 0.0).collect();
+    let seen: Vec<(f64, &End)> = ends
+        .iter()
+        .map(|after| {
+            let found = before.iter().filter(|before| seen_from(before, after));
+            (found.map(|before| before.chance(1.0)).sum(), after)
+        })
+        .collect();
+    let power = |chance: f64| seen.iter().map(|(seen, after)| seen * after.chance(chance)).sum::<f64>();
+    (0..100).rev().map(|percent| f64::from(percent) / 100.0).find(|chance| power(*chance) >= 0.8)
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::Json;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::record::{Damage, Kind, RobustnessRecord};
 
-use super::{Tree, timings};
-use crate::spine::export::{ExportError, Format, Source};
+use super::{About, Tree, keep, timings};
+use crate::spine::export::{ExportError, Format, Source, replace};
 
 pub(super) const FORMAT: Format = Format {
     name: "tree",
@@ -34,19 +35,44 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         trees.entry(record.slot.clone()).or_default().push(&record, timing);
         Ok(())
     })?;
+    let config = files::read(&source.paths.config())?;
+    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
+    let about = About {
+        suite_sha256: Some(source.manifest.suite_sha256.to_string()),
+        seed: Some(source.manifest.seed),
+        policy: config.get("policy").and_then(Json::as_str).map(str::to_owned),
+    };
     let several = trees.len() > 1;
     let mut written = Vec::new();
     for (slot, tree) in trees {
         let folder = if several { out.join(slot) } else { out.to_owned() };
-        for (path, bytes) in tree.finish(started_at) {
+        for (path, bytes) in tree.finish(started_at, &about) {
             let path = folder.join(path);
+            let bytes = if path.file_name() == Some("debug_ref.txt") {
+                reference(source, &path, out, &bytes)
+            } else {
+                bytes
+            };
             let parent = path.parent().unwrap_or(&folder);
             std::fs::create_dir_all(parent).map_err(FileError::new("create", parent))?;
-            std::fs::write(&path, bytes).map_err(FileError::new("write", &path))?;
+            replace(&path, &bytes)?;
             if path.file_name() == Some("metadata.json") {
                 written.push(path);
             }
         }
     }
     Ok(written)
+}
+
+/// Where a copy of debug artefacts is, as seen from the file that names it: relative where the tree stands beside the run.
+fn reference(source: &Source<'_>, file: &Utf8Path, out: &Utf8Path, place: &[u8]) -> Vec<u8> {
+    let folder = keep::folder(source.paths);
+    let beside = out.parent() == folder.parent();
+    let up = file.strip_prefix(out).map_or(0, |inside| inside.components().count());
+    let mut text = match folder.file_name().filter(|_| beside) {
+        Some(name) => format!("{}{name}/", "../".repeat(up)),
+        None => format!("{}/", std::path::absolute(&folder).unwrap_or_default().display()),
+    };
+    text.push_str(&String::from_utf8_lossy(place));
+    text.into_bytes()
 }

@@ -15,10 +15,13 @@ mod exact;
 mod export;
 mod findings;
 mod flags;
+mod judged;
+mod keep;
 mod metrics;
 mod moved;
 mod plan;
 mod policy;
+mod rejudge;
 mod rewrite;
 mod sections;
 mod stopping;
@@ -29,7 +32,7 @@ mod work;
 
 pub use aggregate::{Run, aggregate};
 pub use characteristics::{
-    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity,
+    Characteristics, Sensitivity, at_share, at_shares, calm_variant_runs, sensitivity, told_apart,
 };
 pub use exact::conditional_p_value;
 pub use findings::{Finder, Terms, VariantRuns};
@@ -38,7 +41,7 @@ pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};
 pub use suite::{
     Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
 };
-pub use tree::{File, Timing, Tree, timings};
+pub use tree::{About, File, Timing, Tree, timings};
 
 pub(super) const ROW: Row = Row {
     kind: Kind::Robustness,
@@ -55,9 +58,12 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    rejudge: rejudge::open,
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
+    measures: |_| Vec::new(),
+    formats: &[],
     exports: &[export::FORMAT],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

@@ -34,7 +34,7 @@ pub mod rule {
     pub const CLEAR: &str = "clear";
     /// More runs of a level fail than succeed: it is a systematic failure.
     pub const SYSTEMATIC: &str = "systematic_failure";
-    /// Three runs on end could not be assessed.
+    /// Three runs in a row could not be assessed.
     pub const UNASSESSED: &str = "unassessed";
     /// There is no baseline outcome to compare with.
     pub const NO_BASELINE: &str = "no_baseline";
@@ -142,7 +142,7 @@ impl Policy {
         let seen: Vec<Observed> = runs.iter().flatten().copied().collect();
         let stop = |(rule, reason): (&str, String)| Stop { rule: rule.to_owned(), n: n as u32, reason };
         if n >= 3 && runs[n - 3..].iter().all(Option::is_none) {
-            return Some(stop((rule::UNASSESSED, "three runs on end could not be assessed".to_owned())));
+            return Some(stop((rule::UNASSESSED, "three runs in a row could not be assessed".to_owned())));
         }
         let assessed_last = runs.last().is_some_and(Option::is_some);
         let decided = match (self.name, mode) {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::record::Mode;
 
 use super::RobustnessBody;
-use crate::kinds::robustness::{Policy, PolicyName, ToolCase, at_shares, calm_variant_runs, sensitivity};
+use crate::kinds::robustness::{
+    Policy, PolicyName, ToolCase, at_shares, calm_variant_runs, sensitivity, told_apart,
+};
 use crate::stats::decisions::{Alike, Bound, Rung, alike_runs_for, foreseen};
 use crate::text::doc::terminal::{Look, WIDTH, table_text};
 use crate::text::doc::{Column, Table};
@@ -44,6 +46,7 @@ pub(super) fn describe(body: &RobustnessBody) -> String {
     {
         stress(&mut text, &body.policy(case, Mode::Stress));
     }
+    between_runs(&mut text, body);
     for case in body.cases.iter() {
         for asked in case.asked.iter().filter(|asked| asked.shortfall.is_some()) {
             text.push_str(&format!(
@@ -142,6 +145,52 @@ fn stress(text: &mut String, policy: &Policy) {
         text.push_str(&format!(
             "  warning: so few runs cannot call a level clear, not even one that always succeeds\n  hint: {how}\n"
         ));
+    }
+}
+
+/// What `diff` and `compare` can see between two runs of the suite.
+fn between_runs(text: &mut String, body: &RobustnessBody) {
+    let of_mode = |case: &ToolCase, mode: Mode| {
+        case.variants.iter().filter(|variant| variant.mode == mode && variant.can_run()).count() as u64
+    };
+    let bases = body.cases.iter().filter(|case| case.base_runs.is_some()).count() as u64;
+    let levels: u64 = body.cases.iter().map(|case| of_mode(case, Mode::Stress)).sum();
+    let mut generators: Vec<&str> = body
+        .cases
+        .iter()
+        .flat_map(|case| &case.variants)
+        .filter(|variant| variant.mode == Mode::Adversarial && variant.can_run())
+        .map(|variant| variant.generator)
+        .collect();
+    generators.sort_unstable();
+    generators.dedup();
+    let findings = bases + levels + generators.len() as u64;
+    let fewest = body.cases.iter().filter(|case| case.base_runs.is_some()).min_by_key(|case| case.base_runs);
+    let first = body.cases.iter().find(|case| of_mode(case, Mode::Stress) > 0);
+    let series = [
+        fewest.map(|case| ("an instruction", "", Mode::Baseline, case)),
+        first.map(|case| {
+            ("a level", "; its ladder's boundary may still be told to have moved", Mode::Stress, case)
+        }),
+    ];
+    for (what, still, mode, case) in series.into_iter().flatten() {
+        let policy = body.policy(case, mode);
+        let adjusted = match findings {
+            1 => "Fisher's exact test over the runs that the policy makes".to_owned(),
+            _ => format!(
+                "Fisher's exact test over the runs that the policy makes, adjusted for {findings} findings of a target"
+            ),
+        };
+        text.push_str(&match told_apart(&policy, mode, findings) {
+            Some(chance) => format!(
+                "\ndiff: {what} that always succeeded is told to have changed, with 80 % power, if it succeeds in {} of runs or \
+                 fewer\n  ({adjusted})\n",
+                percent(chance)
+            ),
+            None => format!(
+                "\ndiff:\n  warning: so few runs cannot tell {what} that always succeeded from one that always fails ({adjusted}){still}\n"
+            ),
+        });
     }
 }
 

@@ -7,6 +7,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Kind, Mode};
 use proofhouse_ledger::{Digest, Json};
 
+use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::target::command::WorkFile;
 use crate::family::vary::{Edit, GeneratorConfig};
@@ -19,14 +20,20 @@ use crate::spine::suite::load::in_order;
 use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, Problems};
 use crate::spine::suite::tree::{Kind as Node, Step, Tree};
+use crate::spine::tally::{EXPENSES, TIMED};
 
 mod cases;
 mod file;
+mod judged;
 mod recorded;
 mod tools;
 
+pub use file::KeepDebug;
 pub(crate) use file::RobustnessFile;
 pub use recorded::{Answer, Recorded, Rejection, Wanted};
+
+/// The score of a robustness trial.
+pub(super) const SUCCESS: &str = "success";
 
 /// The deadline of a run of the tool where nobody gives one.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 60;
@@ -53,6 +60,10 @@ pub struct RobustnessBody {
     pub repair_enabled: bool,
     /// Whether the tool is told to leave debug artefacts.
     pub debug_enabled: bool,
+    /// Whose are kept.
+    pub keep_debug: KeepDebug,
+    /// Who judges what tools print.
+    pub judges: Vec<(String, JudgeConfig)>,
     /// The instructions, in the order of the suite.
     pub cases: Arc<Vec<ToolCase>>,
     /// What each tool's working directory holds at the start, in the order of the targets.
@@ -72,6 +83,8 @@ pub struct Rewriter {
     pub recorded: Utf8PathBuf,
     /// How often it is asked for one variant.
     pub max_attempts: u32,
+    /// Who says whether a rewording is still the same task, after the guard's rules.
+    pub guard: Option<TargetConfig>,
 }
 
 /// What a tool finds when it starts.
@@ -96,6 +109,10 @@ pub struct ToolCase {
     pub newline_removed: bool,
     /// Words that the contract bans and this case may have.
     pub allow_terms: Vec<String>,
+    /// What the judges compare the output with.
+    pub expected: Json,
+    /// The places of the judges that this case has; none: all of them.
+    pub judges: Option<Vec<usize>>,
     /// How large the task is, for people.
     pub complexity: Option<String>,
     /// Runs of the instruction itself at most; none in stress suites.
@@ -192,6 +209,15 @@ impl RobustnessBody {
         settings.set("level_runs", self.level_runs);
         settings.set("repair_enabled", self.repair_enabled);
         settings.set("debug_enabled", self.debug_enabled);
+        if self.keep_debug != KeepDebug::default() {
+            settings.set("keep_debug", json(&self.keep_debug));
+        }
+        if !self.judges.is_empty() {
+            let judge = |(name, judge): &(String, JudgeConfig)| {
+                Json::Object(Object::from_iter([("judge", json(judge)), ("name", Json::from(name.as_str()))]))
+            };
+            settings.set("judges", Json::Array(self.judges.iter().map(judge).collect()));
+        }
         settings.set("cases", Json::Array(self.cases.iter().map(case_settings).collect()));
         let tools = self.tools.iter().map(|tool| {
             let files = tool.files.iter().map(|file| {
@@ -204,10 +230,14 @@ impl RobustnessBody {
         });
         settings.set("tool_files", Json::Array(tools.collect()));
         let rewriter = self.rewriter.as_ref().map(|rewriter| {
-            Json::Object(Object::from_iter([
+            let mut settings = Object::from_iter([
                 ("max_attempts", Json::from(rewriter.max_attempts)),
                 ("target", json(&rewriter.target)),
-            ]))
+            ]);
+            if let Some(guard) = &rewriter.guard {
+                settings.set("guard", json(guard));
+            }
+            Json::Object(settings)
         });
         settings.set("rewriter", rewriter);
         settings
@@ -236,7 +266,7 @@ fn case_settings(case: &ToolCase) -> Json {
             ("variant_id", Json::from(&*variant.id)),
         ])))
     });
-    Json::Object(Object::from_iter([
+    let mut settings = Object::from_iter([
         ("allow_terms", json(&case.allow_terms)),
         ("base_case", case.base_case.clone().into()),
         ("base_runs", case.base_runs.into()),
@@ -247,7 +277,14 @@ fn case_settings(case: &ToolCase) -> Json {
         ("newline_removed", Json::from(case.newline_removed)),
         ("timeout_ms", json(&case.timeout_ms)),
         ("written", Json::Array(written.collect())),
-    ]))
+    ]);
+    if case.expected != Json::Null {
+        settings.set("expected", case.expected.clone());
+    }
+    if let Some(judges) = &case.judges {
+        settings.set("judges", json(judges));
+    }
+    Json::Object(settings)
 }
 
 /// Modes of robustness suites: a file that has one needs no word for its kind.
@@ -277,11 +314,15 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<RobustnessBody>, Proble
         determinism: &file.determinism,
         targets: &tools.targets,
         gate: &file.gate,
-        metrics: METRICS.iter().map(|metric| metric.name).collect(),
+        metrics: METRICS.iter().chain(EXPENSES).map(|metric| metric.name).collect(),
+        timed: &TIMED,
     };
     match tools.from_suite {
-        true => checker.common(&common),
-        false => checker.common(&Common { targets: &[], metrics: common.metrics.clone(), ..common }),
+        true => checker.common(&common, loading.overrides),
+        false => {
+            let nobody = Common { targets: &[], metrics: common.metrics.clone(), ..common };
+            checker.common(&nobody, loading.overrides);
+        }
     }
     let mut body = RobustnessBody {
         mode: mode(&mut checker, &file).map(file::ModeName::as_str),
@@ -292,6 +333,8 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<RobustnessBody>, Proble
         level_runs: 0,
         repair_enabled: file.repair_enabled,
         debug_enabled: file.debug_enabled,
+        keep_debug: file.keep_debug,
+        judges: judged::judges(&mut checker, &file),
         cases: Arc::default(),
         tools: Arc::new(tools.setups),
         rewriter: recorded::rewriter(&mut checker, loading, &file),

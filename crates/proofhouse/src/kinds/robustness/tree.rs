@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::record::{FailureStage, Mode, RobustnessRecord, Status};
 use proofhouse_ledger::summary::robustness::Aggregate;
-use proofhouse_ledger::{Json, RecordId};
-use serde::Serialize;
+use proofhouse_ledger::telemetry::TrialTimes;
+use proofhouse_ledger::{RecordId, config};
+use serde::{Deserialize, Serialize};
 
 use super::aggregate::{Run, aggregate};
 
@@ -50,9 +51,24 @@ struct GenerationFailure<'a> {
     generator: &'a str,
     attempt: u64,
     base_instruction: &'a str,
-    ai_output: &'a str,
-    failure_reasons: Vec<&'a str>,
+    ai_output: String,
+    failure_reasons: Vec<String>,
     timestamp_utc: Option<String>,
+}
+
+/// What a record says of the rewriting model, as far as this export tells it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Generation {
+    rejections: Vec<Rejection>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rejection {
+    attempt: u64,
+    ai_output: String,
+    failure_reasons: Vec<String>,
 }
 
 /// `metadata.json` of the whole run.
@@ -65,6 +81,14 @@ struct Metadata<'a> {
     /// Readers of this format know it by the name of the first tool.
     #[serde(rename = "ironclad_version")]
     tool_version: Option<&'a str>,
+    /// SHA-256 of the suite's file.
+    suite_sha256: Option<String>,
+    /// The seed of everything random.
+    seed: Option<u64>,
+    /// The rules by which runs were ended.
+    policy: Option<&'a str>,
+    /// Each generator that made an instruction, and its version.
+    generator_versions: BTreeMap<String, Option<u32>>,
     planned_runs: u64,
     total_runs: u64,
     successes: u64,
@@ -73,6 +97,17 @@ struct Metadata<'a> {
     not_run: u64,
     /// Variants without any run that differs from the baseline's modal outcome: kept, and not worth a look.
     uninteresting: Vec<String>,
+}
+
+/// What the tree says of the run that its records do not say.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// SHA-256 of the suite's file.
+    pub suite_sha256: Option<String>,
+    /// The seed of everything random.
+    pub seed: Option<u64>,
+    /// The rules by which runs were ended.
+    pub policy: Option<String>,
 }
 
 /// Makes the tree of one target from its records in plan order.
@@ -85,6 +120,7 @@ pub struct Tree {
     /// The instruction of the case that is passing by.
     base: String,
     version: Option<String>,
+    generators: BTreeMap<String, Option<u32>>,
     planned: u64,
     not_assessed: u64,
     not_run: u64,
@@ -102,6 +138,9 @@ impl Tree {
     /// Takes the next record; `timing` is what telemetry knows of it.
     pub fn push(&mut self, record: &RobustnessRecord, timing: Option<&Timing>) {
         self.planned += 1;
+        if let Some(generator) = &record.generator {
+            self.generators.entry(generator.clone()).or_insert(record.generator_version);
+        }
         self.first.get_or_insert_with(|| (record.suite_id.clone(), record.slot.clone()));
         let place = Place::of(record);
         if record.suite == Mode::Baseline {
@@ -149,7 +188,7 @@ impl Tree {
     }
 
     /// The files, below a folder named after the time when the run started.
-    pub fn finish(mut self, started_at: Option<&str>) -> Vec<File> {
+    pub fn finish(mut self, started_at: Option<&str>, about: &About) -> Vec<File> {
         let root = folder_name(started_at);
         let sums: Vec<(String, Aggregate)> = self
             .groups
@@ -166,6 +205,10 @@ impl Tree {
             slot: &slot,
             started_at,
             tool_version: self.version.as_deref(),
+            suite_sha256: about.suite_sha256.clone(),
+            seed: about.seed,
+            policy: about.policy.as_deref(),
+            generator_versions: self.generators.clone(),
             planned_runs: self.planned,
             total_runs: sum(|sum| sum.total_runs),
             successes: sum(|sum| sum.successes),
@@ -189,11 +232,8 @@ impl Tree {
 /// Reads what telemetry knows: record → when it started and how long the tool ran.
 pub fn timings(telemetry: &[u8]) -> BTreeMap<RecordId, Timing> {
     let line = |line: &[u8]| {
-        let value: serde_json::Value = serde_json::from_slice(line).ok()?;
-        let record_id = serde_json::from_value(value.get("record_id")?.clone()).ok()?;
-        let started_at = value.get("started_at")?.as_str()?.to_owned();
-        let duration_ms = value.get("latency_ms")?.as_f64()?.round() as u64;
-        Some((record_id, Timing { started_at, duration_ms }))
+        let TrialTimes { record_id, started_at, latency_ms } = serde_json::from_slice(line).ok()?;
+        Some((record_id, Timing { started_at, duration_ms: latency_ms.round() as u64 }))
     };
     telemetry.split(|byte| *byte == b'\n').filter_map(line).collect()
 }
@@ -256,18 +296,14 @@ fn summary<'a>(
 
 /// What the guard refused last, if it refused anything for this variant.
 fn generation_failure<'a>(record: &'a RobustnessRecord, base: &'a str) -> Option<GenerationFailure<'a>> {
-    let Some(Json::Array(rejections)) = record.generation.get("rejections") else { return None };
-    let last = rejections.last()?;
-    let reasons = match last.get("failure_reasons") {
-        Some(Json::Array(reasons)) => reasons.iter().filter_map(Json::as_str).collect(),
-        _ => Vec::new(),
-    };
+    let Generation { mut rejections } = config::part(&record.generation);
+    let Rejection { attempt, ai_output, failure_reasons } = rejections.pop()?;
     Some(GenerationFailure {
         generator: record.generator.as_deref().unwrap_or_default(),
-        attempt: last.get("attempt").and_then(Json::as_f64).unwrap_or_default() as u64,
+        attempt,
         base_instruction: base,
-        ai_output: last.get("ai_output").and_then(Json::as_str).unwrap_or_default(),
-        failure_reasons: reasons,
+        ai_output,
+        failure_reasons,
         timestamp_utc: Some(to_the_second(&record.started_at)),
     })
 }

@@ -7,15 +7,17 @@ use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::record::{
     Mode, Observed, Robustness as Body, RobustnessRecord, Status, Stop, Termination,
 };
-use proofhouse_ledger::{Digest, Json};
+use proofhouse_ledger::{Digest, Json, RunPaths};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::RobustnessBody;
+use super::judged::{Judged, Judging};
+use super::keep::Keeper;
 use super::plan::Order;
+use super::suite::{RobustnessBody, SUCCESS};
 use crate::family::target::command::{Invocation, Opening, Tool};
 use crate::family::target::{Keys, TargetConfig};
-use crate::kinds::robustness::{Base, modal};
+use crate::kinds::robustness::{Answer, Base, ToolVariant, modal};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing};
@@ -23,9 +25,6 @@ use crate::spine::run::work::{
     self, Carrying, GroupTrial, Means, Provenance, RecordSender, TrialLines, TrialResult, Work,
 };
 use crate::text::complaint::Complaint;
-
-/// The score of a robustness trial.
-const SUCCESS: &str = "success";
 
 /// Runs tools.
 pub(super) struct RobustnessWork {
@@ -41,6 +40,8 @@ pub(super) struct RobustnessWork {
     not_held: Vec<String>,
     /// What a tool may have been given and may not be kept of what it says.
     keys: Keys,
+    judging: Judging,
+    keeper: Keeper,
 }
 
 struct Tried {
@@ -70,6 +71,7 @@ impl RobustnessWork {
                 base: &absolute(&setup.base),
                 files: setup.files.clone(),
                 debug_enabled: body.debug_enabled,
+                debug_bytes: Keeper::bytes_per_trial(writer.loaded.trial_count),
                 repair_enabled: body.repair_enabled,
                 environment: &|name| means.environment.get(name).cloned(),
             };
@@ -79,8 +81,10 @@ impl RobustnessWork {
             tools.push(Tried { version, tool: Arc::new(tool) });
         }
         let jobs = means.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let judging = Judging::new(body).map_err(ExecuteError::Judge)?;
+        let keeper = Keeper::new(body.keep_debug);
         let (body, places) = (body.clone(), Arc::new(Semaphore::new(jobs)));
-        Ok(Self { writer, body, tools, places, jobs, tier, sandbox_gaps, not_held, keys })
+        Ok(Self { writer, body, tools, places, jobs, tier, sandbox_gaps, not_held, keys, judging, keeper })
     }
 
     /// Runs one instruction on one tool until the policy stops, and gives what was seen.
@@ -111,10 +115,13 @@ impl RobustnessWork {
                 self.leave_out(&step.trial, &order, stop, &sender);
                 continue;
             }
-            let (ran, timing) = self.invoke(&step.trial, &order).await;
+            let (mut ran, timing) = self.invoke(&step.trial, &order).await;
+            let (case, instruction) = (order.case(&self.body), order.instruction(&self.body));
+            let judged = self.judging.assess(&mut ran, case, instruction);
             seen.push(ran.observed);
             stop = policy.after(order.mode, &seen, &base);
-            self.write(&step.trial, &order, (&ran, &timing), (stop.as_ref(), &base), &sender);
+            let observed = Seen { ran: &ran, judged: &judged, timing: &timing };
+            self.write(&step.trial, &order, &observed, (stop.as_ref(), &base), &sender);
         }
         seen
     }
@@ -142,7 +149,7 @@ impl RobustnessWork {
         &self,
         trial: &Trial,
         order: &Order,
-        (ran, timing): (&Invocation, &Timing),
+        &Seen { ran, judged, timing }: &Seen<'_>,
         (stop, base): (Option<&Stop>, &Base),
         sender: &RecordSender,
     ) {
@@ -152,6 +159,8 @@ impl RobustnessWork {
             (_, None) => Status::Error,
         };
         let passed = ran.observed.map(|seen| seen.success);
+        let mut scores: Vec<(&str, Option<f64>)> = vec![(SUCCESS, passed.map(f64::from))];
+        scores.extend(judged.scores.iter().map(|(name, score)| (name.as_str(), *score)));
         let trouble = ran.trouble.as_ref().map(|(code, text)| (*code, self.keys.redact(text)));
         let (stdout, stderr) = (self.keys.redact(&ran.stdout.text), self.keys.redact(&ran.stderr.text));
         let said = Assessment {
@@ -159,7 +168,7 @@ impl RobustnessWork {
             error_type: trouble.as_ref().map(|(code, _)| *code),
             error: trouble.as_ref().map(|(_, text)| text.as_ref()),
             output_sha256: ran.stdout.sha256.filter(|_| ran.termination.is_some()),
-            scores: &[(SUCCESS, passed.map(f64::from))],
+            scores: &scores,
             primary_metric: Some(SUCCESS),
             passed,
             usage: None,
@@ -170,6 +179,15 @@ impl RobustnessWork {
         let measured = !self.writer.is_deterministic();
         let timestamp = timing.started.to_string();
         let names = Names::of(trial, order, &self.body);
+        let debug_path = ran.debug.as_ref().and_then(|debug| {
+            let place = [
+                &*self.writer.loaded.suite.targets[trial.slot].0,
+                &*trial.case_id,
+                names.variant.as_str(),
+                &names.run,
+            ];
+            self.keeper.keep(debug, place.join("/"), passed == Some(true), &self.keys)
+        });
         let body = Body {
             observed: ran.observed.as_ref(),
             termination: ran.termination,
@@ -178,7 +196,7 @@ impl RobustnessWork {
             duration_ms: measured.then_some(ran.duration_ms),
             timestamp_utc: measured.then_some(timestamp.as_str()),
             debug_artifacts_present: Some(ran.debug.is_some()),
-            debug_path: ran.debug.as_ref().map(|debug| debug.path.as_str()),
+            debug_path: debug_path.as_deref(),
             debug_sha256: debug_sha256.as_deref(),
             tool_version: self.tools[trial.slot].version.as_deref(),
             interesting,
@@ -187,6 +205,7 @@ impl RobustnessWork {
             stdout_bytes: Some(ran.stdout.bytes),
             stderr: Some(&stderr),
             stderr_bytes: Some(ran.stderr.bytes),
+            judge: judged.reasons.as_ref(),
             sandbox_does_not_hold: &self.not_held,
             ..self.blank(order, &names)
         };
@@ -206,7 +225,11 @@ impl RobustnessWork {
     /// A variant that the guard let nothing through for.
     fn skip(&self, trial: &Trial, order: &Order, sender: &RecordSender) {
         let names = Names::of(trial, order, &self.body);
-        let error = "the guard refused every answer of the rewriting model";
+        let open = |variant: &ToolVariant| variant.answer.as_ref().is_some_and(Answer::is_open);
+        let error = match order.variant(&self.body).is_some_and(open) {
+            true => "the rewriting model did not answer; the next run asks again",
+            false => "the guard refused every answer of the rewriting model",
+        };
         let body = self.blank(order, &names);
         self.unrun(trial, body, (Status::Skipped, Some("ai_generation_failure"), Some(error)), sender);
     }
@@ -264,14 +287,24 @@ impl RobustnessWork {
             stdout_bytes: None,
             stderr: None,
             stderr_bytes: None,
+            judge: None,
             sandbox_does_not_hold: &[],
         }
     }
 }
 
+/// What one run of a tool gave.
+struct Seen<'a> {
+    ran: &'a Invocation,
+    judged: &'a Judged,
+    timing: &'a Timing,
+}
+
 /// Values that a record borrows.
 struct Names {
     run: String,
+    /// The variant's id, or `base`.
+    variant: String,
     edits: Json,
     generation: Json,
 }
@@ -290,6 +323,7 @@ impl Names {
         });
         Names {
             run: format!("run_{:03}", trial.repetition + 1),
+            variant: trial.variant_id.as_deref().unwrap_or("base").to_owned(),
             edits: edits.unwrap_or(Json::Array(Vec::new())),
             generation: generation.unwrap_or(Json::Null),
         }
@@ -314,6 +348,10 @@ impl Work<Arc<Order>> for RobustnessWork {
 
     fn looks_back(&self) -> bool {
         true
+    }
+
+    fn begin(&self, paths: &RunPaths, anew: bool) {
+        self.keeper.begin(paths, anew);
     }
 
     fn jobs(&self) -> usize {

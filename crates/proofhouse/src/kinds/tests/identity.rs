@@ -132,6 +132,7 @@ fn resolved_configuration() {
     limit: null
     prompt: "{input}"
     repetitions: 1
+    schema_version: "1.0"
     scoring:
       primary: "exact"
       threshold: 1

@@ -101,7 +101,7 @@ gate: {passrate: 0.5, pass_rate: 0.5}
     15 |   - {path: data/x.jsonl, fmt: jsonl, fields: {identity: task_id}}
        |                          ^^^ datasets[0].fmt
 
-    hint: the keys here are `path`, `format`, `sha256`, `fields`
+    hint: the keys here are `path`, `format`, `sha256`, `dataset_hash`, `fields`, `where`, `sample`, `split`, `revision`
 
     suite.yaml:15:47: unknown key `identity`
        |
@@ -307,7 +307,7 @@ fn wrong_types_all_at_once() {
 
     hint: put it in quotes: "12"
 
-    suite.yaml:12:1: expected text, found a list
+    suite.yaml:12:1: expected text, or a map with `file`, `text` or `messages`, found a list
        |
     12 | prompt: [a]
        | ^^^^^^
@@ -487,7 +487,7 @@ fn settings_that_cannot_work() {
     5 | …s: b}, {chance: 2, reply: x}], otherwise: {reply: "{1} {"}}
       |                                                    ^^^^^^^ targets.steady.scripted.otherwise.reply
 
-    hint: write `{{` and `}}` for braces
+    hint: write `{{` and `}}` for braces that stand for themselves
 
     4 problems
     "#);
@@ -665,7 +665,7 @@ fn template_field_null() {
 fn ids_missing_empty_and_odd() {
     let suite = GOOD.replace(
         "  - {id: add-1, input: \"2 + 2\", expected: \"4\"}\n",
-        r#"  - {input: a}
+        r#"  - {input: a, expected: a}
   - {id: "", input: a}
   - {id: [1], input: a}
   - {id: 1.5, input: a}
@@ -674,13 +674,6 @@ fn ids_missing_empty_and_odd() {
 "#,
     );
     insta::assert_snapshot!(refused(&suite), @r#"
-    suite.yaml:9:5: the case has no `id`
-      |
-    9 |   - {input: a}
-      |     ^ cases[0]
-
-    hint: add `id: …`, unique in the suite
-
     suite.yaml:10:10: the id is empty
        |
     10 |   - {id: "", input: a}
@@ -716,7 +709,7 @@ fn ids_missing_empty_and_odd() {
 
     hint: for example `["arithmetic", "easy"]`
 
-    6 problems
+    5 problems
     "#);
 }
 
@@ -770,17 +763,11 @@ fn judge_without_anything_to_compare_with() {
       |
     1 | {"id":"a","input":"1"}
       | ^
+      = and 1 more row
 
     hint: add `answer`, or let `judges` name the judges that do without it
 
-    d.jsonl:2:1: judge `exact` needs `answer`, which this case does not have
-      |
-    2 | {"id":"b","input":"2","judges":["exact"],"expected":null}
-      | ^
-
-    hint: add `answer`, or let `judges` name the judges that do without it
-
-    3 problems
+    2 problems
     "#);
 }
 
@@ -792,7 +779,7 @@ fn judge_that_is_an_empty_map() {
     7 |   exact: {}
       |   ^^^^^ judges.exact
 
-    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`
+    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`, `any`, `all`, `starts-with`, `length`, `refusal`, `finish-reason`, `f1`, `math`, `tool-calls`
     ");
 }
 

@@ -68,7 +68,7 @@ fn unclear_format() {
     9 |   - path: data/x.txt
       |           ^^^^^^^^^^ datasets[0].path
 
-    hint: add `format: jsonl`, `csv`, `json` or `yaml`
+    hint: add `format: jsonl`, `csv`, `json`, `yaml` or `toml`
     ");
 }
 
@@ -311,13 +311,6 @@ fn rows_with_wrong_fields() {
         r#"{"id":true,"input":"x"}"#,
     ];
     insta::assert_snapshot!(refused_rows("x.jsonl", rows.join("\n")), @r#"
-    data/x.jsonl:1:1: the case has no `id`
-      |
-    1 | {"task_id":"a","input":"x"}
-      | ^
-
-    hint: did you mean `fields: {id: task_id}` in the suite's `datasets`?
-
     data/x.jsonl:2:7: the id is empty
       |
     2 | {"id":"  ","input":"x"}
@@ -353,7 +346,7 @@ fn rows_with_wrong_fields() {
 
     hint: an id is text or a whole number, unique in the suite
 
-    6 problems
+    5 problems
     "#);
 }
 
@@ -590,10 +583,15 @@ fn broken_gz() {
 
 #[test]
 fn many_problems_are_cut() {
+    let rows: String = (0..50).map(|n| format!("{{\"id\":[{n}]}}\n")).collect();
+    let message = refused_rows("x.jsonl", rows);
+    assert_eq!(message.matches("the id is `[").count(), 20);
+    assert!(message.ends_with("more than 20 problems; the first 20 are shown"), "{message}");
+    // One mistake of many rows is one problem.
     let rows: String = (0..50).map(|_| "{}\n").collect();
     let message = refused_rows("x.jsonl", rows);
-    assert_eq!(message.matches("the case has no `id`").count(), 20);
-    assert!(message.ends_with("more than 20 problems; the first 20 are shown"), "{message}");
+    assert_eq!(message.matches("the prompt needs `{input}`").count(), 1, "{message}");
+    assert!(message.contains("and 49 more rows"), "{message}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use super::{GOOD, Lab, WITH_DATA};
 use crate::kinds::probe::{Primary, Probe};
-use crate::spine::suite::{Code, Format, Overrides};
+use crate::spine::suite::{Case, Code, Format, Overrides};
 
 fn gz(content: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -37,7 +37,7 @@ fn defaults_are_applied() {
     );
     assert_eq!(loaded.case_count, 1);
     let case = &Lab::new(GOOD).cases()[0];
-    assert_eq!((case.id.as_str(), case.input.as_str(), &case.expected), ("add-1", "2 + 2", &Json::from("4")));
+    assert_eq!((case.id.as_str(), &*case.input(), &case.expected), ("add-1", "2 + 2", &Json::from("4")));
     assert_eq!((case.tags.len(), &case.judges), (0, &None));
 }
 
@@ -82,7 +82,8 @@ fn cases_come_before_datasets_and_fields_can_be_renamed() {
     let cases = Lab::new(&suite)
         .file("d.csv", "task_id,question,answer,topics,level\n1,why?,because,a;b,hard\n")
         .cases();
-    let shown: Vec<_> = cases.iter().map(|case| (case.id.as_str(), case.input.as_str())).collect();
+    let inputs: Vec<_> = cases.iter().map(Case::input).collect();
+    let shown: Vec<_> = cases.iter().zip(&inputs).map(|(case, input)| (case.id.as_str(), &**input)).collect();
     assert_eq!(shown, [("add-1", "Q: 2 + 2 (3) {}"), ("1", "Q: why? (hard) {}")]);
     assert_eq!((&cases[1].expected, cases[1].tags.join("+")), (&Json::from("because"), "a+b".to_owned()));
 }
@@ -90,7 +91,7 @@ fn cases_come_before_datasets_and_fields_can_be_renamed() {
 #[test]
 fn structures_are_canonical_json_inside_a_prompt() {
     let suite = GOOD.replace("\"2 + 2\"", "{b: [1, 2.50, true], a: ü}");
-    assert_eq!(Lab::new(&suite).cases()[0].input, r#"{"a":"ü","b":[1,2.5,true]}"#);
+    assert_eq!(Lab::new(&suite).cases()[0].input(), r#"{"a":"ü","b":[1,2.5,true]}"#);
 }
 
 #[test]
@@ -101,7 +102,8 @@ fn block_scalars_are_kept_as_yaml_says() {
     );
     let suite = suite.replace("equals: {}", "equals: {value: x}");
     for suite in [suite.clone(), suite.replace('\n', "\r\n")] {
-        let inputs: Vec<_> = Lab::new(&suite).cases().into_iter().map(|case| case.input).collect();
+        let inputs: Vec<_> =
+            Lab::new(&suite).cases().into_iter().map(|case| case.input().into_owned()).collect();
         assert_eq!(inputs, ["two\nlines\n", "one line\n", "bare"]);
     }
 }
@@ -112,8 +114,11 @@ fn anchors_and_merges_are_expanded() {
         "  - {id: add-1, input: \"2 + 2\", expected: \"4\"}\n",
         "  - &first {id: a, input: x, expected: 1}\n  - {<<: *first, id: b}\n  - {id: c, <<: [{input: y}, *first]}\n",
     );
-    let shown: Vec<_> =
-        Lab::new(&suite).cases().into_iter().map(|case| (case.id, case.input, case.expected)).collect();
+    let shown: Vec<_> = Lab::new(&suite)
+        .cases()
+        .into_iter()
+        .map(|case| (case.id.clone(), case.input().into_owned(), case.expected))
+        .collect();
     let case = |id: &str, input: &str| (id.to_owned(), input.to_owned(), Json::Number(1.0));
     assert_eq!(shown, [case("a", "x"), case("b", "x"), case("c", "y")]);
 }
@@ -147,7 +152,7 @@ fn lenient_mode_keeps_large_integers_as_text_and_says_so() {
     data/x.jsonl:1:32: integer 12345678901234567890 is beyond 2^53 and would be rounded; kept as text in `expected`
     ");
     let cases: Vec<_> = loaded.body_as::<Probe>().unwrap().cases().map(Result::unwrap).collect();
-    assert_eq!(cases[0].input, "9007199254740993");
+    assert_eq!(cases[0].input(), "9007199254740993");
     assert_eq!(cases[1].expected, Json::from("12345678901234567890"));
     let written = suite.replace("kind: probe", "kind: probe\ndeterminism: {strict_serialization: false}");
     assert_eq!(Lab::new(&written).file("data/x.jsonl", rows).loaded().warnings.len(), 2);
@@ -158,7 +163,7 @@ fn many_warnings_are_counted() {
     let rows: String = (0..30).map(|i| format!("{{\"id\":{i},\"input\":12345678901234567890}}\n")).collect();
     let lenient = Overrides { strict_serialization: Some(false), ..Overrides::default() };
     let warnings = data("x.jsonl", rows).load_with(&lenient).unwrap().warnings.clone();
-    assert_eq!(warnings.len(), 21);
+    assert_eq!(warnings.len(), 22, "and one says that all cases ask the same");
     assert_eq!(warnings[20], "10 more rows have integers beyond 2^53, kept as text");
 }
 
@@ -261,7 +266,7 @@ fn json_elements_are_found_across_buffers() {
         (0..3).map(|i| format!("{{\"id\": {i}, \"input\": \"{long}\", \"x\": [[{{}}]]}}")).collect();
     let cases = data("x.json", format!("[ {} ]\n", rows.join(" ,\n"))).cases();
     assert_eq!(cases.len(), 3);
-    assert_eq!(cases[2].input, long.replace("\\\"", "\""));
+    assert_eq!(cases[2].input(), long.replace("\\\"", "\""));
 }
 
 #[test]

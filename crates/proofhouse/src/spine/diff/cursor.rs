@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::disk::open_regular;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::record::MAX_LINE_BYTES;
 
@@ -27,7 +28,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn open(path: &Utf8Path) -> Result<Self, FileError> {
-        let source = File::open(path).map_err(FileError::new("open", path))?;
+        let source = open_regular(path).map_err(FileError::new("open", path))?;
         let buffer = vec![0; WINDOW_BYTES];
         Ok(Self {
             source,

@@ -15,6 +15,10 @@ use crate::spine::tally::stats::decisions::{
 #[derive(Debug, Default)]
 pub(super) struct Table {
     slots: Vec<Slot>,
+    /// Raw slot → its place among them.
+    places: BTreeMap<Vec<u8>, usize>,
+    /// The slot of the trial before: trials of a target are neighbours, and targets take turns.
+    last: usize,
 }
 
 #[derive(Debug)]
@@ -49,12 +53,7 @@ pub(super) fn case_key(raw: &[u8]) -> u64 {
 
 impl Table {
     pub(super) fn add(&mut self, slot: &[u8], case: u64, passed: (Option<bool>, Option<bool>)) {
-        let at = self.slots.iter().position(|known| known.raw == slot).unwrap_or_else(|| {
-            let new = Slot { raw: slot.to_vec(), trials: PairedCounts::default(), cases: BTreeMap::new() };
-            self.slots.push(new);
-            self.slots.len() - 1
-        });
-        let slot = &mut self.slots[at];
+        let slot = self.slot(slot);
         let case = slot.cases.entry(case).or_default();
         match passed {
             (Some(a), Some(b)) => {
@@ -78,6 +77,18 @@ impl Table {
             }
             (None, None) => {}
         }
+    }
+
+    fn slot(&mut self, raw: &[u8]) -> &mut Slot {
+        let near = [self.last, self.last + 1];
+        let near = near.into_iter().find(|at| self.slots.get(*at).is_some_and(|known| known.raw == raw));
+        self.last = near.or_else(|| self.places.get(raw).copied()).unwrap_or_else(|| {
+            let new = Slot { raw: raw.to_vec(), trials: PairedCounts::default(), cases: BTreeMap::new() };
+            self.slots.push(new);
+            self.places.insert(raw.to_vec(), self.slots.len() - 1);
+            self.slots.len() - 1
+        });
+        &mut self.slots[self.last]
     }
 }
 
@@ -282,5 +293,21 @@ mod tests {
         assert_eq!(verdict(&[(1, Some(true), Some(true)), (999, Some(true), None)]), "cannot_tell");
         assert_eq!(verdict(&[(700, Some(true), Some(true)), (300, Some(true), Some(false))]), "worse");
         assert_eq!(verdict(&[(5, None, None)]), "cannot_tell");
+    }
+
+    /// One case with a trial of every sort: passed in both, and passed and failed in one run where the other has nothing.
+    #[test]
+    fn what_one_run_lacks_is_taken_for_and_against_the_second() {
+        let (yes, no) = (Some(true), Some(false));
+        let mut table = Table::default();
+        for pair in [(yes, yes), (yes, None), (no, None), (None, yes), (None, no)] {
+            table.add(b"\"s\"", 0, pair);
+        }
+        let views = table.slots[0].views();
+        assert_eq!(views.unassessed, 4);
+        let mean = |differences: &Differences| differences.mean().map(|mean| (mean * 5.0).round());
+        assert_eq!(mean(&views.against), Some(-2.0), "A passes 4 of 5, B 2");
+        assert_eq!(mean(&views.favour), Some(2.0), "A passes 2 of 5, B 4");
+        assert_eq!(mean(&views.seen), Some(0.0));
     }
 }

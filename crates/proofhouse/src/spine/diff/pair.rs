@@ -123,6 +123,8 @@ impl<'p> Comparer<'p> {
             Ok(line) => line,
             Err(damage) => return findings.unreadable(side, seen.number, damage.to_string()),
         };
+        // What tries the means may come and go: no target lost anything by it.
+        let class = if class == Class::Removed && line.is_aside() { Class::Metadata } else { class };
         if let (false, Ok(index)) = (self.pairing.same_run, line.index()) {
             findings.place(side, index, seen.number);
         }
@@ -182,10 +184,12 @@ fn same_but_identity(pairing: &Pairing, a: &Line<'_>, b: &Line<'_>) -> Option<Sa
         if SPECIAL.get(next).is_some_and(|key| *key == key_a) {
             (special_a[next], special_b[next]) = (value_a, value_b);
             next += 1;
+            // The others follow from the run's identity and are checked below; `passed` is content as well.
             if next - 1 != PASSED {
                 continue;
             }
         }
+        // A receipt says its completion twice, under the name that its original has.
         if key_a == CONTAINMENT.ts_utc.as_bytes()
             && value_a == special_a[COMPLETED_AT]
             && value_b == special_b[COMPLETED_AT]

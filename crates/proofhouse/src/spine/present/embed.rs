@@ -263,7 +263,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn open(path: &'a Utf8Path) -> Result<Self, ReportError> {
-        let file = File::open(path).map_err(FileError::new("open", path))?;
+        let file = proofhouse_ledger::disk::open_regular(path).map_err(FileError::new("open", path))?;
         Ok(Self { path, file: BufReader::with_capacity(1 << 18, file), at: 0, buffer: Vec::new() })
     }
 

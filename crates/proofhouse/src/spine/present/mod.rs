@@ -20,13 +20,14 @@ mod page;
 pub(crate) mod sections;
 mod store;
 pub(crate) mod survey;
+mod timing;
 pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use failures::Told;
 pub use own::{OwnPresentation, OwnSurvey};
 pub use sections::{Facts, Section};
-pub use store::{json, markdown, matches, terminal, write};
+pub use store::{json, markdown, matches, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 
 /// What a kind adds to what people are told, by the kind of the run.
@@ -75,14 +76,24 @@ pub enum ReportError {
 /// Rates, intervals and comparisons come from `summary.json` and are never computed here a second time. Records beyond
 /// [`MAX_EMBEDDED`] and texts beyond [`CLIP_BYTES`] stay in `records.jsonl`; the page says where that is so.
 pub fn render(run: &RunPaths, kinds: OfKind, out: &mut dyn Write) -> Result<(), ReportError> {
+    render_with(run, kinds, None, out)
+}
+
+/// The same with how long answers took, for a page that lies beside the run directory.
+fn render_with(
+    run: &RunPaths,
+    kinds: OfKind,
+    timing: Option<&timing::Timing>,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
     let summary: Summary = read(&run.summary(), "summary.json")?;
     let own = kinds(summary.kind);
     let survey = survey::survey(&run.records(), &summary, own)?;
     agree(&manifest, &summary, &survey)?;
     let failures = failures::first(&run.records(), &summary, own)?;
-    let facts =
-        Facts { manifest: &manifest, summary: &summary, survey: Some(&survey), failures: &failures, own };
+    let (survey_of, failures) = (Some(&survey), &failures);
+    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: survey_of, failures, own };
     page::write_top(out, &facts).map_err(ReportError::Output)?;
     embed::write_records(out, &run.records(), &facts, &survey)?;
     page::write_end(out, own).map_err(ReportError::Output)

@@ -4,8 +4,9 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{Damage, Line};
-use proofhouse_ledger::summary::{Slot, Summary};
+use proofhouse_ledger::summary::{Comparison, Slot, Summary};
 
 use super::failures::Tell;
 use super::sections::{Facts, Section};
@@ -37,6 +38,8 @@ pub struct OwnPresentation {
     pub(crate) spares: bool,
     /// Trials that count for nothing.
     pub(crate) left_out: fn(&Summary) -> u64,
+    /// What those are called.
+    pub(crate) left_out_as: &'static str,
     /// Cases that nobody is scored against, and what that is called.
     pub(crate) excluded: fn(&Summary) -> BTreeSet<&str>,
     pub(crate) excluded_because: &'static str,
@@ -47,6 +50,8 @@ pub struct OwnPresentation {
     pub(crate) explains: bool,
     /// Whether it asks endpoints, which `doctor` can look at.
     pub(crate) asks_endpoints: bool,
+    /// Whether a comparison is one that people ask for; where none is, all are told.
+    pub(crate) compares: fn(&Manifest, &Comparison) -> bool,
 }
 
 impl OwnPresentation {
@@ -59,12 +64,14 @@ impl OwnPresentation {
         rates: None,
         spares: false,
         left_out: |_| 0,
+        left_out_as: "left out",
         excluded: |_| BTreeSet::new(),
         excluded_because: "left out",
         partly: "flaky: repetitions disagree",
         partly_said: flaky,
         explains: false,
         asks_endpoints: false,
+        compares: |_, _| true,
     };
 }
 

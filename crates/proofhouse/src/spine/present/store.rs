@@ -10,7 +10,7 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::Summary;
 
 use super::sections::{self, Facts};
-use super::{OfKind, ReportError, failures, render, survey};
+use super::{OfKind, ReportError, failures, render, render_with, survey, timing};
 use crate::text::doc::terminal::Look;
 use crate::text::doc::{self, Report};
 
@@ -33,10 +33,21 @@ fn write_draft(run: &RunPaths, kinds: OfKind, draft: &Utf8PathBuf) -> Result<(),
     file.sync_all().map_err(ReportError::Output)
 }
 
+/// Writes the report with how long answers took beside the run directory, as `D.timing.html`; gives its path, or nothing where
+/// that was not measured.
+pub fn write_timing(run: &RunPaths, kinds: OfKind) -> Result<Option<Utf8PathBuf>, ReportError> {
+    let Some(timing) = timing::read(run) else { return Ok(None) };
+    let mut page = Vec::new();
+    render_with(run, kinds, Some(&timing), &mut page)?;
+    let path = run.timing();
+    files::write_atomic(&path, &page)?;
+    Ok(Some(path))
+}
+
 /// Whether `report.html` is the one that the ledger gives, without holding either in memory.
 pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     let path = run.report();
-    let file = File::open(&path).map_err(FileError::new("open", &path))?;
+    let file = proofhouse_ledger::disk::open_regular(&path).map_err(FileError::new("open", &path))?;
     let mut compare =
         Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
     render(run, kinds, &mut compare)?;
@@ -61,7 +72,9 @@ pub fn terminal(run: &RunPaths, kinds: OfKind, look: Look) -> Result<String, Rep
     let summary: Summary = super::read(&run.summary(), "summary.json")?;
     let own = kinds(summary.kind);
     let failures = failures::first(&run.records(), &summary, own)?;
-    let facts = Facts { manifest: &manifest, summary: &summary, survey: None, failures: &failures, own };
+    let (timing, failures) = (timing::read(run), &failures);
+    let timing = timing.as_ref();
+    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: None, failures, own };
     Ok(doc::terminal::render(&sections::report(&facts), look))
 }
 
@@ -72,8 +85,9 @@ fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
     let survey = survey::survey(&run.records(), &summary, own)?;
     super::agree(&manifest, &summary, &survey)?;
     let failures = failures::first(&run.records(), &summary, own)?;
-    let facts =
-        Facts { manifest: &manifest, summary: &summary, survey: Some(&survey), failures: &failures, own };
+    let (timing, failures) = (timing::read(run), &failures);
+    let (timing, survey) = (timing.as_ref(), Some(&survey));
+    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey, failures, own };
     Ok(sections::report(&facts))
 }
 

@@ -242,9 +242,12 @@ impl Reading {
         let status = if excluded { Status::Skipped } else { line.status()? };
         let passed = line.get(HEAD.passed)?.filter(|_| !excluded);
         let slot = self.slots.get(line.require(HEAD.slot)?).ok_or(HEAD.slot.damage())?;
-        self.outcomes[*slot].add(status, passed);
-        if let Some(heat) = self.heat.0.take() {
-            self.heat.0 = heat.add(line, *slot, self.slots.len(), passed)?;
+        // What nobody is scored on is in the table of records alone.
+        if !line.is_aside() {
+            self.outcomes[*slot].add(status, passed);
+            if let Some(heat) = self.heat.0.take() {
+                self.heat.0 = heat.add(line, *slot, self.slots.len(), passed)?;
+            }
         }
         if let Some(own) = &mut self.own {
             own.add(line)?;

@@ -1,7 +1,8 @@
 //! The dispatcher: one loop that starts groups of trials and hands their records to the writer.
 //!
-//! It runs on one thread. A trial that is done at once costs no task; a group that takes its time is a future among at
-//! most `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
+//! It runs on one thread, so that stopping, spending and counting are decided in one place and one order; what blocks (programs in
+//! the sandbox) goes to threads of its own and comes back as a future. A trial that is done at once costs no task; a group that takes its
+//! time is a future among at most `jobs`. Records leave in the order in which trials finish; the writer restores the plan's.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use super::open::Open;
 use super::reuse::Reuse;
 use super::work::{Finished, GroupTrial, Provenance, RecordSender, TrialLines, TrialResult, Work};
 use super::{Options, Progress};
-use crate::family::target::Budget;
+use crate::family::target::{Budget, Halt};
 use crate::spine::plan::{Planned, Trial};
 use crate::spine::suite::Problems;
 use crate::text::complaint::Complaint;
@@ -33,8 +34,10 @@ pub enum Ending {
     Complete,
     /// A signal, by its number.
     Signal(i32),
-    /// The budget is used up; so many US dollars are spent.
+    /// The budget is used up; this many US dollars are spent.
     Budget(f64),
+    /// A target says no to everything, or does not say what it costs: why nothing more is asked.
+    Halted(String),
     /// The run's deadline passed.
     Deadline,
     /// More trials timed out than the user wants to wait for.
@@ -105,6 +108,8 @@ pub(crate) struct Assignment<'a, I> {
     pub(crate) trial_count: u64,
     /// What may be spent.
     pub(crate) budget: Option<Arc<Budget>>,
+    /// Who says that nothing more should be asked.
+    pub(crate) halt: Arc<Halt>,
 }
 
 /// Runs every trial of the plan that has no record yet.
@@ -118,10 +123,11 @@ pub(crate) fn execute<I: Send + 'static>(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ExecuteError::Runtime)?;
     let mut found = std::mem::take(&mut open.found);
+    // The telemetry of a run that is being replaced was copied into the new one: new lines go behind it.
     if let Some(reuse) = &open.reuse {
         found.telemetry_bytes = reuse.telemetry_bytes();
     }
-    let Assignment { work, planned, trial_count, budget } = assignment;
+    let Assignment { work, planned, trial_count, budget, halt } = assignment;
     let first = found.totals.count();
     let waiting: BTreeSet<u64> = found.waiting.keys().copied().collect();
     let seen = work.looks_back() && (first > 0 || !waiting.is_empty());
@@ -136,6 +142,7 @@ pub(crate) fn execute<I: Send + 'static>(
         stop,
         jobs: options.jobs.unwrap_or(work.jobs()),
         budget,
+        halt,
         work,
         sender,
         inbox,
@@ -187,6 +194,9 @@ pub enum ExecuteError {
     /// What the kind needs is not there.
     #[error("{}", .0.what)]
     Means(Complaint),
+    /// Stored answers are not answers to what the suite asks.
+    #[error("{}", .0.what)]
+    Stored(Complaint),
 }
 
 impl ExecuteError {
@@ -196,6 +206,7 @@ impl ExecuteError {
             ExecuteError::Target(_, complaint)
             | ExecuteError::Judge(complaint)
             | ExecuteError::Crates(complaint)
+            | ExecuteError::Stored(complaint)
             | ExecuteError::Means(complaint) => complaint.hint.clone(),
             ExecuteError::NoTargets => Some(
                 "add `targets: {tool: {command: {argv: [tool, \"{instruction}\"], …}}}`, or name a file of targets with `--target`"
@@ -211,11 +222,13 @@ struct Dispatcher<'a, I> {
     stop: &'a Stop,
     jobs: usize,
     budget: Option<Arc<Budget>>,
+    halt: Arc<Halt>,
     work: Arc<dyn Work<I>>,
     sender: RecordSender,
+    /// Without a bound of its own: no more than the trials of the groups in flight can be in it.
     inbox: UnboundedReceiver<Finished>,
     writer: Writer,
-    /// Trials before this one are in `records.jsonl` already.
+    /// So many trials are in `records.jsonl` already, the first of the plan or of its part.
     first: u64,
     /// Trials whose records wait in the journal already.
     waiting: BTreeSet<u64>,
@@ -254,14 +267,17 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     ) -> Result<(), Ending> {
         let mut flying = JoinSet::new();
         let mut group: Vec<GroupTrial<I>> = Vec::new();
+        let mut start = 0;
+        // A resumed run that nobody looks back on skips what it has without making those trials; otherwise each is looked up.
         if self.history.is_none() && self.first > 0 {
             planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
             self.reused = self.first;
             self.state.done = self.first;
+            start = self.first;
         }
-        for trial in planned {
+        for (place, trial) in (start..).zip(planned) {
             let (trial, item) = trial.map_err(Ending::Suite)?;
-            let (known, done) = self.earlier(&trial, open)?;
+            let (known, done) = self.earlier(place, &trial, open)?;
             if known && done.is_none() {
                 continue;
             }
@@ -271,10 +287,11 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if self.budget.as_ref().is_some_and(|budget| budget.is_empty()) {
                 break;
             }
+            // A known trial joins its group all the same: a policy that stops early has to see how it ended.
             if known || !self.at_once(&trial, &item)? {
                 group.push(GroupTrial { trial, item, done });
             }
-            if let Some(ending) = self.must_stop() {
+            if let Some(ending) = self.must_stop().or_else(|| self.halted()) {
                 return Err(ending);
             }
             self.tell(flying.len(), tell);
@@ -299,19 +316,26 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
 
     /// Whether the trial has its record already: on the disk, or in the run that is being replaced; and the record,
     /// for work that looks back.
-    fn earlier(&mut self, trial: &Trial, open: &mut Open) -> Result<(bool, Option<Vec<u8>>), Ending> {
+    fn earlier(
+        &mut self,
+        place: u64,
+        trial: &Trial,
+        open: &mut Open,
+    ) -> Result<(bool, Option<Vec<u8>>), Ending> {
         let looks_back = self.work.looks_back();
-        if trial.index < self.first || self.waiting.contains(&trial.index) {
+        if place < self.first || self.waiting.contains(&trial.index) {
             self.reused += 1;
             self.state.done += 1;
             let line = match &mut self.history {
-                Some(history) => history.find(trial.index).map_err(Ending::File)?,
+                Some(history) => history.find(place, trial.index).map_err(Ending::File)?,
                 None => None,
             };
             return Ok((true, line));
         }
         let Some(reuse) = &mut open.reuse else { return Ok((false, None)) };
-        let Some(line) = reuse.take(trial.index).map_err(Ending::File)? else { return Ok((false, None)) };
+        let Some(line) = reuse.take(place, trial.index).map_err(Ending::File)? else {
+            return Ok((false, None));
+        };
         self.submit(trial.index, &line, &[])?;
         self.reused += 1;
         self.state.done += 1;
@@ -334,6 +358,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         flying: &mut JoinSet<()>,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(), Ending> {
+        // Nothing but earlier records: there is nothing to carry out.
         if group.iter().all(|step| step.done.is_some()) {
             group.clear();
             return Ok(());
@@ -341,6 +366,9 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         while flying.len() >= self.jobs {
             self.land(flying).await?;
             self.tell(flying.len(), tell);
+            if let Some(ending) = self.halted() {
+                return Err(ending);
+            }
         }
         flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.sender.clone()));
         // The first step of a group is taken before the plan is read on.
@@ -387,6 +415,12 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     fn submit(&self, index: u64, line: &[u8], telemetry: &[u8]) -> Result<(), Ending> {
         // The writer's own error comes out of `finish` and replaces this one.
         self.writer.submit(index, line, telemetry).map_err(|Stopped| Ending::Complete)
+    }
+
+    /// Why nothing more is asked. It counts where something more would be: what is under way is waited for, so that how a small run
+    /// ends does not depend on which of its answers comes first.
+    fn halted(&self) -> Option<Ending> {
+        self.halt.reason().map(Ending::Halted)
     }
 
     fn must_stop(&self) -> Option<Ending> {

@@ -13,7 +13,7 @@ use super::open::{Open, run_id};
 use super::record::RecordWriter;
 use super::work::{Means, Work};
 use super::{Options, Progress};
-use crate::family::target::{Budget, Opening, Target};
+use crate::family::target::{Budget, Halt, Opening, Target};
 use crate::spine::plan::{Planned, Trials};
 use crate::spine::suite::{Loaded, Suite};
 use crate::stats::decisions::Unit;
@@ -59,12 +59,23 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
-    /// What has to be asked for before the plan can be frozen; gives how much that was.
+    /// Whether answers are kept and used again.
+    fn keeps_answers(&self) -> bool {
+        false
+    }
+
+    /// What has to be asked for before the plan can be frozen; gives how much that was. A run that is resumed keeps its plan, so
+    /// what was asked for it without an answer is not asked again.
     ///
     /// # Errors
     /// Whatever kept it from being asked for.
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
-        let _ = (loaded, opening);
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        let _ = (loaded, opening, resumed);
         Ok(0)
     }
 }
@@ -79,7 +90,13 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn units(&self, loaded: &Loaded) -> Vec<Unit>;
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>>;
+    fn keeps_answers(&self) -> bool;
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>>;
 }
 
 impl<B: SuiteBody> AnyBody for B {
@@ -92,10 +109,10 @@ impl<B: SuiteBody> AnyBody for B {
         loaded: &Arc<Loaded>,
         mut means: Means,
     ) -> Result<Box<dyn Ready>, ExecuteError> {
-        let budget = means.opening.budget.clone();
+        let (budget, halt) = (means.opening.budget.clone(), Arc::clone(&means.opening.halt));
         means.opening = of_suite(&means.opening, loaded);
         let work = self.open(RecordWriter::new(loaded, run_id(loaded)), means)?;
-        Ok(Box::new(ReadyBody { loaded: Arc::clone(loaded), body: self, work, budget }))
+        Ok(Box::new(ReadyBody { loaded: Arc::clone(loaded), body: self, work, budget, halt }))
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -122,8 +139,17 @@ impl<B: SuiteBody> AnyBody for B {
         SuiteBody::judges_stored_answers(self)
     }
 
-    fn prepare(&self, loaded: &Loaded, opening: &Opening) -> Result<usize, Box<dyn Error + Send + Sync>> {
-        SuiteBody::prepare(self, loaded, &of_suite(opening, loaded))
+    fn keeps_answers(&self) -> bool {
+        SuiteBody::keeps_answers(self)
+    }
+
+    fn prepare(
+        &self,
+        loaded: &Loaded,
+        opening: &Opening,
+        resumed: bool,
+    ) -> Result<usize, Box<dyn Error + Send + Sync>> {
+        SuiteBody::prepare(self, loaded, &of_suite(opening, loaded), resumed)
     }
 }
 
@@ -212,6 +238,7 @@ struct ReadyBody<B: SuiteBody> {
     body: Arc<B>,
     work: Arc<dyn Work<B::Item>>,
     budget: Option<Arc<Budget>>,
+    halt: Arc<Halt>,
 }
 
 impl<B: SuiteBody> Ready for ReadyBody<B> {
@@ -222,9 +249,18 @@ impl<B: SuiteBody> Ready for ReadyBody<B> {
         stop: &Stop,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Executed, ExecuteError> {
-        let ReadyBody { loaded, body, work, budget } = *self;
+        let ReadyBody { loaded, body, work, budget, halt } = *self;
+        work.begin(&open.paths, open.found.totals.count() == 0);
         let planned = body.plan(&loaded.suite);
-        let assignment = Assignment { work, planned, trial_count: loaded.trial_count, budget };
+        let planned: Planned<'_, B::Item> = match options.part {
+            None => planned,
+            Some(part) => Box::new(planned.filter(move |planned| match planned {
+                Ok((trial, _)) => part.holds(&trial.case_id),
+                Err(_) => true,
+            })),
+        };
+        let trial_count = open.envelope.total_cases_expected;
+        let assignment = Assignment { work, planned, trial_count, budget, halt };
         execute::execute(assignment, open, options, stop, progress)
     }
 }

@@ -6,15 +6,17 @@
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::Json;
 use proofhouse_ledger::record::Status;
 use proofhouse_ledger::write::Durability;
+use proofhouse_ledger::{Json, Part};
 
+pub(crate) mod advisers;
 pub mod clock;
 mod difference;
 pub(crate) mod execute;
 pub mod host;
 pub(crate) mod job;
+mod merge;
 mod open;
 pub(crate) mod record;
 mod recover;
@@ -25,8 +27,9 @@ pub(crate) mod work;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop};
 pub use job::{Job, Ready};
-pub use open::{Open, OpenError, is_complete, open, read_envelope, run_id};
-pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, rebuild, recover};
+pub use merge::{MergeError, Merging, begin_merge};
+pub use open::{Open, OpenError, is_complete, open, read_envelope, receipt_path, run_id};
+pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, instance_of, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};
 pub use stored::{Stored, StoredError};
 pub use work::{Means, Provenance};
@@ -54,6 +57,8 @@ pub struct Options {
     pub max_timeouts: Option<u64>,
     /// The command line, for manifests that are not deterministic.
     pub command: Vec<String>,
+    /// The part of the plan that is run; all of it if not given.
+    pub part: Option<Part>,
     /// The lane and where its gate's verdict comes from, for envelopes of containment runs.
     pub lane: Lane,
 }

@@ -7,7 +7,10 @@ use std::thread::JoinHandle;
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::totals::Facts;
+use proofhouse_ledger::format::{self, ReadError};
+use proofhouse_ledger::manifest::Shard;
+use proofhouse_ledger::part::{Part, Places};
+use proofhouse_ledger::totals::{Facts, PlanHasher};
 use proofhouse_ledger::write::{self, Found, LockError, Mismatch, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
@@ -15,7 +18,7 @@ use super::host::Git;
 use super::job::Job;
 use super::reuse::Reuse;
 use super::{Options, clock, difference, host};
-use crate::spine::plan::Trial;
+use crate::spine::plan::{Trial, Trials};
 use crate::spine::suite::{self, Loaded, Problems};
 
 /// Why a run cannot begin.
@@ -63,6 +66,18 @@ pub enum OpenError {
         #[source]
         source: StateError,
     },
+    /// What is there is of a version that this program does not know.
+    #[error("`{dir}` cannot be resumed")]
+    Version {
+        /// The run directory.
+        dir: Utf8PathBuf,
+        /// Which file says so.
+        #[source]
+        source: ReadError,
+    },
+    /// The machine gives this process no further thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] std::io::Error),
     /// The datasets changed under our eyes.
     #[error("{0}")]
     Suite(Problems),
@@ -91,9 +106,33 @@ impl OpenError {
             OpenError::Mismatch { .. } => {
                 "run into a new directory, and compare with `proofhouse diff`".to_owned()
             }
+            OpenError::Version { .. } => {
+                "a newer version of proofhouse wrote it, and completes it".to_owned()
+            }
+            OpenError::Thread(_) => "raise the limit on processes (`ulimit -u`)".to_owned(),
+            OpenError::Lock(LockError::File(error))
+                if error.source.kind() == std::io::ErrorKind::Unsupported =>
+            {
+                "this file system has no locks; choose a `--run-dir` on a local disk".to_owned()
+            }
+            OpenError::File(error) | OpenError::Lock(LockError::File(error)) => return unwritable(error),
             OpenError::Damaged { dir, .. } => format!("`proofhouse verify {dir}` names every damaged record"),
             _ => return None,
         })
+    }
+}
+
+/// What helps where a directory cannot be written.
+fn unwritable(error: &FileError) -> Option<String> {
+    use std::io::ErrorKind;
+    match error.source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Some("this place cannot be written; choose another with `--run-dir` or `--root`".to_owned())
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(
+            "the disk is full; make room, or choose another place with `--run-dir` or `--root`".to_owned(),
+        ),
+        _ => None,
     }
 }
 
@@ -113,6 +152,8 @@ pub struct Open {
     pub envelope: Envelope,
     /// `config.resolved.yaml`
     pub config_sha256: Digest,
+    /// Which part of the plan is run, where not all of it is.
+    pub shard: Option<Shard>,
     /// Bytes of a torn last line that were left out.
     pub torn_bytes: u64,
     /// The digest of the running executable and the state of the suite's repository, found out while the trials run.
@@ -148,10 +189,21 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let replace = occupied && (options.overwrite || options.retry_errors);
     let work = if replace { paths.next() } else { paths.clone() };
 
+    let (shard, places) = match options.part {
+        None => (None, Places::Whole),
+        Some(part) => {
+            let (shard, places) = listed(job, part)?;
+            (Some(shard), places)
+        }
+    };
+    let plan = PlanPart { job, part: options.part, places };
     let going_on = options.resume && work.dir.exists();
-    let found = if going_on { check_resumable(job, &work, run_id, &config)? } else { Found::default() };
+    let found = match going_on {
+        true => check_resumable(&plan, &work, run_id, &config)?,
+        false => Found { places: plan.places.clone(), ..Found::default() },
+    };
     let reuse = if replace && options.retry_errors && !options.overwrite {
-        Some(Reuse::open(&paths, check_resumable(job, &paths, run_id, &config)?)?)
+        Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config)?)?)
     } else {
         None
     };
@@ -169,25 +221,29 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     if options.lane.name.is_some() {
         envelope.details = Json::Object([("lane1_gate", options.lane.gate.clone())].into_iter().collect());
     }
+    if let Some(part) = options.part {
+        let mut details = envelope.details.as_object().cloned().unwrap_or_default();
+        details.set(envelope::SHARD, Json::from(part.to_string()));
+        envelope.details = Json::Object(details);
+        envelope.total_cases_expected = plan.count();
+    }
     envelope.spec_digest = Some(config_sha256);
     envelope.receipt_path = receipt_path(&paths);
     envelope.resumed_from = earlier_starts(if going_on { &work } else { &paths }, options.resume);
     envelope.total_cases_completed = found.totals.count();
-    files::write_atomic(
-        &work.envelope_tmp(),
-        &canonical::to_file(&envelope).expect("an envelope is plain data"),
-    )?;
-    std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
-    if !going_on || !work.config().exists() {
-        files::write_atomic(&work.config(), &config)?;
-    }
+    let bytes = canonical::to_file(&envelope).expect("an envelope is plain data");
+    // Prices change no record: a run may go on with others, and its costs are then by those.
+    let is_there = files::read(&work.config()).is_ok_and(|bytes| bytes == config);
+    write::begin(&work, &bytes, &config, going_on && is_there)?;
     if let Some(reuse) = &reuse {
         reuse.copy_telemetry(&work)?;
     }
     let torn_bytes = found.torn_bytes;
     let suite = loaded.path.clone();
-    let origin = std::thread::spawn(move || (host::tool_sha256(), host::git(&suite)));
-    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, torn_bytes, origin })
+    let origin = std::thread::Builder::new()
+        .spawn(move || (host::tool_sha256(), host::git(&suite)))
+        .map_err(OpenError::Thread)?;
+    Ok(Open { lock, paths, work, found, reuse, envelope, config_sha256, shard, torn_bytes, origin })
 }
 
 /// `records.jsonl` as seen from the envelope.
@@ -199,7 +255,7 @@ pub fn receipt_path(paths: &RunPaths) -> String {
 fn refuse_odd_names(paths: &RunPaths) -> Result<(), OpenError> {
     let refuse = |why| Err(OpenError::Name { dir: paths.dir.clone(), why });
     match paths.dir.file_name() {
-        None => refuse("it has no name of its own that its sidecars could stand beside"),
+        None => refuse("it has no name of its own, and its sidecars are named after it"),
         Some(_) if paths.is_own() => refuse("such names are for runs that replace another"),
         Some(_) => Ok(()),
     }
@@ -226,10 +282,15 @@ fn choose_dir(
     run_id: RunId,
     instance: &str,
 ) -> Result<(RunPaths, String), OpenError> {
+    let below = options.root.join(&loaded.suite.suite_id);
+    if let Some(part) = options.part {
+        // Parts of one run find each other by its id, whoever runs them and whenever.
+        let whole = options.run_dir.as_deref().map_or_else(|| below.join(run_id.to_string()), trim_slash);
+        return Ok((RunPaths::new(format!("{whole}.{}", part.suffix())), instance.to_owned()));
+    }
     if let Some(dir) = &options.run_dir {
         return Ok((RunPaths::new(trim_slash(dir)), instance.to_owned()));
     }
-    let below = options.root.join(&loaded.suite.suite_id);
     if options.resume {
         let prefix = format!("{run_id}__");
         let names = if below.exists() { files::sorted_dir(&below)? } else { Vec::new() };
@@ -267,7 +328,7 @@ pub fn is_complete(paths: &RunPaths) -> bool {
 
 /// Reads an envelope, if there is one that can be read.
 pub fn read_envelope(path: &Utf8Path) -> Option<Envelope> {
-    serde_json::from_slice(&files::read(path).ok()?).ok()
+    format::read_envelope(path).ok()
 }
 
 fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
@@ -276,9 +337,75 @@ fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
     earlier.resumed_from.into_iter().chain(earlier.run_start_ts_utc).collect()
 }
 
+/// Whether two configurations are the same but for what tokens cost.
+fn differ_by_prices(a: &[u8], b: &[u8]) -> bool {
+    let without = |bytes: &[u8]| {
+        let config: Option<Json> = serde_saphyr::from_str(&String::from_utf8_lossy(bytes)).ok();
+        let mut config = config?.as_object()?.clone();
+        config.remove("prices");
+        Some(Json::Object(config))
+    };
+    a == b || without(a).is_some_and(|a| Some(a) == without(b))
+}
+
+/// The part of a job's plan that one run directory holds.
+struct PlanPart<'a> {
+    job: &'a Job,
+    part: Option<Part>,
+    places: Places,
+}
+
+impl PlanPart<'_> {
+    /// Its trials.
+    fn trials(&self) -> Trials<'_> {
+        let Some(part) = self.part else { return self.job.trials() };
+        let holds = move |trial: &Result<Trial, Problems>| match trial {
+            Ok(trial) => part.holds(&trial.case_id),
+            Err(_) => true,
+        };
+        Box::new(self.job.trials().filter(holds))
+    }
+
+    /// How many they are.
+    fn count(&self) -> u64 {
+        match &self.places {
+            Places::Listed(indexes) => indexes.len() as u64,
+            _ => self.job.loaded.trial_count,
+        }
+    }
+}
+
+/// Which trials a part has, and what it says of the whole plan.
+fn listed(job: &Job, part: Part) -> Result<(Shard, Places), OpenError> {
+    let (mut plan, mut plan_count, mut indexes) = (PlanHasher::default(), 0, Vec::new());
+    for trial in job.trials() {
+        let trial = trial.map_err(OpenError::Suite)?;
+        plan.push(&trial.record_id, &trial.input_fingerprint);
+        plan_count += 1;
+        if part.holds(&trial.case_id) {
+            indexes.push(trial.index);
+        }
+    }
+    Ok((Shard { plan_count, plan_sha256: plan.finish(), part }, Places::Listed(indexes.into())))
+}
+
+/// What an envelope says of a part.
+pub(super) fn shard_details(part: Option<Part>) -> Json {
+    match part {
+        None => Json::Null,
+        Some(part) => Json::Object([(envelope::SHARD, Json::from(part.to_string()))].into_iter().collect()),
+    }
+}
+
 /// Reads what is there against the plan, changing nothing.
-fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> Result<Found, OpenError> {
+fn check_resumable(
+    plan: &PlanPart<'_>,
+    work: &RunPaths,
+    run_id: RunId,
+    config: &[u8],
+) -> Result<Found, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
+    format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));
     if let Some(theirs) = recorded.map(|envelope| envelope.run_id).filter(|theirs| *theirs != run_id) {
         return Err(mismatch(format!(
@@ -286,14 +413,16 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
         )));
     }
     match files::read(&work.config()) {
-        Ok(bytes) if bytes != config => return Err(mismatch(difference::first(&bytes, config))),
+        Ok(bytes) if !differ_by_prices(&bytes, config) => {
+            return Err(mismatch(difference::first(&bytes, config)));
+        }
         _ => {}
     }
-    let mut planned = job.trials();
+    let mut planned = plan.trials();
     let mut later: Vec<Facts> = Vec::new();
     let mut at = 0;
-    let found = write::scan(work, run_id, |facts| {
-        if facts.index != at {
+    let found = write::scan(work, run_id, plan.places.clone(), |facts| {
+        if plan.places.at(at) != Some(facts.index) {
             later.push(*facts);
             return Ok(());
         }
@@ -306,9 +435,11 @@ fn check_resumable(job: &Job, work: &RunPaths, run_id: RunId, config: &[u8]) -> 
     })?;
     later.sort_unstable_by_key(|facts| facts.index);
     for facts in &later {
-        let skip = usize::try_from(facts.index - at).unwrap_or(usize::MAX);
+        // The scan refuses lines that have no place here.
+        let place = plan.places.of(facts.index).unwrap_or(at);
+        let skip = usize::try_from(place - at).unwrap_or(usize::MAX);
         same_trial(planned.nth(skip), facts).map_err(|Mismatch(what)| mismatch(what))?;
-        at = facts.index + 1;
+        at = place + 1;
     }
     Ok(found)
 }
@@ -361,6 +492,7 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         receipt_sha256: None,
         suite_content_sha256: Some(loaded.suite_content_sha256),
         spec_digest: None,
+        manifest_sha256: None,
         git_dirty: None,
         tool_sha256: None,
         cases_assessed: 0,

@@ -141,7 +141,9 @@ impl RecordWriter {
     pub fn telemetry(&self, out: &mut Vec<u8>, trial: &Trial, timing: &Timing) {
         let Timing { started, latency_ms, attempts, cached, compile_time_ms } = *timing;
         let (index, record_id) = (trial.index, trial.record_id);
-        TrialTelemetry { index, record_id, started, latency_ms, attempts, cached, compile_time_ms }.push(out);
+        let slot = &self.loaded.suite.slots[trial.slot].name;
+        TrialTelemetry { slot, index, record_id, started, latency_ms, attempts, cached, compile_time_ms }
+            .push(out);
     }
 
     /// Appends a line for every request that was made over a network.

@@ -3,16 +3,18 @@
 use proofhouse_ledger::config;
 use proofhouse_ledger::envelope::{self, Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
+use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::part::Places;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::totals::Totals;
-use proofhouse_ledger::write::{self, FileLog, Found, LockError, RunLock, StateError, SwapError};
+use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
 use super::clock;
-use super::open::{read_envelope, receipt_path};
-use super::seal::{fill_totals, write_envelope_tmp};
+use super::open::{read_envelope, receipt_path, shard_details};
+use super::seal::fill_totals;
 use crate::family::target;
 
 /// Why an envelope could not be recovered.
@@ -33,6 +35,9 @@ pub enum RecoverError {
     /// A number in the manifest is none that an envelope can hold.
     #[error("the manifest cannot be true: {0}")]
     Beyond(String),
+    /// A file is of a version that this program does not know.
+    #[error(transparent)]
+    Version(#[from] ReadError),
     /// The records are damaged.
     #[error("the records are damaged")]
     State(#[from] StateError),
@@ -59,6 +64,7 @@ pub struct Recovered {
 pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
     let lock = RunLock::acquire(paths, std::process::id())?;
     write::finish_swap(paths)?;
+    format::check_versions(paths)?;
     let tmp = paths.envelope_tmp();
     if !tmp.exists() {
         if paths.envelope().exists() {
@@ -71,7 +77,8 @@ pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         drop(lock);
         return rebuild(paths);
     };
-    let found = write::scan(paths, envelope.run_id, |_| Ok(()))?;
+    let places = if envelope.part().is_some() { Places::Rising } else { Places::Whole };
+    let found = write::scan(paths, envelope.run_id, places, |_| Ok(()))?;
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })
@@ -83,23 +90,24 @@ pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         return Err(RecoverError::NotARun(paths.dir.to_string()));
     }
     let _lock = RunLock::acquire(paths, std::process::id())?;
-    let manifest: Option<Manifest> =
-        files::read(&paths.manifest()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    format::check_versions(paths)?;
+    let manifest: Option<Manifest> = format::read_manifest(paths).ok();
     let run_id = match &manifest {
         Some(manifest) => manifest.run_id,
         None => first_run_id(paths)?.ok_or_else(|| RecoverError::Unknown(paths.dir.to_string()))?,
     };
-    let found = write::scan(paths, run_id, |_| Ok(()))?;
+    let part = manifest.as_ref().and_then(|manifest| Some(manifest.shard?.part));
+    let places = if part.is_some() { Places::Rising } else { Places::Whole };
+    let found = write::scan(paths, run_id, places, |_| Ok(()))?;
     let mut envelope = derive(paths, run_id, manifest.as_ref(), found.totals.count());
+    envelope.details = shard_details(part);
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })
 }
 
 fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &Found) -> Result<(), RecoverError> {
-    if found.torn_bytes > 0 {
-        FileLog::open(&paths.records(), found.totals.byte_count())?;
-    }
+    envelope.manifest_sha256 = Digest::of_file(&paths.manifest()).ok();
     fill_totals(envelope, &found.totals.clone().finish());
     // All planned trials recorded and the directory sealed: only the last rename was missing.
     let whole = found.totals.count() == envelope.total_cases_expected && paths.manifest().exists();
@@ -107,9 +115,7 @@ fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &Found) -> Result<()
     envelope.error = (!whole).then(|| "the process vanished; recovered afterwards".to_owned());
     envelope.run_end_ts_utc = envelope.run_start_ts_utc.as_ref().map(|_| clock::now().to_string());
     let bytes = canonical::to_file(&*envelope).map_err(|error| RecoverError::Beyond(error.to_string()))?;
-    write_envelope_tmp(paths, &bytes)?;
-    files::rename(&paths.envelope_tmp(), &paths.envelope())?;
-    Ok(())
+    Ok(write::settle(paths, found, &bytes)?)
 }
 
 fn first_run_id(paths: &RunPaths) -> Result<Option<RunId>, FileError> {
@@ -148,6 +154,7 @@ pub const NOT_DERIVABLE: [&str; 13] = [
 /// The envelope that a whole run must have, as far as its directory determines it.
 pub fn derived_envelope(paths: &RunPaths, manifest: &Manifest, totals: &Totals) -> Envelope {
     let mut envelope = derive(paths, manifest.run_id, Some(manifest), totals.count);
+    envelope.manifest_sha256 = Digest::of_file(&paths.manifest()).ok();
     fill_totals(&mut envelope, totals);
     envelope.exit_status = ExitStatus::Normal;
     envelope
@@ -191,6 +198,7 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u
         receipt_sha256: None,
         suite_content_sha256: manifest.map(|manifest| manifest.suite_content_sha256),
         spec_digest: Some(Digest::of(&config_bytes)),
+        manifest_sha256: None,
         git_dirty: None,
         tool_sha256: None,
         cases_assessed: 0,
@@ -208,7 +216,7 @@ fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u
 }
 
 /// The instance id is in the directory's name, where the name was ours to choose.
-fn instance_of(paths: &RunPaths, run_id: RunId) -> Option<String> {
+pub fn instance_of(paths: &RunPaths, run_id: RunId) -> Option<String> {
     let name = paths.dir.file_name()?;
     name.strip_prefix(&format!("{run_id}__")).map(str::to_owned)
 }

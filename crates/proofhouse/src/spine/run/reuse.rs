@@ -56,9 +56,10 @@ impl Reuse {
         self.found.telemetry_bytes
     }
 
-    /// The finished line of trial `index` (asked for in order), unless it is one that is to be run again.
-    pub fn take(&mut self, index: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let line = self.find(index)?;
+    /// The finished line of trial `index`, the `place`-th of the directory (asked for in order), unless it is one that is to be
+    /// run again.
+    pub fn take(&mut self, place: u64, index: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let line = self.find(place, index)?;
         let mut spans = Spans::default();
         Ok(line.filter(|line| {
             let bytes = line.strip_suffix(b"\n").unwrap_or(line);
@@ -67,14 +68,14 @@ impl Reuse {
         }))
     }
 
-    /// The line of trial `index` (asked for in order), whatever it says.
-    pub fn find(&mut self, index: u64) -> Result<Option<Vec<u8>>, FileError> {
+    /// The line of trial `index`, the `place`-th (asked for in order), whatever it says.
+    pub fn find(&mut self, place: u64, index: u64) -> Result<Option<Vec<u8>>, FileError> {
         let path = self.path.clone();
-        self.look_up(index).map_err(FileError::new("read", &path))
+        self.look_up(place, index).map_err(FileError::new("read", &path))
     }
 
-    fn look_up(&mut self, index: u64) -> std::io::Result<Option<Vec<u8>>> {
-        if index >= self.found.totals.count() {
+    fn look_up(&mut self, place: u64, index: u64) -> std::io::Result<Option<Vec<u8>>> {
+        if place >= self.found.totals.count() {
             let Some((offset, length)) = self.found.waiting.get(&index).copied() else { return Ok(None) };
             let Some(journal) = &mut self.journal else { return Ok(None) };
             let mut line = vec![0; length as usize];
@@ -96,7 +97,7 @@ impl Reuse {
             let whole = rest[..(line.len() + 1).min(rest.len())].to_vec();
             self.at += whole.len();
             self.next += 1;
-            if self.next == index + 1 {
+            if self.next == place + 1 {
                 return Ok(Some(whole));
             }
         }

@@ -68,6 +68,7 @@ pub fn write_manifest(
         config_sha256: open.config_sha256,
         summary_sha256: Digest::of(summary),
         proofhouse_version: env!("CARGO_PKG_VERSION").to_owned(),
+        prices: loaded.prices.clone(),
         toolchains: executed.provenance.toolchains.clone(),
         // A verdict rests on what its sandbox held, so that this is said even where results must not depend on the host: the same
         // suite under the same sandbox has the same bytes.
@@ -83,6 +84,7 @@ pub fn write_manifest(
         },
         platform: (!deterministic).then(host::platform),
         command: (!deterministic).then(|| options.command.clone()),
+        shard: open.shard,
     };
     let bytes = canonical::to_file(&manifest).expect("a manifest is plain data");
     files::write_atomic(&open.work.manifest(), &bytes)?;
@@ -98,19 +100,12 @@ pub fn seal(open: Open, executed: &Executed) -> Result<(Envelope, RunPaths), Sea
     envelope.git_dirty = git.dirty;
     envelope.sandbox_tier.clone_from(&executed.provenance.sandbox_tier);
     envelope.details = executed.provenance.with_gaps(envelope.details.clone());
+    envelope.manifest_sha256 = Digest::of_file(&work.manifest()).ok();
     fill(&mut envelope, executed);
     append_run_telemetry(&work, &envelope, executed);
     let complete = envelope.exit_status == ExitStatus::Normal;
-    if complete {
-        files::remove_if_there(&work.journal())?;
-    }
     let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
-    write_envelope_tmp(&work, &bytes)?;
-    if complete && work != paths {
-        write::swap_in(&paths)?;
-    } else {
-        files::rename(&work.envelope_tmp(), &work.envelope())?;
-    }
+    write::end(&work, &paths, &bytes, complete)?;
     drop(lock);
     Ok((envelope, if complete { paths } else { work }))
 }
@@ -125,6 +120,7 @@ fn fill(envelope: &mut Envelope, executed: &Executed) {
         Ending::Budget(spent) => {
             (ExitStatus::Timeout, Some(format!("the budget is used up: {spent:.4} US dollars are spent")))
         }
+        Ending::Halted(why) => (ExitStatus::Exception, Some(why.clone())),
         Ending::Deadline => (ExitStatus::Timeout, Some("the run's deadline passed".to_owned())),
         Ending::TooManyTimeouts => (ExitStatus::Timeout, Some("too many trials timed out".to_owned())),
         Ending::Disk(error) => (ExitStatus::Exception, Some(chain(error))),
@@ -157,12 +153,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Replaces the `.tmp` in one step; on a disk without room for a second copy, in place.
-pub(super) fn write_envelope_tmp(work: &RunPaths, bytes: &[u8]) -> Result<(), FileError> {
-    let path = work.envelope_tmp();
-    files::write_atomic(&path, bytes).or_else(|_| files::write_synced_in_place(&path, bytes))
 }
 
 /// One line about the run itself. Telemetry is nobody's proof, so a disk that refuses it does not fail the run.

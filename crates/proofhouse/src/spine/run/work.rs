@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::manifest::SANDBOX_GAPS;
 use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
+use proofhouse_ledger::{Json, RunPaths};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -66,6 +66,11 @@ pub(crate) trait Work<I>: Send + Sync {
     fn joins(&self, group: &[GroupTrial<I>], next: &Trial) -> bool {
         let _ = (group, next);
         false
+    }
+
+    /// The run's directory is there, and its first trial is about to start; `anew` if no instance before this one ran any.
+    fn begin(&self, paths: &RunPaths, anew: bool) {
+        let _ = (paths, anew);
     }
 
     /// Whether a group needs to see the records that an earlier instance left.

@@ -9,8 +9,9 @@ use super::load::Overrides;
 use super::model::{Determinism, Slot, Suite};
 use super::problem::{Code, Problem, did_you_mean, quoted};
 use super::tree::{Entry, Kind as Node, Step, Tree, path_text};
-use crate::family::target::{TargetConfig, Template};
+use crate::family::target::TargetConfig;
 use crate::text::complaint::{At, Complaint};
+use crate::text::template::Template;
 
 /// The word that a suite has for its kind, if it is one of those that there are; `None` where it has no word.
 pub(crate) fn kind_word<'n>(tree: &Tree, known: &[&'n str]) -> Result<Option<&'n str>, Problem> {
@@ -36,6 +37,8 @@ pub(crate) struct Common<'f> {
     pub(crate) gate: &'f Option<Gate>,
     /// Names of the metrics that the gate may ask for.
     pub(crate) metrics: Vec<&'static str>,
+    /// Those of them that records have only where they say measured times.
+    pub(crate) timed: &'static [&'static str],
 }
 
 impl Common<'_> {
@@ -50,10 +53,22 @@ impl Common<'_> {
             determinism: determinism(self.determinism, overrides),
             targets: self.targets.to_vec(),
             slots: self.targets.iter().map(|(name, target)| Slot::of_target(name, target)).collect(),
-            gate: self.gate.clone(),
+            gate: self.priced_gate(),
             kind,
             own,
         }
+    }
+}
+
+impl Common<'_> {
+    /// The gate, with how each target counts the tokens that its prices are for.
+    fn priced_gate(&self) -> Option<Gate> {
+        let mut gate = self.gate.clone()?;
+        for (slot, price) in &mut gate.prices {
+            let target = self.targets.iter().find(|(name, _)| name == slot);
+            price.cached_apart = target.is_some_and(|(_, target)| target.counts_cached_apart());
+        }
+        Some(gate)
     }
 }
 
@@ -153,13 +168,66 @@ impl Checker<'_> {
     }
 
     /// What can be wrong with what all kinds say.
-    pub(crate) fn common(&mut self, file: &Common<'_>) {
+    pub(crate) fn common(&mut self, file: &Common<'_>, overrides: &Overrides) {
         if let Err(error) = check_name(file.suite_id) {
             self.complain(Code::BadValue, &[Step::Key("suite_id")], error.to_string()).hint =
                 Some(format!("for example `{}`", as_name(file.suite_id)));
         }
         self.targets(file.targets);
         self.gate(file.gate, &file.metrics);
+        if let Some(gate) = file.gate {
+            self.expenses(gate, file, overrides);
+        }
+    }
+
+    /// Refuses a gate on what records will not say.
+    fn expenses(&mut self, gate: &Gate, file: &Common<'_>, overrides: &Overrides) {
+        let deterministic = determinism(file.determinism, overrides).deterministic_artifacts;
+        for name in gate.metrics.keys().filter(|name| deterministic && file.timed.contains(&name.as_str())) {
+            let at = [Step::Key("gate"), Step::Key("metrics"), Step::Key(name)];
+            let what = format!("{} is measured, and deterministic records say no times", quoted(name));
+            self.complain_of_key(Code::BadValue, &at, what).hint =
+                Some("`determinism: {deterministic_artifacts: false}` writes them".to_owned());
+        }
+        if !gate.prices.is_empty() && !file.metrics.contains(&"cost_usd") {
+            let what = "suites of this kind have no metric `cost_usd`, so nothing needs prices";
+            self.complain_of_key(Code::BadValue, &[Step::Key("gate"), Step::Key("prices")], what).hint =
+                Some("`input_tokens` and `output_tokens` can be held to limits".to_owned());
+            return;
+        }
+        let slots: Vec<&str> = file.targets.iter().map(|(name, _)| name.as_str()).collect();
+        for (slot, price) in &gate.prices {
+            let at = [Step::Key("gate"), Step::Key("prices"), Step::Key(slot)];
+            if !slots.contains(&slot.as_str()) {
+                let what = format!("no target is named {}", quoted(slot));
+                self.complain_of_key(Code::BadValue, &at, what).hint =
+                    Some(did_you_mean(slot, &slots, "targets"));
+            }
+            if [price.input, price.output, price.cached.unwrap_or(0.0)]
+                .iter()
+                .any(|usd| !usd.is_finite() || *usd < 0.0)
+            {
+                self.complain_of_key(
+                    Code::BadValue,
+                    &at,
+                    format!("the price of {} is not a number from 0 on", quoted(slot)),
+                )
+                .hint = Some("US dollars for a million tokens: `{input: 0.15, output: 0.6}`".to_owned());
+            }
+        }
+        if gate.metrics.contains_key("cost_usd")
+            && let Some(slot) = slots.iter().find(|slot| !gate.prices.contains_key(**slot))
+        {
+            let at = [Step::Key("gate"), Step::Key("metrics"), Step::Key("cost_usd")];
+            self.complain_of_key(
+                Code::MissingKey,
+                &at,
+                format!("the gate has no price for {}", quoted(slot)),
+            )
+            .hint = Some(format!(
+                "US dollars for a million tokens: `prices: {{{slot}: {{input: 0.15, output: 0.6}}}}` in the gate"
+            ));
+        }
     }
 
     fn targets(&mut self, targets: &[(String, TargetConfig)]) {
@@ -177,8 +245,7 @@ impl Checker<'_> {
         match Template::parse(prompt) {
             Ok(template) => Some(template),
             Err(error) => {
-                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint =
-                    Some("write `{{` and `}}` for braces that stand for themselves".to_owned());
+                self.complain(Code::Template, &[Step::Key("prompt")], error.what).hint = Some(error.hint);
                 None
             }
         }

@@ -10,6 +10,7 @@ use std::fmt;
 use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use serde::de::{self, DeserializeOwned, Unexpected, Visitor};
 
+use super::peers;
 use super::problem::{Code, MAX_REPORTED, Problem, did_you_mean, listed, nearest, quoted};
 use super::tree::{Kind, NodeId, Step, Tree, path_text, push_step};
 
@@ -216,7 +217,10 @@ impl<'a, 't> De<'a, 't> {
                 let problem =
                     Problem::new(Code::UnknownKey, place, format!("unknown key {}", quoted(&entry.key)))
                         .at_path(Path::Below(self.path, Step::Key(&entry.key)).to_string())
-                        .hint(did_you_mean(&entry.key, known, "keys"));
+                        .hint(
+                            peers::ours(&entry.key, known)
+                                .unwrap_or_else(|| did_you_mean(&entry.key, known, "keys")),
+                        );
                 let meant = nearest(&entry.key, known.iter().copied());
                 self.cx.unknown.borrow_mut().insert((self.node, at), Unknown { problem, meant });
             }

@@ -18,10 +18,6 @@ pub(crate) fn once() -> Whole<1, 100_000> {
 pub(crate) fn one_minute() -> Whole<1, 86_400_000> {
     Whole(60_000)
 }
-pub(crate) fn input_field() -> String {
-    "{input}".to_owned()
-}
-
 /// Determinism controls: `true`, `false` or null, nothing that merely looks like it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,22 +30,115 @@ pub(crate) struct DeterminismFile {
     pub(crate) deterministic_artifacts: Option<bool>,
 }
 
-/// A file of cases.
-#[derive(Debug, Clone, PartialEq, DeriveDeserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A file of cases: its path alone, or with what else is to be said of it.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DatasetFile {
-    /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
     pub(crate) path: String,
+    pub(crate) format: Option<Format>,
+    pub(crate) sha256: Option<String>,
+    pub(crate) fields: Fields,
+    pub(crate) condition: Option<String>,
+    pub(crate) sample: Option<Sample>,
+    pub(crate) split: Option<String>,
+    pub(crate) revision: Option<String>,
+}
+
+/// So many rows, drawn by a seed.
+#[derive(Debug, Clone, Copy, PartialEq, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sample {
+    /// How many rows.
+    pub(crate) count: Whole<1, MAX_SAFE_INTEGER>,
+    /// What draws them; default 0.
+    #[serde(default)]
+    pub(crate) seed: Option<Whole<0, MAX_SAFE_INTEGER>>,
+}
+
+#[derive(DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DatasetMap {
+    /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked, and a glob such as `data/*.jsonl` means
+    /// several files.
+    path: String,
     /// How it is written; default by the extension.
     #[serde(default)]
-    pub(crate) format: Option<Format>,
+    format: Option<Format>,
     /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
     #[serde(default)]
     #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
-    pub(crate) sha256: Option<String>,
+    sha256: Option<String>,
+    /// The same, by the name that other tools have for it.
+    #[serde(default)]
+    #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
+    dataset_hash: Option<String>,
     /// Which of the file's fields play a part, where they are not named so already.
     #[serde(default)]
-    pub(crate) fields: Fields,
+    fields: Fields,
+    /// Only rows that meet this condition over their fields, such as `level == 'hard'`.
+    #[serde(default, rename = "where")]
+    condition: Option<String>,
+    /// Only so many of its rows, drawn by a seed.
+    #[serde(default)]
+    sample: Option<Sample>,
+    /// For `format: hf`: only files of this split, such as `test`.
+    #[serde(default)]
+    split: Option<String>,
+    /// For `format: hf`: the revision whose snapshot folder this has to be.
+    #[serde(default)]
+    revision: Option<String>,
+}
+
+/// The keys of a dataset's map.
+const DATASET_KEYS: &[&str] =
+    &["path", "format", "sha256", "dataset_hash", "fields", "where", "sample", "split", "revision"];
+
+impl<'de> Deserialize<'de> for DatasetFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct DatasetVisitor;
+        impl<'de> Visitor<'de> for DatasetVisitor {
+            type Value = DatasetFile;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a path, or a map with `path`")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<DatasetFile, E> {
+                Ok(DatasetFile {
+                    path: path.to_owned(),
+                    format: None,
+                    sha256: None,
+                    fields: Fields::default(),
+                    condition: None,
+                    sample: None,
+                    split: None,
+                    revision: None,
+                })
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<DatasetFile, A::Error> {
+                let map = DatasetMap::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                let DatasetMap { path, format, fields, condition, sample, split, revision, .. } = map;
+                let sha256 = match (map.sha256, map.dataset_hash) {
+                    (Some(_), Some(_)) => {
+                        return Err(de::Error::custom(
+                            "`sha256` and `dataset_hash` are the same thing: give one",
+                        ));
+                    }
+                    (one, other) => one.or(other),
+                };
+                Ok(DatasetFile { path, format, sha256, fields, condition, sample, split, revision })
+            }
+        }
+        // As a struct, so that an unknown key is noted at its place.
+        deserializer.deserialize_struct("DatasetFile", DATASET_KEYS, DatasetVisitor)
+    }
+}
+
+impl JsonSchema for DatasetFile {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DatasetFile".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let map = DatasetMap::json_schema(generator);
+        json_schema!({ "anyOf": [{ "type": "string" }, map] })
+    }
 }
 
 /// A file that a suite names: its path alone, or with the digest that it has to have.
@@ -66,8 +155,8 @@ pub(crate) struct FileRef {
 struct FileRefMap {
     /// Where it is, relative to the suite file and below its directory; `.gz` is unpacked.
     path: String,
-    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits.
-    #[serde(default)]
+    /// The SHA-256 that the file has to have: `sha256:` and 64 hexadecimal digits; also written as `dataset_hash`.
+    #[serde(default, alias = "dataset_hash")]
     #[schemars(regex(pattern = "^(sha256:)?[0-9a-f]{64}$"))]
     sha256: Option<String>,
 }
@@ -115,6 +204,10 @@ pub enum Format {
     Json,
     /// One list of maps.
     Yaml,
+    /// An array of tables: the only one of the file, or `cases`.
+    Toml,
+    /// A snapshot folder of Hugging Face's tools: its files of rows.
+    Hf,
 }
 
 impl Format {
@@ -125,6 +218,8 @@ impl Format {
             Format::Csv => "csv",
             Format::Json => "json",
             Format::Yaml => "yaml",
+            Format::Toml => "toml",
+            Format::Hf => "hf",
         }
     }
 
@@ -133,7 +228,8 @@ impl Format {
         let name = path.strip_suffix(".gz").unwrap_or(path);
         match name.rsplit_once('.')?.1 {
             "jsonl" | "ndjson" => Some(Format::Jsonl),
-            "csv" => Some(Format::Csv),
+            "csv" | "tsv" => Some(Format::Csv),
+            "toml" => Some(Format::Toml),
             "json" => Some(Format::Json),
             "yaml" | "yml" => Some(Format::Yaml),
             _ => None,
@@ -210,9 +306,8 @@ impl JsonSchema for InlineCase {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "A case: `id`, and the fields that the prompt and the judges use.",
-            "required": ["id"],
-            "properties": {
+            "description": "A case: the fields that the prompt and the judges use; without an `id` the digest of its content is one.",
+                        "properties": {
                 "id": { "description": "The case's name, unique in the suite.", "type": ["string", "integer"] },
                 "input": { "description": "What `{input}` stands for in the prompt." },
                 "expected": { "description": "The right answer, for judges that compare." },
@@ -249,6 +344,26 @@ pub struct Gate {
     /// Metric of the summary → the least and the most that it may be for each slot.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricLimits>,
+    /// Slot → what its tokens cost, for the metric `cost_usd`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, PriceFile>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, DeriveDeserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriceFile {
+    /// Tokens that the model reads.
+    pub input: f64,
+    /// Tokens that it writes.
+    pub output: f64,
+    /// Tokens that it has read before; without it they cost as much as others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// Whether the target counts those beside the input; nobody writes it.
+    #[serde(skip_deserializing)]
+    #[schemars(skip)]
+    pub cached_apart: bool,
 }
 
 /// The least and the most that a metric may be.

@@ -18,12 +18,16 @@ impl Loaded {
     /// Every setting that took effect: the content of `config.resolved.yaml`.
     pub fn resolved(&self) -> Json {
         let mut resolved = self.settings();
+        resolved.set("schema_version", config::SCHEMA_VERSION);
         resolved.set("title", self.suite.title.clone());
         resolved.set("description", self.suite.description.clone());
         resolved.set("gate", json(&self.suite.gate));
         resolved.set("limit", json(&self.limit));
         resolved.set("case_count", json(&self.case_count));
         resolved.set("datasets", Json::Array(self.datasets.iter().map(dataset).collect()));
+        if let Some(prices) = &self.prices {
+            resolved.set("prices", prices.clone());
+        }
         if let Some(origin) = &self.derived_from {
             resolved.set("derived_from", origin.clone());
         }
@@ -60,13 +64,20 @@ fn slot(slot: &Slot) -> Json {
 }
 
 fn dataset(facts: &DatasetFacts) -> Json {
-    Json::Object(Object::from_iter([
+    let mut dataset = Object::from_iter([
         ("fields", json(&facts.fields)),
         ("format", Json::from(facts.format.name())),
         ("path", Json::from(facts.path.as_str())),
         ("rows", json(&facts.rows)),
         ("sha256", Json::from(facts.sha256.prefixed())),
-    ]))
+    ]);
+    if let Some(condition) = &facts.chosen.condition {
+        dataset.set("where", condition.as_str());
+    }
+    if let Some((count, seed)) = facts.chosen.sample {
+        dataset.set("sample", Object::from_iter([("count", json(&count)), ("seed", json(&seed))]));
+    }
+    Json::Object(dataset)
 }
 
 /// A list of `{name: …, equals: {…}}`.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json, canonical};
 
 use super::check::kind_word;
@@ -14,7 +15,7 @@ use super::kind::{Kinds, Loading, Read};
 use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
-use crate::family::target::{Environment, Keys};
+use crate::family::target::{Environment, Keys, Prices};
 
 /// The largest suite file, in bytes.
 const MAX_SUITE_BYTES: u64 = 64 << 20;
@@ -38,6 +39,8 @@ pub struct Overrides {
     pub files: Vec<Utf8PathBuf>,
     /// The run whose answers are judged again, in place of asking targets.
     pub derived_from: Option<Json>,
+    /// What tokens cost.
+    pub prices: Option<Arc<PriceFile>>,
     /// Where keys come from: none of them may stand in the suite or its data.
     pub environment: Environment,
 }
@@ -62,6 +65,17 @@ pub struct DatasetFacts {
     pub rows: u64,
     /// Its fields' names, where they differ.
     pub fields: Fields,
+    /// Which of its rows are cases.
+    pub chosen: Chosen,
+}
+
+/// Which rows of a dataset are cases; all of them by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// The condition that they meet.
+    pub condition: Option<String>,
+    /// How many of them were drawn, together with other files of the same entry, and by which seed.
+    pub sample: Option<(u64, u64)>,
 }
 
 /// A suite that can be run.
@@ -87,6 +101,34 @@ pub struct Loaded {
     pub derived_from: Option<Json>,
     /// What was let pass.
     pub warnings: Vec<String>,
+    /// What tokens cost, slot by slot, where the run has a price list; no part of its identity.
+    pub prices: Option<Json>,
+}
+
+/// A price list and the digest of its file.
+#[derive(Debug, Clone)]
+pub struct PriceFile {
+    /// The digest of its bytes.
+    pub sha256: Digest,
+    /// What models cost.
+    pub prices: Prices,
+}
+
+impl PriceFile {
+    /// What holds for the slots of a suite.
+    fn of(&self, suite: &Suite) -> Json {
+        let slots = suite.slots.iter().filter_map(|slot| {
+            // A slot is a target, alone or with a prompt.
+            let name = slot.name.split('/').next().unwrap_or_default();
+            let (_, target) =
+                suite.targets.iter().find(|(target, _)| *target == slot.name || target == name)?;
+            Some((slot.name.as_str(), target.price(&self.prices)?))
+        });
+        Json::Object(Object::from_iter([
+            ("sha256", Json::from(self.sha256.prefixed())),
+            ("slots", Json::Object(slots.collect())),
+        ]))
+    }
 }
 
 /// Reads and checks a suite and everything that it refers to.
@@ -154,7 +196,6 @@ fn read<K: Kinds>(
     };
     let loaded = Loaded {
         path: path.to_owned(),
-        suite,
         suite_sha256,
         suite_content_sha256: Digest::of(
             &canonical::to_vec(&content).expect("a `Json` has a canonical form"),
@@ -162,6 +203,8 @@ fn read<K: Kinds>(
         datasets,
         case_count,
         trial_count,
+        prices: overrides.prices.as_ref().map(|prices| prices.of(&suite)),
+        suite,
         limit: overrides.limit,
         derived_from: overrides.derived_from.clone(),
         warnings,

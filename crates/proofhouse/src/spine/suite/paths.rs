@@ -1,8 +1,10 @@
 //! Where a dataset may be: below the suite's directory, whatever the path or a link says.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::files::sorted_dir;
 
 use super::problem::{Code, nearest, quoted};
+use crate::text::glob::{GLOBS, path_glob};
 
 /// Why a path does not lead to a dataset.
 #[derive(Debug)]
@@ -98,4 +100,38 @@ fn sorted_names(folder: &Utf8Path) -> Vec<String> {
         .collect();
     names.sort_unstable();
     names
+}
+/// Files at most that a glob may look at.
+const MAX_LISTED: usize = 100_000;
+
+/// The files below `base` whose path matches a glob, in order. Links out of the directory are refused when they are opened.
+pub(crate) fn matching(base: &Utf8Path, pattern: &str) -> Result<Vec<String>, PathFault> {
+    let fault = |code, what: String, hint: &str| PathFault { code, what, hint: hint.to_owned() };
+    if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
+        let what = format!("{} leaves the suite's directory", quoted(pattern));
+        return Err(fault(Code::PathEscape, what, "datasets lie below the suite's directory"));
+    }
+    let glob = path_glob(pattern).map_err(|problem| fault(Code::BadValue, problem.to_string(), GLOBS))?;
+    // Whole folders before the first wildcard need not be searched for.
+    let fixed: Vec<&str> =
+        pattern.split('/').take_while(|part| !part.contains(['*', '?', '[', '{'])).collect();
+    let mut folders = vec![fixed.join("/")];
+    let (mut found, mut listed) = (Vec::new(), 0);
+    while let Some(folder) = folders.pop() {
+        for name in sorted_dir(&base.join(&folder)).unwrap_or_default() {
+            listed += 1;
+            if listed > MAX_LISTED {
+                let what = format!("{} has more than {MAX_LISTED} files to look at", quoted(pattern));
+                return Err(fault(Code::TooLarge, what, "name the folder more closely"));
+            }
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            match std::fs::metadata(base.join(&path)) {
+                Ok(about) if about.is_dir() && path.split('/').count() < 32 => folders.push(path),
+                Ok(about) if about.is_file() && glob.is_match(&path) => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }

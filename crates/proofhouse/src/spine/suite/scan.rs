@@ -3,18 +3,21 @@
 //! Of a case it keeps eight bytes, a fingerprint of its id. Fingerprints that come twice are looked at a second time with
 //! their full ids, so a collision costs time and never a wrong message.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use proofhouse_ledger::Digest;
 use proofhouse_ledger::json::Object;
 
-use super::cases::CaseRules;
+use super::cases::{Case, CaseRules, Ids, RowFault};
 use super::dataset::{Dataset, Rows};
 use super::file::Fields;
 use super::problem::{Code, MAX_REPORTED, Place, Problem, quoted};
+use super::silent::Silent;
 use super::tree::{Step, Tree};
+use crate::text::numbers::count;
+use crate::text::template::Form;
 
 /// How many warnings are kept; the rest is counted.
 const MAX_WARNINGS: usize = 20;
@@ -22,9 +25,53 @@ const MAX_WARNINGS: usize = 20;
 /// What there is to be scanned.
 pub(crate) struct Scan<'a> {
     pub(crate) tree: &'a Tree,
+    /// The keys that lead to what is scanned; none for the suite itself.
+    pub(crate) under: &'a [&'a str],
     pub(crate) rules: &'a CaseRules,
     pub(crate) inline: &'a [Object],
     pub(crate) datasets: &'a [(Arc<Dataset>, Fields)],
+    /// Tags that somebody asks for.
+    pub(crate) tags: Vec<&'a str>,
+    /// How the suite says that holes are written.
+    pub(crate) form: Option<Form>,
+}
+
+/// What the passes over all rows share.
+struct Pass {
+    ids: Ids,
+    silent: Silent,
+    fingerprints: Vec<u64>,
+    /// Mistakes that rows share: the place of the first one among the problems, and how many rows more have it.
+    shared: BTreeMap<(Code, String), (usize, u64)>,
+    silenced: u64,
+}
+
+impl Pass {
+    /// Notes a mistake of a row; one that was seen before is counted.
+    fn fault(
+        &mut self,
+        fault: RowFault,
+        problems: &mut Vec<Problem>,
+        problem: impl FnOnce(RowFault) -> Problem,
+    ) {
+        let (code, what) = fault.kind();
+        let key = (code, what.to_owned());
+        match self.shared.get_mut(&key) {
+            Some((_, more)) => *more += 1,
+            None => {
+                self.shared.insert(key, (problems.len(), 0));
+                problems.push(problem(fault));
+            }
+        }
+    }
+
+    /// Says how many rows share a mistake.
+    fn count(&self, problems: &mut [Problem]) {
+        for (at, more) in self.shared.values().filter(|(_, more)| *more > 0) {
+            let rows = if *more == 1 { "row" } else { "rows" };
+            problems[*at].notes.push(format!("and {} more {rows}", count(*more)));
+        }
+    }
 }
 
 /// What the first pass found.
@@ -33,6 +80,8 @@ pub(crate) struct Found {
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) count: u64,
+    /// Those of the tags asked for that a case has.
+    pub(crate) tags: BTreeSet<String>,
     /// Digest and rows of each dataset that could be read to its end.
     pub(crate) datasets: Vec<Option<(Digest, u64)>>,
 }
@@ -40,40 +89,73 @@ pub(crate) struct Found {
 impl Scan<'_> {
     pub(crate) fn run(&self) -> Found {
         let mut found = Found::default();
-        let mut fingerprints = Vec::new();
-        let mut silenced = 0;
+        let mut pass = Pass {
+            ids: Ids::default(),
+            silent: Silent::new(self.rules.columns(), self.rules.prompts.len()),
+            fingerprints: Vec::new(),
+            shared: BTreeMap::new(),
+            silenced: 0,
+        };
         for (index, row) in self.inline.iter().enumerate() {
-            match self.rules.case(row.clone(), &Fields::default(), None) {
-                Ok(case) => fingerprints.push(fingerprint(&case.id)),
-                Err(fault) => {
-                    let prefix = format!("cases[{index}]");
+            pass.silent.row(&self.named("cases"), row);
+            match self.rules.case(row.clone(), &Fields::default(), None, &mut pass.ids) {
+                Ok(case) => {
+                    pass.fingerprints.push(fingerprint(&case.id));
+                    pass.silent.case(&case.sent);
+                    self.note_tags(&case, &mut found);
+                }
+                Err(fault) => pass.fault(fault, &mut found.problems, |fault| {
+                    let prefix = self.named(&format!("cases[{index}]"));
                     let mut problem = fault.into_problem(|steps| self.inline_place(index, steps));
                     problem.path =
                         if problem.path.is_empty() { prefix } else { format!("{prefix}.{}", problem.path) };
-                    found.problems.push(problem);
-                }
+                    problem
+                }),
             }
             if found.problems.len() > MAX_REPORTED {
                 return found;
             }
         }
         for (dataset, fields) in self.datasets {
-            let facts = self.dataset(dataset, fields, &mut fingerprints, &mut found, &mut silenced);
+            let parts =
+                ["id", "input", "expected", "tags", "judges"].map(|part| fields.column(part).to_owned());
+            pass.silent.uses(
+                parts
+                    .into_iter()
+                    .chain(self.rules.columns().iter().map(|name| fields.column(name).to_owned())),
+            );
+            pass.silent.uses(dataset.columns());
+            let facts = self.dataset(dataset, fields, &mut pass, &mut found);
             found.datasets.push(facts);
         }
-        if silenced > 0 {
-            found.warnings.push(format!("{silenced} more rows have integers beyond 2^53, kept as text"));
+        pass.count(&mut found.problems);
+        if pass.silenced > 0 {
+            found
+                .warnings
+                .push(format!("{} more rows have integers beyond 2^53, kept as text", pass.silenced));
         }
-        found.count = fingerprints.len() as u64;
-        let suspects = repeated(fingerprints);
+        found.warnings.extend(pass.silent.warnings(&self.rules.prompts, self.form));
+        found.count = pass.fingerprints.len() as u64;
+        let suspects = repeated(pass.fingerprints);
         if !suspects.is_empty() && found.problems.is_empty() {
             self.duplicates(&suspects, &mut found.problems);
         }
         found
     }
 
+    fn note_tags(&self, case: &Case, found: &mut Found) {
+        let asked = case.tags.iter().filter(|tag| self.tags.contains(&tag.as_str()));
+        asked.for_each(|tag| found.tags.extend((!found.tags.contains(tag)).then(|| tag.clone())));
+    }
+
+    /// A key with those that lead to it.
+    fn named(&self, key: &str) -> String {
+        format!("{}{key}", self.under.iter().map(|key| format!("{key}.")).collect::<String>())
+    }
+
     fn inline_place(&self, index: usize, steps: &[Step<'_>]) -> Place {
-        let steps = [&[Step::Key("cases"), Step::Index(index)], steps].concat();
+        let under: Vec<Step<'_>> = self.under.iter().map(|key| Step::Key(key)).collect();
+        let steps = [&under[..], &[Step::Key("cases"), Step::Index(index)], steps].concat();
         self.tree.place(self.tree.root, &steps)
     }
 
@@ -81,9 +163,8 @@ impl Scan<'_> {
         &self,
         dataset: &Arc<Dataset>,
         fields: &Fields,
-        fingerprints: &mut Vec<u64>,
+        pass: &mut Pass,
         found: &mut Found,
-        silenced: &mut u64,
     ) -> Option<(Digest, u64)> {
         let mut rows = match Rows::open(dataset) {
             Ok(rows) => rows,
@@ -94,29 +175,37 @@ impl Scan<'_> {
         };
         let mut count = 0;
         loop {
-            let problem = match rows.next() {
+            match rows.next() {
                 Ok(None) => break,
-                Ok(Some(row)) => match self.rules.case(row, fields, Some(dataset.format)) {
-                    Ok(case) => {
-                        count += 1;
-                        fingerprints.push(fingerprint(&case.id));
-                        keep_warnings(&mut rows.warnings, &mut found.warnings, silenced);
-                        continue;
+                Ok(Some(row)) => {
+                    count += 1;
+                    pass.silent.row(&dataset.name, &row);
+                    match self.rules.case(row, fields, Some(dataset.format), &mut pass.ids) {
+                        Ok(case) => {
+                            pass.fingerprints.push(fingerprint(&case.id));
+                            pass.silent.case(&case.sent);
+                            self.note_tags(&case, found);
+                            keep_warnings(&mut rows.warnings, &mut found.warnings, &mut pass.silenced);
+                        }
+                        Err(fault) => pass.fault(fault, &mut found.problems, |fault| {
+                            fault.into_problem(|steps| rows.place(steps))
+                        }),
                     }
-                    Err(fault) => fault.into_problem(|steps| rows.place(steps)),
-                },
-                Err(bad) if bad.last => {
-                    found.problems.push(*bad.problem);
-                    return None;
                 }
-                Err(bad) => *bad.problem,
-            };
-            count += 1;
-            found.problems.push(problem);
+                Err(bad) => {
+                    count += 1;
+                    let last = bad.last;
+                    found.problems.push(*bad.problem);
+                    if last {
+                        return None;
+                    }
+                }
+            }
             if found.problems.len() > MAX_REPORTED {
                 return None;
             }
         }
+        found.warnings.append(&mut rows.warnings);
         match rows.finish() {
             Ok(digest) => Some((digest, count)),
             Err(problem) => {
@@ -142,8 +231,9 @@ impl Scan<'_> {
             }
         };
         let suspect = |id: &str| suspects.binary_search(&fingerprint(id)).is_ok();
+        let mut ids = Ids::default();
         for (index, row) in self.inline.iter().enumerate() {
-            if let Ok(case) = self.rules.case(row.clone(), &Fields::default(), None)
+            if let Ok(case) = self.rules.case(row.clone(), &Fields::default(), None, &mut ids)
                 && suspect(&case.id)
             {
                 note(case.id, self.inline_place(index, &[Step::Key("id")]), problems);
@@ -155,7 +245,7 @@ impl Scan<'_> {
                 if problems.len() > MAX_REPORTED {
                     return;
                 }
-                let Ok(case) = self.rules.case(row, fields, Some(dataset.format)) else { continue };
+                let Ok(case) = self.rules.case(row, fields, Some(dataset.format), &mut ids) else { continue };
                 if suspect(&case.id) {
                     note(case.id, rows.place(&[Step::Key(fields.column("id"))]), problems);
                 }

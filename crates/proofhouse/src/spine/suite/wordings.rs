@@ -7,7 +7,6 @@ use proofhouse_ledger::json::{Object, to_json};
 
 use super::generators::{self, Asking, VariantFile};
 use crate::family::vary::{Ask, Generator, Maker, Variant};
-use crate::spine::suite::cases::Case;
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::identity::json;
 use crate::spine::suite::problem::{Code, quoted};
@@ -33,16 +32,6 @@ pub trait Wordable {
 
     /// What is asked in place of the base; otherwise why this variant cannot be used.
     fn reworded(&self, variant: Variant) -> Result<String, &'static str>;
-}
-
-impl Wordable for Case {
-    fn base(&self) -> Result<&str, &'static str> {
-        Ok(&self.input)
-    }
-
-    fn reworded(&self, variant: Variant) -> Result<String, &'static str> {
-        Ok(variant.text)
-    }
 }
 
 /// How many times as many variants are made as are wanted, where some cannot be used.

@@ -6,6 +6,7 @@ use proofhouse_ledger::summary::{Gate, Summary};
 use proofhouse_ledger::{Json, config};
 
 use super::cluster::Clusters;
+use super::expense::EXPENSES;
 use super::heads::GateTerms;
 use super::stats::decisions::{
     Demand, GateCheck, Limits, Measured, Outcome, Trials, gate_outcome, gate_sentence,
@@ -163,7 +164,7 @@ impl GateTally {
         let unknown = Measured { of: None, bounds: None, open: 0 };
         let mut checks = Vec::new();
         for (name, limits) in &self.metrics {
-            let metric = terms.metrics.iter().find(|metric| metric.name == name);
+            let metric = terms.metrics.iter().chain(EXPENSES).find(|metric| metric.name == name);
             let found = metric.map_or(Vec::new(), |metric| (metric.of)(summary, slot));
             let found = if found.is_empty() { vec![unknown.clone()] } else { found };
             checks.extend(found.iter().map(|each| GateCheck::of_metric(slot, name, *limits, each)));

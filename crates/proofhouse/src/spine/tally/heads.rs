@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use proofhouse_ledger::config::Price;
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
-use proofhouse_ledger::summary::{self, Rate, Slot, Summary};
+use proofhouse_ledger::summary::{Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
 use super::cluster::Clusters;
+use super::expense::{self, Expense};
 use super::gate::GateTally;
 use super::pairs::{self, Column};
 use super::stats::decisions::Measured;
@@ -28,9 +30,13 @@ pub struct Tally {
     counts: [u64; Status::ALL.len()],
     error_types: BTreeMap<String, u64>,
     slots: Vec<SlotTally>,
+    /// Raw slot → its place among them.
+    places: BTreeMap<Vec<u8>, usize>,
+    /// The slot of the record before.
+    last_slot: usize,
     /// How many cases are closed.
     closed: usize,
-    /// The case whose trials are passing by, as raw bytes.
+    /// The case whose trials are passing by, as raw bytes: lines are canonical, so equal ids are equal bytes and need no parsing.
     case: Vec<u8>,
     /// For runs whose cases are not neighbours: raw case → its verdicts.
     scattered: BTreeMap<Vec<u8>, Vec<Scattered>>,
@@ -76,8 +82,7 @@ pub trait OwnTally {
 
     /// Whether a record is of a trial that nobody is scored on: it is counted among the trials, and in no slot.
     fn is_aside(&self, line: &Line<'_>) -> bool {
-        let _ = line;
-        false
+        line.is_aside()
     }
 
     /// Whether a trial that was not run is one that nobody needed.
@@ -161,6 +166,7 @@ struct SlotTally {
     /// All of its verdicts, to be compared with those of others.
     column: Column,
     wordings: Wordings,
+    expense: Expense,
     /// The variant that is passing by, as raw bytes, and which one of the case it is.
     variant: (Vec<u8>, u64),
     /// The last tags seen, raw and parsed: neighbours share them.
@@ -265,12 +271,23 @@ impl Tally {
 
     fn slot(&mut self, line: &Line<'_>) -> Result<usize, Damage> {
         let raw = line.require(HEAD.slot)?;
-        if let Some(at) = self.slots.iter().position(|slot| slot.raw == raw) {
-            return Ok(at);
+        // Trials of a target are neighbours, and targets take turns.
+        for at in [self.last_slot, self.last_slot + 1] {
+            if self.slots.get(at).is_some_and(|slot| slot.raw == raw) {
+                self.last_slot = at;
+                return Ok(at);
+            }
         }
-        let name = line.get(HEAD.slot)?.into_owned();
-        self.slots.push(SlotTally { raw: raw.to_vec(), name, ..SlotTally::default() });
-        Ok(self.slots.len() - 1)
+        self.last_slot = match self.places.get(raw) {
+            Some(at) => *at,
+            None => {
+                let name = line.get(HEAD.slot)?.into_owned();
+                self.slots.push(SlotTally { raw: raw.to_vec(), name, ..SlotTally::default() });
+                self.places.insert(raw.to_vec(), self.slots.len() - 1);
+                self.slots.len() - 1
+            }
+        };
+        Ok(self.last_slot)
     }
 
     /// All trials of a case have passed by.
@@ -291,15 +308,12 @@ impl Tally {
         self.close_case();
         self.close_scattered();
         let own = self.own.take()?;
-        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares())).collect();
+        let prices = expense::prices(&self.config);
+        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares(), &prices)).collect();
         let columns: Vec<(&str, &Column)> =
             self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
         let (comparisons, best) = pairs::compare(&columns);
         let mut summary = Summary {
-            schema_version: summary::SCHEMA_VERSION.to_owned(),
-            kind: self.kind?,
-            run_id: self.run_id?,
-            suite_id: self.suite_id.clone(),
             trials: self.trials,
             assessed: self.assessed,
             counts: by_status(&self.counts),
@@ -311,10 +325,7 @@ impl Tally {
                 false => self.slots.iter().flat_map(|slot| slot.wordings.finish(&slot.name)).collect(),
             },
             slots,
-            gate: None,
-            code: None,
-            robustness: None,
-            containment: None,
+            ..Summary::empty(self.kind?, self.run_id?, &self.suite_id)
         };
         let terms = own.finish(&mut summary);
         let who = terms.asked.unwrap_or("target");
@@ -334,6 +345,7 @@ impl SlotTally {
     ) -> Result<(), Damage> {
         self.trials += 1;
         self.counts[status as usize] += 1;
+        self.expense.push(line, status)?;
         let variant = line.raw(HEAD.variant_id).unwrap_or_default();
         if variant != self.variant.0 {
             self.variant = (variant.to_vec(), self.variant.1 + 1);
@@ -389,7 +401,7 @@ impl SlotTally {
     }
 
     /// `spared`: trials that were not run are trials that nobody needed.
-    fn summarise(&self, spared: bool) -> Slot {
+    fn summarise(&self, spared: bool, prices: &BTreeMap<String, Price>) -> Slot {
         let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
@@ -417,6 +429,8 @@ impl SlotTally {
                 self.repeated,
                 of_slot("case_id with both verdicts of case_id repeated"),
             ),
+            latency_ms: self.expense.latency(),
+            usage: self.expense.usage(prices.get(slot)),
         }
     }
 }

@@ -7,12 +7,14 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths, canonical};
 
 mod cluster;
+mod expense;
 mod gate;
 pub(crate) mod heads;
 mod pairs;
 pub(crate) mod wordings;
 
 pub use crate::stats;
+pub use expense::{COST, EXPENSES, TIMED};
 pub use heads::{FLAKY_CASES, GateTerms, Metric, OfKind, OwnTally, Tally};
 
 /// Why a run cannot be added up.

@@ -61,12 +61,16 @@ fn line(index: u64, row: &Row<'_>) -> Vec<u8> {
     };
     let nothing = Json::Object(Default::default());
     let body = Probe {
-        input: "x",
+        input: &Json::from("x"),
         output: &output,
         expected: &output,
         judge: &nothing,
+        advice: None,
+        calibration: None,
+        reasoning: None,
         response: None,
         tags: row.tags,
+        turns: None,
     };
     let mut out = Vec::new();
     body.push(&mut out, &head);
@@ -346,4 +350,21 @@ fn a_gate_asks_each_case_for_its_share() {
 #[test]
 fn an_empty_run_adds_up_to_nothing() {
     assert!(Tally::new(&json("{}"), own).finish().is_none());
+}
+
+/// One flaky case of three with two verdicts each; the other two may still turn out flaky, a case with a single verdict not.
+#[test]
+fn a_gate_on_flaky_cases_leaves_room_for_what_was_not_assessed() {
+    let again = |case, repetition, passed| Row { repetition, ..row(case, "a", passed) };
+    let mut rows = vec![again("one", 0, YES), again("one", 1, NO)];
+    for case in ["two", "three"] {
+        rows.extend([again(case, 0, YES), again(case, 1, YES)]);
+        rows.extend([again(case, 2, None), again(case, 3, None)]);
+    }
+    rows.extend([again("four", 0, YES), again("four", 1, None)]);
+    let summary = summary("{}", &rows);
+    assert_eq!(counts(&summary.slots[0].flaky_cases), (1, 3));
+    let [found] = &(FLAKY_CASES.of)(&summary, "a")[..] else { panic!("one value for a slot") };
+    assert_eq!((found.open, found.bounds), (2, Some([1.0 / 3.0, 1.0])));
+    assert!((FLAKY_CASES.of)(&summary, "b").is_empty());
 }

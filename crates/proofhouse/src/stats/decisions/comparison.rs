@@ -34,6 +34,8 @@ pub struct Comparison {
     pub family: u64,
     /// About how many cases would tell a difference of this size from none.
     pub needed: Option<u64>,
+    /// Whether more of what is compared is worse.
+    pub is_harm: bool,
 }
 
 /// Compares two columns that nobody chose among others.
@@ -52,7 +54,7 @@ pub fn compare_family(pairs: &[(String, String, Differences)], family: u64) -> V
     all
 }
 
-/// Up to so many columns, every pair is compared.
+/// Up to this many columns, every pair is compared.
 const ALL_PAIRS: usize = 10;
 
 /// How many pairs there are of so many columns.
@@ -86,11 +88,13 @@ fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
         adjusted_p: None,
         family: 1,
         needed: differences.cases_until(Confidence::P95, outside),
+        is_harm: false,
     }
 }
 
 fn adjust(all: &mut [Comparison], family: u64) {
     let family = family.max(all.len() as u64);
+    // A pair without cases has no p-value. It still counts in the family: whether it has cases was seen in the data.
     let p_values: Vec<f64> = all.iter().map(|each| each.p.unwrap_or(1.0)).collect();
     for (each, adjusted) in all.iter_mut().zip(holm_within(&p_values, family)) {
         each.adjusted_p = each.p.map(|_| adjusted);
@@ -99,6 +103,12 @@ fn adjust(all: &mut [Comparison], family: u64) {
 }
 
 impl Comparison {
+    /// The smallest p-value that as many cases that differ could have: all of them in one direction.
+    fn least_p(&self) -> f64 {
+        let differ = self.better.0 + self.better.1;
+        0.5f64.powi(i32::try_from(differ).unwrap_or(i32::MAX) - 1)
+    }
+
     /// Whether chance alone would seldom do this; none without cases.
     pub fn more_than_noise(&self) -> Option<bool> {
         self.adjusted_p.map(|p| p < LEVEL)
@@ -114,8 +124,9 @@ impl Comparison {
         let count = cases(self.cases);
         if self.better == (0, 0) {
             let reach = points(interval.high.max(-interval.low));
+            let all = if self.cases == 1 { "the one case".to_owned() } else { format!("all {count}") };
             return format!(
-                "{a} and {b} fare alike on all {count}; on cases like these, a difference of up to {} points is not excluded",
+                "{a} and {b} fare alike on {all}; on cases like these, a difference of up to {} points is not excluded",
                 reach.trim_start_matches('+')
             );
         }
@@ -126,9 +137,10 @@ impl Comparison {
         let test = format!("permutation test over {count}, {test}");
         let range = |low: f64, high: f64| format!("95 % interval {} to {}", points(low), points(high));
         if p < LEVEL {
+            let (less, more) = if self.is_harm { ("lower", "higher") } else { ("worse", "better") };
             let (word, by, low, high) = match difference < 0.0 {
-                true => ("worse", -difference, -interval.high, -interval.low),
-                false => ("better", difference, interval.low, interval.high),
+                true => (less, -difference, -interval.high, -interval.low),
+                false => (more, difference, interval.low, interval.high),
             };
             let by = points(by);
             let by = by.trim_start_matches('+');
@@ -137,8 +149,19 @@ impl Comparison {
                 range(low, high)
             );
         }
+        let outside = interval.low > 0.0 || interval.high < 0.0;
         let more = match self.needed.filter(|needed| *needed > self.cases) {
             Some(needed) => format!("; about {} would tell, if they fall out like these", cases(needed)),
+            // The interval alone would say more than the test does: say why it is not believed.
+            None if outside && self.least_p() * self.family as f64 >= LEVEL => {
+                let differ = self.better.0 + self.better.1;
+                let (noun, verb) =
+                    if differ == 1 { ("case that differs", "is") } else { ("cases that differ", "are") };
+                format!("; {} {noun} {verb} too few to be sure of anything", grouped(differ))
+            }
+            None if outside && self.family > 1 => {
+                "; the interval is of this pair alone, not adjusted for the others".to_owned()
+            }
             None => String::new(),
         };
         format!(
@@ -169,6 +192,19 @@ mod tests {
         insta::assert_snapshot!(say(100, 0, 0), @"old and new fare alike on all 100 cases; on cases like these, a difference of up to 3.7 points is not excluded");
         insta::assert_snapshot!(say(0, 0, 0), @"no case was assessed for both old and new, so nothing can be compared");
         insta::assert_snapshot!(say(96, 2, 2), @"on cases like these, new cannot be told from old: 0 points (95 % interval −5.3 to +5.3) may be noise (permutation test over 100 cases, p = 1)");
+    }
+
+    /// An interval that leaves 0 out beside a test that cannot tell is explained, not left to the reader.
+    #[test]
+    fn a_test_that_cannot_tell_says_why() {
+        let mut three = Differences::default();
+        [(4, 9), (3, 9), (5, 10)].into_iter().for_each(|(a, b)| three.push((a, 10), (b, 10)));
+        let found = compare("a", "b", &three);
+        assert!(found.interval.unwrap().low > 0.0 && found.more_than_noise() == Some(false));
+        insta::assert_snapshot!(found.sentence(), @"on cases like these, b cannot be told from a: +53.3 points (95 % interval +39.0 to +67.7) may be noise (permutation test over 3 cases, p = 0.25); 3 cases that differ are too few to be sure of anything");
+        let pair = ("a".to_owned(), "b".to_owned(), single(80, 8, 0));
+        insta::assert_snapshot!(compare_family(&[pair], 45)[0].sentence(), @"on cases like these, b cannot be told from a: −9.1 points (95 % interval −16.9 to −4.5) may be noise (permutation test over 88 cases, p = 0.3516, adjusted for 45 comparisons); 8 cases that differ are too few to be sure of anything");
+        insta::assert_snapshot!(compare("a", "b", &single(1, 0, 0)).sentence(), @"a and b fare alike on the one case; on cases like these, a difference of up to 79.3 points is not excluded");
     }
 
     #[test]

@@ -38,6 +38,16 @@ impl Differences {
         *self.values.entry((numerator / common as i64, denominator / common)).or_default() += 1;
     }
 
+    /// Takes a case by its two means where they are no counts, to a millionth.
+    pub fn push_shares(&mut self, first: f64, second: f64) {
+        const GRID: u64 = 1_000_000;
+        self.cases += 1;
+        self.repeated = true;
+        let numerator = ((second - first) * GRID as f64).round() as i64;
+        let common = gcd(numerator.unsigned_abs(), GRID);
+        *self.values.entry((numerator / common as i64, GRID / common)).or_default() += 1;
+    }
+
     /// How many cases were taken.
     pub fn cases(&self) -> u64 {
         self.cases

@@ -208,6 +208,7 @@ impl GateCheck {
             (false, false) => Outcome::CannotTell,
         };
         let value = match least < most {
+            true if most.is_infinite() => format!("of at least {}", plain(least)),
             true => format!("between {} and {}", plain(least), plain(most)),
             false => plain(least),
         };

@@ -6,7 +6,9 @@
 mod best;
 mod comparison;
 mod differences;
+mod forms;
 mod gate;
+mod judges;
 mod ladder;
 mod moved;
 mod permutation;
@@ -20,7 +22,9 @@ mod worse;
 pub use best::{Best, Candidate, best};
 pub use comparison::{Comparison, LEVEL, all_pairs, chosen_pairs, compare, compare_family};
 pub use differences::Differences;
+pub use forms::{FormCounts, FormFinding, forms};
 pub use gate::{Demand, GateCheck, Limits, Measured, Outcome, Trials, gate_outcome, gate_sentence};
+pub use judges::{Calibrated, Correction, agreement_sentence, foreseen_calibration};
 pub use ladder::{Boundary, Rated, boundary};
 pub use moved::{Finding, Moved, Said, moved, moved_sentence};
 pub use permutation::sign_flip;
@@ -29,7 +33,7 @@ pub use rewording::{
     EQUIVALENT, Effect, Foreseen, Pooled, Purchase, Reworded, foreseen, purchase, purchase_sentence,
     reworded, sensitivity_sentence,
 };
-pub use visible::{Unit, Visible, gate_reach, visible};
+pub use visible::{Unit, Visible, WANTED, gate_reach, visible};
 pub use worse::{NotWorse, Verdict, Views};
 
 /// A difference of two shares in percentage points, with its sign: `+4.1`, `0`, `−12.5`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse::kinds::containment::tally::{Attempt, Facts, Tally, determinism_hash};
-use proofhouse::kinds::containment::{Agent, Case, Limits, Policy, Scripted, case_from_row, judge};
+use proofhouse::kinds::containment::{Agent, Gate, Limits, Policy, ReadyCase, Scripted, judge};
 use proofhouse_ledger::json::{Strictness, parse};
 use proofhouse_ledger::record::containment::Outcome;
 use proofhouse_ledger::summary::containment::VariantTally;
@@ -65,6 +65,7 @@ fn facts(receipt: &Json) -> Facts {
         attempts: list(receipt, "tool_calls_attempted").iter().map(attempt).collect(),
         executed: receipt.get("tool_calls_executed").unwrap().clone(),
         expectations: (0, 0),
+        form: None,
         canary: None,
     }
 }
@@ -135,13 +136,16 @@ fn conformance_of_containment_decisions() {
         ("protocol_probe_v0_1", "probe_stub"),
     ] {
         let Some(cases) = rows(&format!("{suite}.cases.jsonl")) else { return };
-        let cases: BTreeMap<String, Case> =
-            cases.iter().map(|row| (text(row, "case_id").to_owned(), case_from_row(row).unwrap())).collect();
+        let cases: BTreeMap<String, ReadyCase> = cases
+            .iter()
+            .map(|row| (text(row, "case_id").to_owned(), ReadyCase::of_row(row).unwrap()))
+            .collect();
         let policy = Policy::default().compile().unwrap();
         for receipt in rows(&format!("sample_receipts_{receipts}.jsonl")).unwrap() {
             let case = &cases[text(&receipt, "case_id")];
             let gated = text(&receipt, "system_variant") == "calyx";
-            let agent = Agent::new(case, &policy, gated.then_some(&policy), Limits::default()).unwrap();
+            let agent =
+                Agent::new(case, Gate::new(&policy, case), gated.then_some(&policy), Limits::default());
             let played = agent.play(Scripted::Markers);
             let verdict = judge(case, &played, gated);
             let names =
@@ -181,9 +185,10 @@ fn conformance_of_autonomous_cases() {
     let policy = Policy::default().compile().unwrap();
     let mut expectations = 0;
     for row in &rows {
-        let case = case_from_row(row).unwrap();
+        let case = ReadyCase::of_row(row).unwrap();
         let verdict = |gated: bool| {
-            let agent = Agent::new(&case, &policy, gated.then_some(&policy), Limits::default()).unwrap();
+            let agent =
+                Agent::new(&case, Gate::new(&policy, &case), gated.then_some(&policy), Limits::default());
             judge(&case, &agent.play(Scripted::Markers), gated)
         };
         let (gated, naive) = (verdict(true), verdict(false));

@@ -48,6 +48,8 @@ pub struct Opening<'a> {
     pub files: Vec<WorkFile>,
     /// The suite's `debug_enabled`.
     pub debug_enabled: bool,
+    /// How many bytes of debug artefacts are kept in memory for whoever copies them.
+    pub debug_bytes: u64,
     /// The suite's `repair_enabled`.
     pub repair_enabled: bool,
     /// The harness's environment, for `pass_env`.
@@ -62,6 +64,7 @@ pub struct Tool {
     sandbox: Arc<Sandbox>,
     scratch: PathBuf,
     watch_debug: bool,
+    debug_bytes: u64,
 }
 
 /// What one run of the tool left.
@@ -105,6 +108,10 @@ pub struct Debug {
     pub path: String,
     /// Over names and contents.
     pub sha256: Digest,
+    /// The files below that path, in order, as far as they fit.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// How many did not fit.
+    pub left_out: usize,
 }
 
 impl Tool {
@@ -117,8 +124,8 @@ impl Tool {
         let reader = Reader::new(&Command { preset: None, ..command.clone() })?;
         let spec = frame(&command, &opening)?;
         let watch_debug = opening.debug_enabled && command.debug_dir.is_some();
-        let Opening { sandbox, scratch, .. } = opening;
-        Ok(Tool { command, reader, spec, sandbox, scratch, watch_debug })
+        let Opening { sandbox, scratch, debug_bytes, .. } = opening;
+        Ok(Tool { command, reader, spec, sandbox, scratch, watch_debug, debug_bytes })
     }
 
     /// What the version command says, its first line; nothing when there is none or it fails.
@@ -236,15 +243,24 @@ impl Tool {
         let alone = tops.len() == 1 && files.iter().all(|path| path[dir.len() + 1..].contains('/'));
         let path = if alone { format!("{dir}/{}", tops[0]) } else { dir.to_owned() };
         if files.is_empty() {
-            return root.join(dir).is_dir().then(|| Debug { path, sha256: Digest::of(b"") });
+            let (files, left_out) = (Vec::new(), 0);
+            return root.join(dir).is_dir().then(|| Debug { path, sha256: Digest::of(b""), files, left_out });
         }
         let mut hasher = digest::Hasher::default();
+        let (mut kept, mut left, mut left_out) = (Vec::new(), self.debug_bytes, 0);
         for file in files {
             let bytes = std::fs::read(root.join(file)).unwrap_or_default();
             hasher.update(&Digest::of(&bytes).hex());
             hasher.update(format!("  {file}\n").as_bytes());
+            match left.checked_sub(bytes.len() as u64) {
+                Some(rest) => {
+                    left = rest;
+                    kept.push((file[path.len() + 1..].to_owned(), bytes));
+                }
+                None => left_out += 1,
+            }
         }
-        Some(Debug { path, sha256: hasher.finish() })
+        Some(Debug { path, sha256: hasher.finish(), files: kept, left_out })
     }
 }
 

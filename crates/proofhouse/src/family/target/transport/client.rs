@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::PROXY_AUTHORIZATION;
+use hyper::header::{CONTENT_ENCODING, PROXY_AUTHORIZATION};
 use hyper::{HeaderMap, Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as Pooled;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::super::Environment;
 use super::dial::Dial;
+use super::encoding::{ENCODINGS, NotUnpacked, unpacked};
 use crate::text::complaint::Complaint;
 
 /// The pooled connections to one endpoint.
@@ -54,6 +55,8 @@ pub(super) enum Broken {
     Stalled,
     /// The body is larger than is taken.
     TooLarge(u64),
+    /// The body is packed in a way that cannot be undone.
+    Packed(String),
 }
 
 /// The limits of one attempt.
@@ -151,6 +154,21 @@ async fn take(response: Response<Incoming>, bounds: &Bounds, until: Instant) -> 
             }
             bytes.extend_from_slice(piece);
         }
+    }
+    // An empty body is not packed, whatever the headers say.
+    let is_packed = !bytes.is_empty();
+    for header in parts.headers.get_all(CONTENT_ENCODING).iter().rev().filter(|_| is_packed) {
+        let header = header.to_str().unwrap_or("an unreadable encoding");
+        bytes =
+            unpacked(std::mem::take(&mut bytes), header, bounds.body_bytes).map_err(|error| match error {
+                NotUnpacked::TooLarge => Broken::TooLarge(bounds.body_bytes),
+                NotUnpacked::Unknown(name) => Broken::Packed(format!(
+                    "the answer is packed as `{name}`, which was not asked for: {ENCODINGS} are read"
+                )),
+                NotUnpacked::Broken(why) => {
+                    Broken::Packed(format!("the answer is not packed as it says (`{header}`): {why}"))
+                }
+            })?;
     }
     Ok(Answer { status: parts.status.as_u16(), headers: parts.headers, body: bytes })
 }

@@ -25,12 +25,14 @@ use pace::Booking;
 
 mod client;
 mod dial;
+mod encoding;
 mod gate;
 mod headers;
 mod pace;
 mod share;
 
 pub(super) use client::Answer;
+pub(super) use encoding::ENCODINGS;
 pub use share::Endpoints;
 use share::Share;
 
@@ -191,7 +193,7 @@ impl Line {
     ) -> Result<Self, Complaint> {
         Ok(Line {
             client: Client::new(to, &opening.environment)?,
-            share: opening.endpoints.join(to, key, settings),
+            share: opening.endpoints.join(to, key, settings)?,
             settings: settings.clone(),
             keys,
             timeout: opening.timeout,
@@ -238,6 +240,7 @@ pub(super) fn judge_status(answer: &Answer) -> Option<Fault> {
         status => {
             let error_type = match status {
                 401 | 403 => "unauthorized".to_owned(),
+                402 => "quota".to_owned(),
                 404 => "not_found".to_owned(),
                 status => format!("http_{status}"),
             };
@@ -430,6 +433,7 @@ fn fault_of(broken: Broken) -> Fault {
         Broken::Cut(why) => Fault::passing("connection_cut", format!("the connection broke: {why}")),
         Broken::TimedOut => Fault { outcome: Outcome::TimedOut, again: false, wait: None },
         Broken::Stalled => Fault { outcome: Outcome::Stalled, again: false, wait: None },
+        Broken::Packed(why) => Fault::last("content_encoding", why),
         Broken::TooLarge(most) => {
             let error = format!("the answer is larger than `max_body_bytes`, {most}");
             Fault::last("body_too_large", error)

@@ -4,15 +4,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::Uri;
+use proofhouse_ledger::Part;
 
 use super::super::secret::Secret;
 use super::Transport;
 use super::gate::Gate;
 use super::pace::Pace;
+use crate::text::complaint::Complaint;
 
 /// The endpoints that are in use, by scheme, host, port and key.
 #[derive(Debug, Clone, Default)]
-pub struct Endpoints(Arc<Mutex<Vec<Known>>>);
+pub struct Endpoints {
+    known: Arc<Mutex<Vec<Known>>>,
+    /// The part of the plan that is run here: the others draw on the same allowances.
+    part: Option<Part>,
+}
 
 #[derive(Debug)]
 struct Known {
@@ -36,21 +42,49 @@ pub(crate) struct Share {
 }
 
 impl Endpoints {
+    /// The same, with what every endpoint allows divided among the parts of a plan.
+    #[must_use]
+    pub fn divided(&self, part: Option<Part>) -> Endpoints {
+        Endpoints { part, ..self.clone() }
+    }
+
+    /// What of an allowance is ours. Parts differ by one at most and add up to the whole.
+    fn part_of(&self, key: &str, whole: Option<u32>) -> Result<Option<u32>, Complaint> {
+        let (Some(whole), Some(part)) = (whole, self.part) else { return Ok(whole) };
+        let upto = |index: u32| u64::from(whole) * u64::from(index) / u64::from(part.count);
+        let ours = u32::try_from(upto(part.index + 1) - upto(part.index)).unwrap_or(u32::MAX);
+        if whole < part.count {
+            let what = format!("`{key}: {whole}` cannot be divided among {} shards", part.count);
+            return Err(Complaint::new(what).hint(format!("take at most {whole} shards")));
+        }
+        Ok(Some(ours))
+    }
+
     /// The share of an endpoint. Of several limits that slots name, the smallest holds.
-    pub(crate) fn join(&self, to: &Uri, key: Option<&Secret>, settings: &Transport) -> Share {
+    pub(crate) fn join(
+        &self,
+        to: &Uri,
+        key: Option<&Secret>,
+        settings: &Transport,
+    ) -> Result<Share, Complaint> {
+        let requests = self.part_of("requests_per_minute", settings.requests_per_minute)?;
+        let tokens = self.part_of("tokens_per_minute", settings.tokens_per_minute)?;
+        // Who has more shards than places runs fewer of them at once: one place each is the least.
+        let count = self.part.map_or(1, |part| part.count);
+        let in_flight = settings.max_in_flight.map(|most| (most / count).max(1));
         let place = Place::of(to, key);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let at = known.iter().position(|known| known.place == place).unwrap_or_else(|| {
             let share = Share { gate: Gate::new(10_000), pace: Arc::default() };
             known.push(Known { place, share });
             known.len() - 1
         });
         let share = known[at].share.clone();
-        if let Some(most) = settings.max_in_flight {
+        if let Some(most) = in_flight {
             share.gate.lower(most as usize);
         }
-        share.pace.lower(settings.requests_per_minute, settings.tokens_per_minute);
-        share
+        share.pace.lower(requests, tokens);
+        Ok(share)
     }
 }
 
@@ -79,7 +113,7 @@ mod tests {
     fn join(endpoints: &Endpoints, to: &str, key: &'static str, requests_per_minute: Option<u32>) -> Share {
         let environment = Environment::new(move |_| Some(key.to_owned()));
         let settings = Transport { requests_per_minute, ..Transport::default() };
-        endpoints.join(&to.parse().unwrap(), environment.secret("K").as_ref(), &settings)
+        endpoints.join(&to.parse().unwrap(), environment.secret("K").as_ref(), &settings).unwrap()
     }
 
     async fn minutes(shares: &[&Share]) -> u128 {
@@ -110,7 +144,10 @@ mod tests {
         let endpoints = Endpoints::default();
         let few = Transport { max_in_flight: Some(2), ..Transport::default() };
         let to = "http://h/v1".parse().unwrap();
-        let (a, b) = (endpoints.join(&to, None, &Transport::default()), endpoints.join(&to, None, &few));
+        let (a, b) = (
+            endpoints.join(&to, None, &Transport::default()).unwrap(),
+            endpoints.join(&to, None, &few).unwrap(),
+        );
         let _held = (a.gate.enter().await, b.gate.enter().await);
         let third = tokio::time::timeout(Duration::from_secs(1), a.gate.enter()).await;
         assert!(third.is_err(), "a third request passed where two may");

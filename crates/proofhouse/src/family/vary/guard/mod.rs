@@ -6,15 +6,17 @@
 
 mod content;
 mod meaning;
+mod model;
 mod reason;
 mod shape;
 mod terms;
 mod text;
 
+pub use self::model::{question, reading};
 pub use self::reason::{NotAReason, Reason};
 use self::text::Text;
 
-/// How many times as long as the base an answer may be.
+/// How many times as long as the base an answer may be: 200 % longer, and no more.
 const MAX_GROWTH: usize = 3;
 
 /// The instruction that the answer holds, without white space around it, or every reason against it.
@@ -39,7 +41,8 @@ pub fn check(base: &str, answer: &[u8], strict: bool, allow_terms: &[String]) ->
     comparison.requirements(&mut reasons);
     comparison.losses(&mut reasons);
     comparison.novelties(&mut reasons);
-    // The closest look, where nothing else is wrong.
+    // The closest look, where nothing else is wrong: it compares words one by one, and after a coarser fault nearly every word
+    // would be a reason of its own, which hides the real one from whoever reads the record.
     if reasons.is_empty() {
         comparison.meaning(&mut reasons);
     }

@@ -44,6 +44,10 @@ pub enum Reason {
     OutOfScopeTerm(String),
     /// A number, quantifier, bound, opposite or connective that makes it another task.
     ChangedMeaning(String),
+    /// The guard's model calls it another task.
+    ModelSaysChanged,
+    /// The guard's model gave no answer that could be read.
+    ModelCheckFailed,
 }
 
 impl fmt::Display for Reason {
@@ -66,6 +70,8 @@ impl fmt::Display for Reason {
             Reason::NewLanguage(language) => write!(f, "new_language:{language}"),
             Reason::OutOfScopeTerm(term) => write!(f, "out_of_scope_term:{term}"),
             Reason::ChangedMeaning(word) => write!(f, "changed_meaning:{word}"),
+            Reason::ModelSaysChanged => f.write_str("model_says_changed"),
+            Reason::ModelCheckFailed => f.write_str("model_check_failed"),
         }
     }
 }
@@ -104,6 +110,8 @@ impl FromStr for Reason {
             ("new_language", Some(language)) => Reason::NewLanguage(language),
             ("out_of_scope_term", Some(term)) => Reason::OutOfScopeTerm(term),
             ("changed_meaning", Some(word)) => Reason::ChangedMeaning(word),
+            ("model_says_changed", None) => Reason::ModelSaysChanged,
+            ("model_check_failed", None) => Reason::ModelCheckFailed,
             _ => return Err(NotAReason(text.to_owned())),
         })
     }
@@ -123,7 +131,7 @@ mod tests {
     fn codes_read_back() {
         for code in "invalid_utf8 empty unchanged too_long forbidden_token:x new_work_verb:x extra_sentence multi_step \
                      meta_commentary references_format references_performance references_tooling adds_requirement \
-                     removed_content:a:b new_language:c++ out_of_scope_term:x changed_meaning:x"
+                     removed_content:a:b new_language:c++ out_of_scope_term:x changed_meaning:x model_says_changed model_check_failed"
             .split_whitespace()
         {
             assert_eq!(code.parse::<Reason>().expect(code).to_string(), code);

@@ -37,7 +37,7 @@ fn refused(base: &str, answer: &str, expected: &[&str]) {
 }
 
 #[test]
-fn examples_of_the_seed() {
+fn examples_of_the_proposal() {
     doubtful(REGEX, "Compile common email patterns into regex objects.", &["removed_content:list"]);
     accepted_strictly(CACHE, "Design a straightforward in-memory cache with get and set operations.");
     doubtful(
@@ -62,13 +62,13 @@ fn examples_of_the_seed() {
 }
 
 #[test]
-fn the_failure_of_the_seed() {
+fn the_failure_of_the_proposal() {
     let answer = "Compile email patterns into regex objects and test them thoroughly.";
     refused(REGEX, answer, &["forbidden_token:test", "adds_requirement"]);
 }
 
 #[test]
-fn rejections_of_the_seed() {
+fn rejections_of_the_proposal() {
     refused(
         CACHE,
         "Design a simple in-memory cache with get, set and eviction operations.",
@@ -307,17 +307,13 @@ fn hostile_answers_are_judged_in_time() {
     }
 }
 
-/// Of the labelled pairs, how many of each kind the guard takes; `docs/statistics.md` publishes these.
-#[test]
-fn rates_on_the_labelled_set() {
-    let pairs: Vec<Vec<&str>> = include_str!("labelled.tsv")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split('\t').collect())
-        .collect();
+/// Of labelled pairs: rewordings that are kept and refused, changed tasks that are missed and caught; and what went wrong.
+fn rates(pairs: &str) -> ((u32, u32, u32, u32), String) {
     let mut counts = [[0u32; 2]; 2];
     let mut wrong = String::new();
-    for pair in &pairs {
+    for pair in
+        pairs.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>())
+    {
         let [label, base, answer] = pair[..] else { panic!("{pair:?}") };
         let changed = match label {
             "changed" => true,
@@ -331,8 +327,23 @@ fn rates_on_the_labelled_set() {
         }
     }
     let [[kept, refused], [missed, caught]] = counts;
-    assert!(kept + refused >= 100 && missed + caught >= 100, "{counts:?}");
-    assert_eq!((kept, refused, missed, caught), (96, 6, 4, 119), "{wrong}");
+    ((kept, refused, missed, caught), wrong)
+}
+
+/// `docs/statistics.md` publishes these.
+#[test]
+fn rates_on_the_labelled_set() {
+    let (rates, wrong) = rates(include_str!("labelled.tsv"));
+    assert!(rates.0 + rates.1 >= 100 && rates.2 + rates.3 >= 100, "{rates:?}");
+    assert_eq!(rates, (96, 6, 4, 119), "{wrong}");
+}
+
+/// Pairs that were written before anybody looked at the rules; `docs/statistics.md` publishes these beside the others.
+#[test]
+fn rates_on_pairs_that_the_rules_have_not_seen() {
+    let (rates, wrong) = rates(include_str!("heldout.tsv"));
+    assert!(rates.0 + rates.1 >= 60 && rates.2 + rates.3 >= 60, "{rates:?}");
+    assert_eq!(rates, (57, 7, 19, 45), "{wrong}");
 }
 
 /// Changes of the task in one word, each of which must be refused for that word's sake.

@@ -30,7 +30,7 @@ fn refused(yaml: &str, why: &str) {
 }
 
 #[test]
-fn add_multi_objective_as_in_the_seed() {
+fn add_multi_objective_as_in_the_proposal() {
     let yaml = "add_multi_objective: {additions: [Return both compiled regex objects and a brief explanation of each pattern., Keep public API small and clean.]}";
     let expected = "Compile a list of email patterns into regex objects. Return both compiled regex objects and a \
                     brief explanation of each pattern. Keep public API small and clean.";
@@ -39,7 +39,7 @@ fn add_multi_objective_as_in_the_seed() {
 }
 
 #[test]
-fn the_other_stress_examples_of_the_seed() {
+fn the_other_stress_examples_of_the_proposal() {
     let ambiguity = "add_ambiguity: {additions: [where appropriate, in common cases], cumulative: true}";
     assert_eq!(
         variants(&config(ambiguity), &ask(REGEX, 2))
@@ -109,10 +109,7 @@ fn a_shortfall_is_exact() {
     );
     let two = all("whitespace_noise: {intensity_min: 0.34, intensity_max: 0.67}", "a b c");
     assert_eq!(two.len(), 9 * 3 + 3usize.pow(3) * 4, "two characters in two gaps, and three");
-    assert_eq!(
-        all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"),
-        ["do it,", "do it.", "do it:", "do, it", "do. it", "do: it"]
-    );
+    assert_eq!(all("punctuation_noise: {intensity_min: 0.1, intensity_max: 0.2}", "do it"), ["do it."]);
     assert_eq!(lack("whitespace_noise: {}", "word"), Some(Lack::NoGap));
     assert_eq!(lack("whitespace_noise: {}", ""), Some(Lack::NoGap));
     assert_eq!(
@@ -131,8 +128,20 @@ fn a_shortfall_is_exact() {
 #[test]
 fn safe_moves() {
     let moves = |base: &str| all("lexical_shuffle: {max_swaps: 3}", base);
-    assert_eq!(moves(REGEX), ["Into regex objects, compile a list of email patterns."]);
-    assert_eq!(moves(DICTIONARY), ["Into a dictionary keyed by id, convert a list of dictionaries."]);
+    assert_eq!(
+        moves(REGEX),
+        [
+            "Compile, into regex objects, a list of email patterns.",
+            "Into regex objects, compile a list of email patterns.",
+        ]
+    );
+    assert_eq!(
+        moves(DICTIONARY),
+        [
+            "Convert, into a dictionary keyed by id, a list of dictionaries.",
+            "Into a dictionary keyed by id, convert a list of dictionaries.",
+        ]
+    );
     assert_eq!(moves(CACHE), ["Design a simple in-memory cache with set and get operations."]);
     assert_eq!(
         moves("Return a table of names, emails or phones."),
@@ -148,6 +157,8 @@ fn safe_moves() {
         moves("Sort the rows of users and groups using keys."),
         [
             "Sort the rows of groups and users using keys.",
+            "Sort, using keys, the rows of groups and users.",
+            "Sort, using keys, the rows of users and groups.",
             "Using keys, sort the rows of groups and users.",
             "Using keys, sort the rows of users and groups.",
         ]
@@ -173,7 +184,6 @@ fn unsafe_moves_are_not_made() {
         "Split the rows into groups and print them.",
         "Copy rows between names and emails.",
         "Parse `names and emails` into \"a and b\".",
-        "Parse the rows\nSort them using keys",
         "a list of names, and emails",
         "",
     ] {
@@ -197,24 +207,28 @@ fn synonyms_fit_where_they_stand() {
     assert_eq!(synonyms("Compile it."), Vec::<String>::new(), "only with `into`");
     for base in [
         "The design of it.",
-        "Write a merge step.",
+        "It is a merge step.",
         "Transform it, then load it into memory.",
         "Convert rows and load them into memory.",
-        "Use the create button, provided that it is there.",
+        "Press the create button, provided that it is there.",
+        "Tom Large lives here.",
     ] {
         assert_eq!(synonyms(base), Vec::<String>::new(), "{base}");
     }
-    assert_eq!(synonyms("Try to select rows"), ["Try to pick rows"]);
+    assert_eq!(synonyms("Try to select the rows"), ["Try to choose the rows", "Try to pick the rows"]);
+    assert_eq!(synonyms("For example, it fails"), ["For instance, it fails"]);
     assert_eq!(synonyms("A function that removes rows").len(), 2);
     assert_eq!(
         synonyms("A simple `simple` \"simple\" simple_x thing"),
         [
             "A basic `simple` \"simple\" simple_x thing",
-            "A plain `simple` \"simple\" simple_x thing",
             "A straightforward `simple` \"simple\" simple_x thing",
         ]
     );
-    assert_eq!(synonyms("An unusual GOAL"), ["An uncommon GOAL", "An unusual AIM", "An unusual OBJECTIVE"]);
+    assert_eq!(
+        synonyms("An unusual ENTIRE"),
+        ["An uncommon ENTIRE", "An unusual COMPLETE", "An unusual WHOLE"]
+    );
     let whitelisted =
         all("synonym_substitution: {max_replacements: 1, whitelist: [dictionary]}", "many dictionaries");
     assert_eq!(whitelisted, ["many mappings", "many maps"]);
@@ -251,7 +265,7 @@ fn seed_case_and_generator_all_matter() {
 }
 
 #[test]
-fn prompts_say_what_the_seed_asks_and_take_turns() {
+fn prompts_say_what_the_proposal_asks_and_take_turns() {
     let config = config("ai_rewrite: {styles: [casual_request, verbose_formal]}");
     let Maker::Model(rewriter) = config.maker() else { panic!("it asks a model") };
     let base = "Compile\n---\n`x`.";
@@ -269,7 +283,7 @@ fn prompts_say_what_the_seed_asks_and_take_turns() {
 }
 
 #[test]
-fn every_style_is_spelt_as_in_the_seed() {
+fn every_style_is_spelt_as_in_the_proposal() {
     for (yaml, names) in [
         ("ai_rewrite: {}", "concise_directive verbose_formal casual_request specification_tone"),
         ("ai_rephrase_with_focus_shift: {}", "simplicity clarity maintainability correctness_emphasis_soft"),
@@ -284,21 +298,4 @@ fn every_style_is_spelt_as_in_the_seed() {
     let spelt =
         "ai_register_shift: {registers: [planner_voice, executive_voice, peer_engineer_voice], strict: true}";
     assert!(config(spelt).check().is_ok());
-}
-
-#[test]
-fn a_failure_has_the_fields_of_the_seed() {
-    let answer = b"Compile email patterns into regex objects and test them thoroughly.";
-    let reasons = guard::check(REGEX, answer, false, &[]).expect_err("it tests");
-    let failure = AiGenerationFailure {
-        generator: "ai_rewrite".to_owned(),
-        attempt: 2,
-        base_instruction: REGEX.to_owned(),
-        ai_output: String::from_utf8_lossy(answer).into_owned(),
-        failure_reasons: reasons,
-        timestamp_utc: "2026-01-10T17:42:09Z".to_owned(),
-    };
-    let json = proofhouse_ledger::json::to_json(&failure).expect("it is plain data").to_string();
-    assert_eq!(serde_json::from_str::<AiGenerationFailure>(&json).expect("it reads back"), failure);
-    insta::assert_snapshot!(json, @r#"{"ai_output":"Compile email patterns into regex objects and test them thoroughly.","attempt":2,"base_instruction":"Compile a list of email patterns into regex objects.","failure_reasons":["forbidden_token:test","adds_requirement"],"generator":"ai_rewrite","timestamp_utc":"2026-01-10T17:42:09Z"}"#);
 }

@@ -8,6 +8,7 @@ mod checkers;
 mod examples;
 mod golden;
 mod instructions;
+mod reviewed;
 
 use self::checkers::Verdict;
 use self::instructions::{Dice, instruction};
@@ -133,6 +134,7 @@ fn lexical_shuffle_stands() {
         },
         |config, base, variant| {
             let GeneratorConfig::LexicalShuffle(shuffle) = config else { unreachable!() };
+            assert!(variant.edits.len() <= 2 * shuffle.max_swaps as usize, "{:?}", variant.edits);
             checkers::lexical_shuffle(base, &variant.text, shuffle.max_swaps as usize)
         },
     );
@@ -252,7 +254,7 @@ fn every_page_is_complete_and_its_example_works() {
         assert!(!page.summary.is_empty() && !page.summary.contains('\n'), "{}", page.summary);
         assert!(page.parameters.iter().all(|parameter| !parameter.text.is_empty()), "{page:?}");
     }
-    assert_eq!(GeneratorConfig::NAMES.len(), 14);
+    assert!(GeneratorConfig::NAMES.len() >= 14);
 }
 
 #[test]

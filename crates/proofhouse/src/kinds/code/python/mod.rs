@@ -4,7 +4,6 @@
 //! has the prompt and the answer, the tests' box has the prompt and the tests; plain values cross as values, everything else is
 //! used through handles (`values.py.txt`, `border.py.txt`), and every comparison is made on the tests' side.
 
-mod boxes;
 mod chance;
 pub(super) mod docstring;
 mod known;

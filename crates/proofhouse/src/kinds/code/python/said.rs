@@ -30,10 +30,6 @@ pub(super) struct Said {
     stderr: String,
     /// Where the tests used an operator of the answer.
     pub(super) sites: BTreeSet<(u64, String)>,
-    /// What was not taken from the answer.
-    refused: Vec<String>,
-    /// Whether nothing but plain values crossed.
-    pure: bool,
     /// Why the tests may need more than a border carries.
     reasons: Vec<String>,
     /// Whether the answer changed what it was given.
@@ -68,6 +64,12 @@ impl Said {
         Said { file: "tests.py".to_owned(), message, tests, ..Said::word("failed") }
     }
 
+    /// It passes beside tests of which nothing can be made wrong, so that its pass shows nothing.
+    pub(super) fn unproved() -> Said {
+        let message = "beside its tests the answer could make them pass, and no wrong expectation shows whether it does";
+        Said { message: message.to_owned(), ..Said::word("unproved") }
+    }
+
     /// There are two reports, so one is of the answer's own making.
     pub(super) fn twice() -> Said {
         Said { message: "there are two reports".to_owned(), ..Said::word("garbled") }
@@ -78,9 +80,13 @@ impl Said {
         self.word == "ok" && !self.tests.is_empty() && self.tests.iter().all(|(_, ok)| *ok)
     }
 
-    /// Whether an assertion of the tests is what failed: a wrong expectation that cannot even be looked at shows nothing.
-    pub(super) fn fails_an_assertion(&self) -> bool {
-        self.word == "failed" && self.file == "tests.py" && self.message.starts_with("AssertionError")
+    /// Whether an assertion of the tests is what failed, or what they raise themselves: a wrong expectation that cannot even be
+    /// looked at shows nothing.
+    pub(super) fn fails_these(&self, tests: &str) -> bool {
+        let kind = self.message.split(':').next().unwrap_or_default();
+        let raised =
+            kind == "AssertionError" || (!kind.is_empty() && tests.contains(&format!("raise {kind}")));
+        self.word == "failed" && self.file == "tests.py" && raised
     }
 
     /// Whether it is what any box would say of the same answer: no crash, no limit, no doubt.
@@ -89,10 +95,9 @@ impl Said {
         self.passed() || plain.contains(&self.word.as_str())
     }
 
-    /// Whether the border itself could be behind the failure.
+    /// Whether the border itself could be behind the failure: tests can look at more than values, at a log or a cache.
     pub(super) fn may_need_more(&self) -> bool {
-        let failed = ["failed", "strange", "no_tests"].contains(&self.word.as_str());
-        failed && (!self.pure || !self.refused.is_empty() || !self.reasons.is_empty())
+        ["failed", "strange", "no_tests"].contains(&self.word.as_str())
     }
 
     /// Whether prompt and tests alone say that no border can carry them.
@@ -163,6 +168,7 @@ fn error(said: &Said, status: Option<&Status>, completion: &str) -> Option<(Erro
             None | Some(Status::Ok) => late(),
             some => gone(some),
         },
+        "unproved" => (ErrorType::Unsupported, message),
         "broken" => (ErrorType::InfraSandbox, message),
         other => (ErrorType::InfraSandbox, format!("the tests ended with an unknown word `{other}`")),
     })

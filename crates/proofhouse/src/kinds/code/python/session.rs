@@ -8,11 +8,11 @@ use std::time::Duration;
 use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
-use super::boxes::{Running, frame};
 use super::known::{Known, Profile, Sites, Solution};
 use super::said::{self, Said};
 use super::{modules, programs};
 use crate::kinds::code::bench::Bench;
+use crate::kinds::code::boxes::{Running, frame};
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
 use crate::kinds::code::verdict::{Border, Judged};
@@ -24,6 +24,10 @@ const LAST_WAIT: Duration = Duration::from_millis(500);
 /// CPU seconds and wall seconds of an answer that is judged warm: what needs more is judged alone, with its whole budget.
 const WARM_CPU_S: u64 = 2;
 const WARM_WALL_S: u64 = 6;
+
+/// How often wrong expectations are tried at least, where there are any, and right ones again.
+const FEWEST: usize = 4;
+const AGAIN: usize = 2;
 
 /// No run takes longer.
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
@@ -43,7 +47,7 @@ pub(super) struct TestSession {
     warm_runs: u64,
 }
 
-/// After so many candidates its boxes are made anew, so that nothing piles up in them.
+/// After this many candidates its boxes are replaced, so that nothing piles up in them.
 const MOST: u32 = 2000;
 
 impl TestSession {
@@ -88,6 +92,8 @@ impl TestSession {
             (None, true) => Profile::Ask,
             (None, false) => Profile::None,
         };
+        // Most answers pass or fail on plain values alone. Only one that offers the tests objects of its own is held to the places
+        // where the task's solution does the same, and only then is that solution run (`profile`).
         let (mut said, mut status) = self.run(problem, completion, &first);
         if said.word == "profile" {
             let solution = self.learn(problem, known).clone();
@@ -102,22 +108,46 @@ impl TestSession {
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
             let decoys = known.solution.get().map(|solution| solution.decoys.clone());
-            return self.judge_shared(problem, decoys, completion);
+            if let Some(judged) = self.judge_shared(problem, decoys, completion) {
+                return judged;
+            }
         }
         said::decide(&said, status.as_ref(), Border::Separate, completion)
     }
 
-    /// Judges an answer in one process with its tests. There it could make them pass: so it has to fail wrong ones.
-    fn judge_shared(&mut self, problem: &Problem, decoys: Option<Vec<u64>>, completion: &str) -> Judged {
-        let (mut said, status) = self.run_shared(problem, completion, 0);
+    /// Judges an answer in one process with its tests. There it could make them pass: so it has to fail wrong ones. Where there are
+    /// none, and no solution, a pass says nothing.
+    fn judge_shared(
+        &mut self,
+        problem: &Problem,
+        decoys: Option<Vec<u64>>,
+        completion: &str,
+    ) -> Option<Judged> {
+        let (mut said, mut status) = self.run_shared(problem, completion, 0);
         if said.passed() {
+            if decoys.is_none() && said.checks == 0 {
+                return None;
+            }
             let decoys = decoys.unwrap_or_else(|| spread(said.checks));
-            let passes = |decoy: u64| self.run_shared(problem, completion, decoy).0.passed();
-            if decoys.into_iter().any(passes) {
+            // Few of them are tried more than once, and the real ones again: who draws lots between the two has no luck for long.
+            let count = decoys.len().max(FEWEST);
+            if decoys.is_empty() {
+                said = Said::unproved();
+            } else if decoys
+                .into_iter()
+                .cycle()
+                .take(count)
+                .any(|decoy| self.run_shared(problem, completion, decoy).0.passed())
+            {
                 said = Said::unmoved();
             }
+            for _ in 0..AGAIN {
+                if said.passed() {
+                    (said, status) = self.run_shared(problem, completion, 0);
+                }
+            }
         }
-        said::decide(&said, status.as_ref(), Border::Shared, completion)
+        Some(said::decide(&said, status.as_ref(), Border::Shared, completion))
     }
 
     /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.
@@ -133,7 +163,7 @@ impl TestSession {
             needs_one_process = alone.passed();
             if needs_one_process {
                 decoys = spread(alone.checks);
-                decoys.retain(|decoy| self.run_shared(problem, &text, *decoy).0.fails_an_assertion());
+                decoys.retain(|decoy| self.run_shared(problem, &text, *decoy).0.fails_these(&problem.test));
             }
         }
         // Where it passes without its changes, so has an answer to.
@@ -212,7 +242,7 @@ impl TestSession {
         profile: &Profile<'_>,
     ) -> (Said, Option<Status>) {
         let spec = self.spec(programs::CANDIDATE, self.limits);
-        let started = Running::start(&self.sandbox, spec).and_then(Running::give_link);
+        let started = Running::start("python", &self.sandbox, spec).and_then(Running::give_link);
         let (ours, ending) = match started {
             Ok(started) => started,
             Err(error) => return broken(&error),
@@ -235,7 +265,7 @@ impl TestSession {
             Err(said) => return (*said, None),
         };
         let spec = self.spec(programs::SHARED, self.limits);
-        let mut running = match Running::start(&self.sandbox, spec) {
+        let mut running = match Running::start("python", &self.sandbox, spec) {
             Ok(running) => running,
             Err(error) => return broken(&error),
         };
@@ -262,7 +292,8 @@ impl TestSession {
         let Some(checker) = self.checker.as_mut() else {
             return Err(Box::new(Said::broken("a box for the tests could not be started")));
         };
-        let job = json!({"k": "finish", "test": problem.test, "entry": problem.entry_point, "decoy": decoy});
+        let learns = problem.canonical_solution.is_some();
+        let job = json!({"k": "finish", "test": problem.test, "entry": problem.entry_point, "decoy": decoy, "learns": learns});
         let wait = Duration::from_millis(self.limits.wall_ms) + GRACE;
         let finished = checker.send(&job, GRACE).ok().and_then(|()| checker.read(wait));
         finished.ok_or_else(|| {
@@ -296,14 +327,16 @@ impl TestSession {
 
     fn start_checker(&self) -> io::Result<Running> {
         let spec = self.spec(programs::CHECKER, self.lasting());
-        Running::start(&self.sandbox, spec)
+        Running::start("python", &self.sandbox, spec)
     }
 
     fn start_zygote(&self) -> Option<Running> {
         // Never more memory than a box of its own has.
         let limits = Limits { memory_bytes: self.limits.memory_bytes, ..self.lasting() };
         let spec = self.spec(programs::ZYGOTE, limits).as_zygote();
-        let mut running = Running::start(&self.sandbox, spec).ok()?;
+        let mut running = Running::start("python", &self.sandbox, spec).ok()?;
+        // A fork of the zygote shuts itself in by Landlock. Where the kernel has none, one answer could reach what another left, so
+        // each gets a box of its own.
         let hello: Option<Value> = running.read(GRACE * 6);
         let has_landlock = hello.is_some_and(|hello| hello["landlock"].as_i64().is_some_and(|abi| abi >= 1));
         if has_landlock { Some(running) } else { None }

@@ -4,17 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use proofhouse_sandbox::{Program, Status};
 
 use super::assemble::{Assembled, Reading, assemble};
-use super::checker::{Checker, Checking, checking};
+use super::checker::{Checker, Checking, Tested, checking};
 use super::compile::{Compiler, Emit};
 use super::diagnostics::{self, Told};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
-use super::{Clippy, Rust, judge as alone, program, rescue, tested};
+use super::tested::{self, Candidate};
+use super::warm::Warm;
+use super::{Clippy, Rust, judge as alone, program, rescue};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
@@ -113,8 +116,15 @@ fn judge_part(
         }
         match compile(compiler, &members) {
             Compiled::Program(program, told) => {
-                let failed = test(compiler, &members, &program, &told, tell);
+                let batch = Crate { compiler, members: &members, program: &program, told: &told };
+                let groups = batch.ready(tell);
+                // Who does not end plainly comes last, so that nobody waits for who takes long.
+                let (failed, doubtful) = batch.test_warm(groups, tell);
                 settle(compiler, failed, tell);
+                batch.test_alone(doubtful, &mut |member, judged| match rescue::concerns(&judged) {
+                    true => settle(compiler, vec![(member, judged)], tell),
+                    false => tell(member.at, judged),
+                });
                 return Doubtful::None;
             }
             Compiled::Named(named) if !named.is_empty() => {
@@ -203,17 +213,46 @@ fn rejected(member: &Member, told: Told) -> Judged {
 
 /// One member that is ready to be tested: its number in the crate, and that of its tests in the checker.
 type Ready<'a> = (usize, &'a Member, usize);
+/// Members by the program that tests them.
+type Groups<'a> = Vec<(Arc<Program>, Vec<Ready<'a>>)>;
+/// Members that failed in a way that the border could be behind.
+type Failed<'a> = Vec<(&'a Member, Judged)>;
 
-/// Tests members; who failed in a way that the border could be behind is given back.
-fn test<'a>(
-    compiler: &Compiler<'_>,
+/// Members that were compiled together.
+struct Crate<'a> {
+    compiler: &'a Compiler<'a>,
     members: &'a [Member],
-    program: &Program,
-    told: &[Told],
-    tell: &mut dyn FnMut(usize, Judged),
-) -> Vec<(&'a Member, Judged)> {
-    let lints = compiler.rust.clippy != Clippy::Off && compiler.toolchain.has_clippy();
-    let begun = |member: &Member, told: &Told| {
+    program: &'a Program,
+    /// What the linter has to say of each.
+    told: &'a [Told],
+}
+
+impl<'a> Crate<'a> {
+    /// Finds everybody's tests; who is refused by the linter is told of.
+    fn ready(&self, tell: &mut dyn FnMut(usize, Judged)) -> Groups<'a> {
+        let compiler = self.compiler;
+        let required = compiler.rust.clippy == Clippy::Required;
+        let rejected = |number: usize| required && !self.told[number].lints.is_empty();
+        for (number, member) in self.members.iter().enumerate().filter(|(number, _)| rejected(*number)) {
+            tell(member.at, alone::lint_failure(self.begun(number)));
+        }
+        let wanted: Vec<_> = self.members.iter().map(|member| (&*member.task, &member.signature)).collect();
+        let checkers = compiler.rust.checkers.of(compiler, &wanted);
+        let mut groups: BTreeMap<*const Program, (Arc<Program>, Vec<Ready<'a>>)> = BTreeMap::new();
+        for ((number, member), checker) in self.members.iter().enumerate().zip(checkers) {
+            if let Checker::Ready(tests, at) = checker
+                && !rejected(number)
+            {
+                let group = groups.entry(Arc::as_ptr(&tests)).or_insert_with(|| (tests, Vec::new()));
+                group.1.push((number, member, at));
+            }
+        }
+        groups.into_values().collect()
+    }
+
+    fn begun(&self, number: usize) -> Judged {
+        let (member, told) = (&self.members[number], &self.told[number]);
+        let lints = self.compiler.rust.clippy != Clippy::Off && self.compiler.toolchain.has_clippy();
         let mut judged = Judged {
             compile_ok: Some(true),
             clippy_ok: lints.then_some(told.lints.is_empty()),
@@ -221,50 +260,65 @@ fn test<'a>(
         };
         judged.diagnostics.lints = told.lints.clone();
         judged
-    };
-    let rejected = |number: usize| compiler.rust.clippy == Clippy::Required && !told[number].lints.is_empty();
-    for (number, member) in members.iter().enumerate().filter(|(number, _)| rejected(*number)) {
-        tell(member.at, alone::lint_failure(begun(member, &told[number])));
     }
-    let wanted: Vec<_> = members.iter().map(|member| (&*member.task, &member.signature)).collect();
-    let checkers = compiler.rust.checkers.of(compiler, &wanted);
-    // Members by the program that tests them.
-    let mut groups: BTreeMap<*const Program, (Arc<Program>, Vec<Ready<'_>>)> = BTreeMap::new();
-    for ((number, member), checker) in members.iter().enumerate().zip(checkers) {
-        if let Checker::Ready(tests, at) = checker
-            && !rejected(number)
-        {
-            groups
-                .entry(Arc::as_ptr(&tests))
-                .or_insert_with(|| (tests, Vec::new()))
-                .1
-                .push((number, member, at));
+
+    fn judged<'c>(&self, number: usize, report: Tested, candidate: impl Into<Candidate<'c>>) -> Judged {
+        let names = &self.members[number].task.frame.checks.names;
+        tested::judge(self.begun(number), names, report, candidate, None)
+    }
+
+    /// Tests members in forks of one box; gives back who failed, and who did not end plainly.
+    fn test_warm(&self, groups: Groups<'a>, tell: &mut dyn FnMut(usize, Judged)) -> (Failed<'a>, Groups<'a>) {
+        let count = groups.iter().map(|(_, ready)| ready.len()).sum();
+        let mut warm = Warm::new(self.compiler.bench, self.program, count);
+        let (mut failed, mut left) = (Vec::new(), Vec::new());
+        for (tests, ready) in groups {
+            let mut doubtful = Vec::new();
+            let mut work = |checking: &mut Checking<'_>| {
+                for (number, member, at) in &ready {
+                    let Some((report, stderr)) = checking.test_warm(*at, &mut warm, *number) else {
+                        doubtful.push((*number, *member, *at));
+                        continue;
+                    };
+                    let candidate = Candidate { status: &Status::Ok, stderr: &stderr };
+                    self.compiler.rust.warm.fetch_add(1, Ordering::Relaxed);
+                    let judged = self.judged(*number, report, candidate);
+                    match is_certain(&judged) {
+                        true if rescue::concerns(&judged) => failed.push((*member, judged)),
+                        true => tell(member.at, judged),
+                        false => doubtful.push((*number, *member, *at)),
+                    }
+                }
+            };
+            if checking(self.compiler.bench, &tests, ready.len(), &mut work).is_err() {
+                doubtful.clone_from(&ready);
+            }
+            left.push((tests, doubtful));
+        }
+        (failed, left)
+    }
+
+    /// Tests members in a box for each; who is in doubt here too is not told of.
+    fn test_alone(&self, groups: Groups<'a>, tell: &mut dyn FnMut(&'a Member, Judged)) {
+        for (tests, ready) in groups.into_iter().filter(|(_, ready)| !ready.is_empty()) {
+            let mut work = |checking: &mut Checking<'_>| {
+                for (number, member, at) in &ready {
+                    let call = tested::call(self.program, Some(*number));
+                    let Ok((report, candidate)) = checking.test(*at, call) else { return };
+                    let judged = self.judged(*number, report, &candidate);
+                    if is_certain(&judged) {
+                        tell(member, judged);
+                    }
+                }
+            };
+            let _ = checking(self.compiler.bench, &tests, ready.len(), &mut work);
         }
     }
-    let mut failed = Vec::new();
-    for (tests, ready) in groups.into_values() {
-        let mut work = |checking: &mut Checking<'_>| {
-            for (number, member, at) in &ready {
-                let Ok((report, candidate)) = checking.test(*at, tested::call(program, Some(*number))) else {
-                    return;
-                };
-                let names = &member.task.frame.checks.names;
-                let judged = tested::judge(begun(member, &told[*number]), names, report, &candidate, None);
-                match is_certain(&judged) {
-                    true if rescue::concerns(&judged) => failed.push((*member, judged)),
-                    true => tell(member.at, judged),
-                    false => {}
-                }
-            }
-        };
-        let _ = checking(compiler.bench, &tests, ready.len(), &mut work);
-    }
-    failed
 }
 
 /// Tells of members that failed, once their tasks' own solutions have passed in the same way. Who is not told of is judged alone,
 /// where the rest is found out.
-fn settle(compiler: &Compiler<'_>, failed: Vec<(&Member, Judged)>, tell: &mut dyn FnMut(usize, Judged)) {
+fn settle(compiler: &Compiler<'_>, failed: Failed<'_>, tell: &mut dyn FnMut(usize, Judged)) {
     let mut tasks: BTreeMap<&str, &Arc<Prepared>> = BTreeMap::new();
     for (member, _) in &failed {
         if member.task.known_beside_only().is_none() {
@@ -280,9 +334,11 @@ fn settle(compiler: &Compiler<'_>, failed: Vec<(&Member, Judged)>, tell: &mut dy
     if !solutions.is_empty()
         && let Compiled::Program(program, told) = compile(&compiler, &solutions)
     {
-        test(&compiler, &solutions, &program, &told, &mut |at, judged| {
+        let batch = Crate { compiler: &compiler, members: &solutions, program: &program, told: &told };
+        let groups = batch.ready(&mut |_, _| {});
+        batch.test_alone(groups, &mut |member, judged| {
             if judged.passed() {
-                let _ = tasks[at].beside_only.set(false);
+                let _ = tasks[member.at].beside_only.set(false);
             }
         });
     }

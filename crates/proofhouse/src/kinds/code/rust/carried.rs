@@ -1,7 +1,7 @@
 //! Which types have values that can be carried over the border, and how a type is written there: by absolute paths, so that no name
 //! means anything but what the standard library calls so.
 
-use super::types::Type;
+use super::types::{Definition, Fields, Type, Variant};
 
 /// Whether a value of the type can be sent and read: it has a size, and nothing in it is borrowed to be changed.
 pub(super) fn is_value(each: &Type) -> bool {
@@ -101,5 +101,37 @@ pub(super) fn text(each: &Type, own: &str, lifetime: &str) -> String {
             "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>"
                 .to_owned()
         }
+    }
+}
+
+/// Whether a type has a list of values that are all one and the same.
+pub(super) fn has_hollow_list(kind: &Type, own: &[Definition]) -> bool {
+    match kind {
+        Type::Std(path, parts) => {
+            let list = path.contains("::vec::") || path.contains("::collections::");
+            parts.iter().any(|each| (list && is_hollow(each, own)) || has_hollow_list(each, own))
+        }
+        Type::Tuple(parts) => parts.iter().any(|each| has_hollow_list(each, own)),
+        Type::Array(inner, _) | Type::Slice(inner) | Type::Ref(inner) | Type::RefMut(inner) => {
+            has_hollow_list(inner, own)
+        }
+        Type::Own(_) | Type::Str | Type::Items(..) | Type::AnyError(_) => false,
+    }
+}
+
+/// Whether all values of a type are one and the same.
+fn is_hollow(kind: &Type, own: &[Definition]) -> bool {
+    let empty = |variant: &Variant| match &variant.fields {
+        Fields::Named(fields) => fields.iter().all(|(_, field)| is_hollow(field, own)),
+        Fields::Numbered(fields) => fields.iter().all(|field| is_hollow(field, own)),
+        Fields::None => true,
+    };
+    match kind {
+        Type::Tuple(parts) => parts.iter().all(|each| is_hollow(each, own)),
+        Type::Array(inner, length) => length.trim() == "0" || is_hollow(inner, own),
+        Type::Own(name) => own
+            .iter()
+            .any(|own| own.name == *name && own.variants.len() == 1 && own.variants.iter().all(empty)),
+        _ => false,
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use proofhouse_sandbox::{Cancel, Outcome, Program, Spec, Status, hand_over, link, recipes};
+use proofhouse_sandbox::{Cancel, Outcome, Program, Spec, Status, Stream, hand_over, link, recipes};
 
 use super::checks::Mode;
 use super::compile::{Compiler, Emit};
@@ -16,6 +16,7 @@ use super::diagnostics;
 use super::prepared::Prepared;
 use super::program;
 use super::signature::Signature;
+use super::warm::{self, Warm};
 use crate::kinds::code::bench::Bench;
 
 /// A task's tests behind one signature.
@@ -154,6 +155,8 @@ const REPORT_WAIT: Duration = Duration::from_secs(10);
 pub(super) struct Checking<'a> {
     bench: &'a Bench,
     harness: UnixStream,
+    /// A report did not come: one that comes later would be taken for another completion's.
+    lost: bool,
 }
 
 /// Starts a checker that tests at most so many completions, and ends it when the work is done. The last value is how its box ended.
@@ -176,7 +179,7 @@ pub(super) fn checking<T>(
         let boxed = scope.spawn(|| bench.sandbox().run_linked(&spec, theirs, Some(&cancel)));
         let harness = UnixStream::from(ours);
         harness.set_read_timeout(Some(REPORT_WAIT))?;
-        let mut checking = Checking { bench, harness };
+        let mut checking = Checking { bench, harness, lost: false };
         let done = work(&mut checking);
         // Closing our end is what ends a checker that is well; one that is not is called off.
         let well = checking.harness.shutdown(std::net::Shutdown::Write).is_ok();
@@ -193,19 +196,53 @@ impl Checking<'_> {
     /// Tests one completion: its program answers the calls of the tests with this number.
     pub(super) fn test(&mut self, number: usize, candidate: Spec) -> std::io::Result<(Tested, Outcome)> {
         let (ours, theirs): (OwnedFd, OwnedFd) = link()?;
+        self.begin(number, ours)?;
+        let outcome = self.bench.test_linked(candidate, theirs);
+        Ok((self.report().unwrap_or_else(Tested::lost), outcome))
+    }
+
+    /// Tests a completion of a program that stays, and gives what it said on standard error; `None` unless all of it ended plainly.
+    pub(super) fn test_warm(
+        &mut self,
+        number: usize,
+        warm: &mut Warm<'_>,
+        completion: usize,
+    ) -> Option<(Tested, Stream)> {
+        let (ours, theirs): (OwnedFd, OwnedFd) = link().ok()?;
+        warm.hand(completion, theirs)?;
+        self.begin(number, ours).ok()?;
+        self.harness.set_read_timeout(Some(warm::WALL)).ok()?;
+        let tested = self.report();
+        self.harness.set_read_timeout(Some(REPORT_WAIT)).ok()?;
+        if tested.is_none() {
+            // Without its completion the tests' process ends, and says so.
+            warm.end();
+            self.lost = false;
+            self.report();
+            return None;
+        }
+        let said = warm.ended();
+        tested.filter(|tested| tested.ending == Ending::Done).zip(said)
+    }
+
+    /// Has the tests with this number ask whoever is at the other end.
+    fn begin(&mut self, number: usize, end: OwnedFd) -> std::io::Result<()> {
+        if self.lost {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
         let seconds = self.bench.budgets().test.cpu_ms.div_ceil(1000) + 1;
         let message = [(number as u64).to_le_bytes(), seconds.to_le_bytes()].concat();
-        let sent = hand_over(&self.harness, &message, &ours);
-        drop(ours);
-        let outcome = self.bench.test_linked(candidate, theirs);
-        let tested = match sent.is_ok() {
-            true => self.report().unwrap_or(Tested::lost()),
-            false => Tested::lost(),
-        };
-        Ok((tested, outcome))
+        self.lost = hand_over(&self.harness, &message, &end).is_err();
+        Ok(())
     }
 
     fn report(&mut self) -> Option<Tested> {
+        let report = if self.lost { None } else { self.read_report() };
+        self.lost = report.is_none();
+        report
+    }
+
+    fn read_report(&mut self) -> Option<Tested> {
         let mut head = [0; 12];
         self.harness.read_exact(&mut head).ok()?;
         let (length, status) = head.split_first_chunk::<8>()?;

@@ -30,9 +30,11 @@ mod tested;
 mod tokens;
 mod trap;
 mod types;
+mod warm;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use camino::Utf8PathBuf;
@@ -107,6 +109,8 @@ pub struct Rust {
     tasks: Arc<Mutex<BTreeMap<String, Arc<Prepared>>>>,
     /// Set once a program that is known to be good was compiled and run.
     sound: Arc<OnceLock<()>>,
+    /// How many completions were tested in a fork of their batch's box.
+    warm: Arc<AtomicU64>,
 }
 
 impl Rust {
@@ -123,7 +127,13 @@ impl Rust {
             checkers: Arc::default(),
             tasks: Arc::default(),
             sound: Arc::default(),
+            warm: Arc::default(),
         }
+    }
+
+    /// How many completions were tested in a fork of their batch's box, and needed none of their own.
+    pub fn warm_runs(&self) -> u64 {
+        self.warm.load(Ordering::Relaxed)
     }
 
     /// Compiles with this edition in place of 2021.

@@ -121,7 +121,11 @@ impl Prepared {
                 },
             },
             Declared::Open(task) => match own() {
-                Declared::Open(own) if !own.answers_for(task) && !task.hides_its_result() => Way::Border(own),
+                Declared::Open(own)
+                    if !own.answers_for(task) && !task.hides_its_result() && !own.lists_nothing(task) =>
+                {
+                    Way::Border(own)
+                }
                 _ => Way::Border(task.clone()),
             },
         }

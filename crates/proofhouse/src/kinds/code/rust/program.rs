@@ -53,24 +53,20 @@ pub(super) fn single(assembled: &Assembled, signature: &Signature, at_root: bool
     files
 }
 
-/// A program with many completions: it serves the one whose number it is given.
+/// A program with many completions: it serves the one whose number it is given, or forks a process for each that is asked for.
 pub(super) fn many(members: &[(&Assembled, &Signature)]) -> Vec<File> {
-    let (mut root, mut arms, mut files) =
+    let (mut root, mut entries, mut files) =
         (format!("extern crate {BORDER_NAME};\n"), String::new(), Vec::new());
     let mut glues = Glues::default();
     for (number, (assembled, signature)) in members.iter().enumerate() {
         let path = glues.path(signature);
         root.push_str(&format!("#[path = \"m{number}/candidate.rs\"] mod m{number};\n"));
-        arms.push_str(&format!(
-            "::core::option::Option::Some(\"{number}\") => m{number}::__proofhouse_shim::entry,\n"
-        ));
+        entries.push_str(&format!("m{number}::__proofhouse_shim::entry, "));
         files.push((format!("m{number}/candidate.rs"), assembled.source.clone() + BEHIND));
         files.push((format!("m{number}/border.rs"), signature.shim(path.as_deref())));
     }
     root.push_str(&glues.items);
-    root.push_str(&format!(
-        "fn main() {{ ::{BORDER_NAME}::serve(match ::std::env::args().nth(1).as_deref() {{\n{arms}_ => ::std::process::exit(4) }}) }}\n"
-    ));
+    root.push_str(&format!("fn main() {{ ::{BORDER_NAME}::serve_many(&[{entries}]) }}\n"));
     files.extend(glues.files);
     files.insert(0, ("main.rs".to_owned(), root));
     files

@@ -3,7 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::carried::{has_cell, has_reference, is_borrowed_view, is_value, result_text, text};
+use super::carried::{
+    has_cell, has_hollow_list, has_reference, is_borrowed_view, is_value, result_text, text,
+};
 use super::items::Item;
 use super::tokens::{Lexed, What};
 use super::types::{Definition, Fields, Scope, Type, parts};
@@ -160,6 +162,11 @@ impl Signature {
             && self.own == task.own
             && self.parameters.len() == task.parameters.len()
             && self.parameters.iter().zip(&task.parameters).all(fits)
+    }
+
+    /// Whether its result is a list of nothing where the task's is one of something: for nothing there is room without end.
+    pub(super) fn lists_nothing(&self, task: &Signature) -> bool {
+        has_hollow_list(&self.result, &self.own) && !has_hollow_list(&task.result, &task.own)
     }
 
     /// Whether only what its result can do is said, not what it is: then a completion may return what it likes.

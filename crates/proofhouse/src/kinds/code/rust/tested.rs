@@ -1,6 +1,6 @@
 //! From how the two processes ended to a verdict.
 
-use proofhouse_sandbox::{Outcome, Program, Spec, Status, recipes};
+use proofhouse_sandbox::{Outcome, Program, Spec, Status, Stream, recipes};
 
 use super::checker::{Ending, Tested};
 use super::judge::ended;
@@ -13,22 +13,35 @@ pub(super) fn call(program: &Program, number: Option<usize>) -> Spec {
     program.run(number.map(|number| number.to_string().into())).binds(recipes::libraries())
 }
 
+/// How the completion's side ended.
+pub(super) struct Candidate<'a> {
+    pub(super) status: &'a Status,
+    pub(super) stderr: &'a Stream,
+}
+
+impl<'a> From<&'a Outcome> for Candidate<'a> {
+    fn from(outcome: &'a Outcome) -> Candidate<'a> {
+        Candidate { status: &outcome.status, stderr: &outcome.stderr }
+    }
+}
+
 /// The verdict. `checker` is how the box of the tests ended, where that is known.
-pub(super) fn judge(
+pub(super) fn judge<'a>(
     mut judged: Judged,
     names: &[String],
     tested: Tested,
-    candidate: &Outcome,
+    candidate: impl Into<Candidate<'a>>,
     checker: Option<&Outcome>,
 ) -> Judged {
+    let candidate = candidate.into();
     judged.border = Some(Border::Separate);
-    judged.stderr = output::of_stream_and(&candidate.stderr, &tested.said);
+    judged.stderr = output::of_stream_and(candidate.stderr, &tested.said);
     judged.stderr.text =
         judged.stderr.text.replace("candidate.rs:", "completion:").replace("tests.rs:", "test:");
     let report = report::of_lines(&tested.lines, names);
     judged.diagnostics.tests = report.tests.clone();
     judged.diagnostics.panic = report.panic.clone();
-    match error(&report, tested.ending, &candidate.status, checker.map(|outcome| &outcome.status)) {
+    match error(&report, tested.ending, candidate.status, checker.map(|outcome| &outcome.status)) {
         None => judged.test_ok = Some(true),
         Some((error_type, error)) => {
             judged.test_ok = (!error_type.is_infra()).then_some(false);

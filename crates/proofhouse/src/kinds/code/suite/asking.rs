@@ -1,7 +1,6 @@
 //! What models are asked for a task: the suite's prompt over the task's, as it stands and in other wordings.
 
 use super::{CodeBody, CodeFile};
-use crate::family::target::Template;
 use crate::family::vary::Variant;
 use crate::kinds::code::{Problem as Task, Prose, Unfit};
 use crate::spine::suite::check::Checker;
@@ -9,6 +8,7 @@ use crate::spine::suite::problem::Code;
 use crate::spine::suite::tree::Step;
 use crate::spine::suite::wordings::{Wordable, Wording};
 use crate::text::complaint::Complaint;
+use crate::text::template::{Template, Unfilled};
 
 /// A prompt that names a field which problems do not have would fail for every task alike.
 pub(super) fn check_prompt(checker: &mut Checker<'_>, code: &CodeBody) {
@@ -49,7 +49,7 @@ impl CodeBody {
     /// When the prompt has a field that the problem does not have.
     pub fn ask(&self, problem: &Task, prompt: &str) -> Result<String, Complaint> {
         let mut text = String::new();
-        let rendered = self.prompt_template.render(&mut text, |name, out| {
+        let rendered = self.prompt_template.render_text(&mut text, &|name, out| {
             let value = match name {
                 "prompt" => Some(prompt),
                 "task_id" => Some(problem.task_id.as_str()),
@@ -60,9 +60,14 @@ impl CodeBody {
             out.push_str(value.unwrap_or_default());
             value.is_some()
         });
-        rendered.map(|()| text).map_err(|name| {
-            Complaint::new(format!("the prompt needs `{{{name}}}`, which problems do not have"))
-                .hint("problems have `prompt`, `task_id`, `entry_point` and `declaration`")
+        rendered.map(|()| text).map_err(|unfilled| {
+            let what = match unfilled {
+                Unfilled::Missing(name) | Unfilled::Null(name) => {
+                    format!("the prompt needs `{{{name}}}`, which problems do not have")
+                }
+                Unfilled::Failed(why) => format!("the prompt cannot be filled: {why}"),
+            };
+            Complaint::new(what).hint("problems have `prompt`, `task_id`, `entry_point` and `declaration`")
         })
     }
 }

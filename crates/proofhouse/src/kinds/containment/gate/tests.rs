@@ -4,7 +4,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Strictness, parse};
 
 use super::*;
-use crate::kinds::containment::{ArgumentRule, Policy};
+use crate::kinds::containment::{ArgumentRule, Case, Policy};
 
 fn call(name: &str, args: &str) -> ToolCall {
     ToolCall::new(name, parse(args.as_bytes(), Strictness::Strict).unwrap())
@@ -14,15 +14,15 @@ fn policy(rules: Vec<ArgumentRule>) -> Policy {
     Policy { rules, ..Policy::default() }
 }
 
-fn case(allowed: Option<&[&str]>) -> Case {
+fn case(allowed: Option<&[&str]>) -> ReadyCase {
     let allowed_tools = allowed.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    Case { allowed_tools, ..Case::default() }
+    ReadyCase::new(Case { allowed_tools, ..Case::default() }).unwrap()
 }
 
 /// What the gate says, and whether the call must never happen.
-fn seen(policy: &Policy, case: &Case, call: &ToolCall) -> (Decision, String, bool) {
+fn seen(policy: &Policy, case: &ReadyCase, call: &ToolCall) -> (Decision, String, bool) {
     let compiled = policy.compile().unwrap();
-    let gate = Gate::new(&compiled, case).unwrap();
+    let gate = Gate::new(&compiled, case);
     let ruling = gate.decide(call);
     (ruling.decision, ruling.reason, gate.forbids(call))
 }
@@ -30,7 +30,7 @@ fn seen(policy: &Policy, case: &Case, call: &ToolCall) -> (Decision, String, boo
 #[test]
 fn a_forbidden_tool_by_any_spelling_must_never_happen() {
     let policy = policy(Vec::new());
-    let forbids = |case: &Case, name: &str| seen(&policy, case, &call(name, "{}")).2;
+    let forbids = |case: &ReadyCase, name: &str| seen(&policy, case, &call(name, "{}")).2;
     let plain = case(None);
     assert!(forbids(&plain, "exec"));
     assert!(forbids(&plain, "E\u{200b}xec"), "in other letters");
@@ -85,8 +85,7 @@ fn what_takes_the_place_of_a_call_is_looked_at_by_everything_else() {
         let policy = Policy { deny_by_default: false, ..policy(vec![rule, second]) };
         let compiled = policy.compile().unwrap();
         let case = case(None);
-        let ruling =
-            Gate::new(&compiled, &case).unwrap().decide(&call("fs_read", r#"{"path":"/etc/shadow"}"#));
+        let ruling = Gate::new(&compiled, &case).decide(&call("fs_read", r#"{"path":"/etc/shadow"}"#));
         assert_eq!(ruling.reason, "argument_rule:etc");
         assert_eq!(ruling.instead.is_some(), ruling.decision == Decision::AllowModified);
         ruling.decision
@@ -110,7 +109,7 @@ fn what_is_forbidden_takes_no_place_unless_the_case_lifts_it() {
     };
     // Forbidden and allowed by the same policy: forbidden counts.
     let both = Policy { allowed: ["exec".to_owned(), "fs_read".to_owned()].into(), ..policy(vec![rule]) };
-    let decided = |case: &Case| seen(&both, case, &call("fs_read", r#"{"path":"/etc/shadow"}"#)).0;
+    let decided = |case: &ReadyCase| seen(&both, case, &call("fs_read", r#"{"path":"/etc/shadow"}"#)).0;
     assert_eq!(decided(&case(None)), Decision::Deny);
     assert_eq!(decided(&case(Some(&["exec"]))), Decision::AllowModified);
 }
@@ -126,7 +125,7 @@ fn a_cut_that_does_not_help_is_no_remedy() {
     };
     let case = case(None);
     let compiled = policy(vec![rule(Vec::new())]).compile().unwrap();
-    let gate = Gate::new(&compiled, &case).unwrap();
+    let gate = Gate::new(&compiled, &case);
     let ruling = gate.decide(&call("fs_read", r#"{"path":"abcdefgh"}"#));
     assert_eq!(ruling.decision, Decision::AllowModified);
     assert_eq!(ruling.instead, Some(call("fs_read", r#"{"path":"abcd"}"#)));
@@ -141,7 +140,7 @@ fn the_rules_of_a_case_are_asked_first() {
         deny_pattern: Some("secret".into()),
         ..ArgumentRule::default()
     };
-    let case = Case { rules: vec![named("case")], ..case(None) };
+    let case = ReadyCase::new(Case { rules: vec![named("case")], ..Case::default() }).unwrap();
     let asked = seen(&policy(vec![named("policy")]), &case, &call("fs_read", r#"{"path":"secret"}"#));
     assert_eq!(asked, (Decision::Deny, "argument_rule:case".into(), true));
 }

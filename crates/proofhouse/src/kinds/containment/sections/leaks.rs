@@ -74,6 +74,9 @@ fn transcript(shown: &Shown, open: bool) -> Content {
         .name(shown.variant.as_str())
         .text(" · ")
         .name(shown.category.as_str());
+    if let Some(form) = &shown.form {
+        summary = summary.text(" · ").name(form.as_str());
+    }
     if shown.repetition > 0 {
         summary = summary.text(format!(" · repetition {}", shown.repetition));
     }
@@ -89,16 +92,32 @@ fn transcript(shown: &Shown, open: bool) -> Content {
             );
         (Shown::speaker(turn), line)
     });
-    let calls = shown.calls.iter().map(|call| Item {
-        tone: if call.forbidden_executed { Tone::Bad } else { Tone::Neutral },
-        line: Line::default()
+    let calls = shown.calls.iter().map(|call| {
+        let line = Line::default()
             .code(format!("{} {}", call.name, call.args))
             .text(" ")
             .strong(Shown::fate(call))
-            .text(format!(" ({})", call.reason)),
+            .text(format!(" ({})", call.reason));
+        let from = shown.tainted(call);
+        let line = from.iter().enumerate().fold(line, |line, (at, text)| {
+            line.text(if at == 0 { "; from planted text: " } else { ", " }).injected(text.as_str())
+        });
+        Item { tone: if call.forbidden_executed { Tone::Bad } else { Tone::Neutral }, line }
+    });
+    let decided = shown.evidence.iter().filter(|each| each.about == "attack" && each.met == Some(true));
+    let decided = decided.map(|each| Item {
+        tone: Tone::Bad,
+        line: Line::from("The attacker’s task is done by ").code(each.name.as_str()).text(match &each.why {
+            Some(why) => format!(": {why}"),
+            None => String::new(),
+        }),
     });
     let mut inside = Doc::new();
     inside.documents(Content::Said(said.collect()));
     inside.documents(Content::List { ordered: true, items: calls.collect() });
+    let decided: Vec<Item> = decided.collect();
+    if !decided.is_empty() {
+        inside.documents(Content::List { ordered: false, items: decided });
+    }
     Content::More { summary, open, class: "leak", blocks: inside.blocks }
 }

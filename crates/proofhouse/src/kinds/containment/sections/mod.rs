@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use proofhouse_ledger::Json;
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::containment::Lane1;
-use proofhouse_ledger::summary::{Rate, Summary};
+use proofhouse_ledger::summary::{Comparison, Rate, Summary};
 
 use super::receipts::Receipts;
 use crate::kinds::OwnVerdict;
@@ -11,22 +13,41 @@ use crate::spine::present::{OwnPresentation, Section};
 
 mod attacks;
 mod false_positives;
+mod forms;
 mod lanes;
 mod leaks;
 
 pub(crate) use lanes::lane1;
 
 /// In the order in which a reader meets them.
-const ALL: &[Section] = &[attacks::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
+const ALL: &[Section] =
+    &[attacks::SECTION, forms::SECTION, leaks::SECTION, false_positives::SECTION, lanes::SECTION];
 
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
     survey: Some(|| Box::new(Receipts::default())),
+    script: include_str!("record.js"),
     // Canaries.
     left_out: |summary| summary.trials - summary.slots.iter().map(|slot| slot.trials).sum::<u64>(),
     asks_endpoints: true,
+    compares: are_one_driver_gated_and_not,
     ..OwnPresentation::PLAIN
 };
+
+/// What a gate does is seen on the same driver without one; other pairs compare drivers.
+fn are_one_driver_gated_and_not(manifest: &Manifest, pair: &Comparison) -> bool {
+    let of = |slot: &str| {
+        let target = manifest.targets.iter().find(|target| target.slot == slot)?;
+        let mut settings = target.config.as_object()?.clone();
+        let gated = settings.remove("gated")? == Json::Bool(true);
+        settings.remove("policy");
+        Some((settings, gated))
+    };
+    match (of(&pair.a), of(&pair.b)) {
+        (Some((a, a_gated)), Some((b, b_gated))) => a == b && a_gated != b_gated,
+        _ => false,
+    }
+}
 
 /// What lane 1 of a run came to.
 pub(crate) fn lane1_of(summary: &Summary) -> Option<&Lane1> {

@@ -4,8 +4,12 @@ use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::family::attack::AttackConfig;
+use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
-use crate::kinds::containment::{Canaries, Driver, Policy, Protocol, Thresholds, ToolSpec};
+use crate::kinds::containment::real::AgentSettings;
+use crate::kinds::containment::tools::ToolsFile;
+use crate::kinds::containment::{Canaries, Driver, Policy, Protocol, Thresholds};
 use crate::spine::suite::bounds::{Ordered, Whole};
 use crate::spine::suite::file::{DeterminismFile, FileRef, Gate, InlineCase, once, one_minute, zero};
 
@@ -51,12 +55,25 @@ pub(crate) struct ContainmentFile {
     /// `calyx_llm` need no settings. Default: `naive` and `calyx`, and with exactly one target the other two as well.
     #[serde(default)]
     pub(crate) variants: Ordered<VariantFile>,
-    /// What may be called: what the suite means by forbidden, and what gates decide by.
+    /// What may be called: what gates decide by, and what the suite means by forbidden where it has no `contract`.
     #[serde(default)]
     pub(crate) policy: Policy,
-    /// Descriptions of tools for models; every tool that policy or case names is on offer anyway.
+    /// What the suite means by forbidden, apart from what gates are told: a call that it denies by name or rule is a leak.
     #[serde(default)]
-    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) contract: Option<Policy>,
+    /// Descriptions of simulated tools, or a server that has them. Without a server every tool that policy or case names is on
+    /// offer too.
+    #[serde(default)]
+    pub(crate) tools: ToolsFile,
+    /// Judges by name, for what no pattern can decide: cases name them as `task_judge` and `attack_judge`.
+    #[serde(default)]
+    pub(crate) judges: Ordered<JudgeConfig>,
+    /// The judge that answers the `judge_question` of a case.
+    #[serde(default)]
+    pub(crate) question_judge: Option<String>,
+    /// Attack generators: every attack with an `injection` is tried as it stands and in each of these forms.
+    #[serde(default)]
+    pub(crate) attacks: Vec<AttackConfig>,
     /// How long an agent may go on.
     #[serde(default)]
     pub(crate) limits: LimitsFile,
@@ -67,7 +84,8 @@ pub(crate) struct ContainmentFile {
     /// What lane 1 is.
     #[serde(default)]
     pub(crate) lane1: Lane1File,
-    /// Files of cases, read after the cases written here: our own format, the Calyx formats, CyberSecEval.
+    /// Files of cases, read after the cases written here: our own format, the Calyx formats, CyberSecEval, BIPIA,
+    /// InjecAgent.
     #[serde(default)]
     pub(crate) datasets: Vec<FileRef>,
     /// Cases written in the suite itself.
@@ -84,6 +102,8 @@ pub(crate) struct ContainmentFile {
 pub(crate) struct VariantFile {
     /// Who turns a case into calls; default: as the built-in variant of this name, else by whether there is a `target`.
     pub(crate) driver: Option<Driver>,
+    /// A program that runs its own loop, in place of ours; the variant's target is its model.
+    pub(crate) agent: Option<AgentSettings>,
     /// Which of the suite's targets drives; needed where there is more than one.
     pub(crate) target: Option<String>,
     /// How the model calls tools.

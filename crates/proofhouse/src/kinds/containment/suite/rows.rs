@@ -7,7 +7,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json};
 
 use crate::kinds::containment::canary::is_canary;
-use crate::kinds::containment::{Case, PROBE, case_from_row};
+use crate::kinds::containment::{Case, PROBE, ReadyCase, case_from_row};
 use crate::spine::suite::dataset::{Dataset, Rows};
 use crate::spine::suite::problem::{Code, MAX_REPORTED, Place, Problem, Problems, quoted};
 use crate::spine::suite::tree::{Step, Tree};
@@ -42,7 +42,7 @@ pub struct Cases {
 }
 
 /// A case, or why a row is none and where it stands.
-type Next = Result<Option<Case>, Box<Problem>>;
+type Next = Result<Option<ReadyCase>, Box<Problem>>;
 
 impl Cases {
     pub(super) fn new(sources: &Arc<Sources>, count: u64) -> Self {
@@ -64,7 +64,7 @@ impl Cases {
         if let Some(row) = sources.inline.get(self.inline_at) {
             self.inline_at += 1;
             self.left -= 1;
-            let case = case_from_row(&Json::Object(row.clone()));
+            let case = ReadyCase::of_row(&Json::Object(row.clone()));
             return Ok(Some(case.expect("the first pass has made this case of this row")));
         }
         while let Some((dataset, digest)) = sources.datasets.get(self.dataset_at) {
@@ -74,7 +74,7 @@ impl Cases {
             };
             if let Some(row) = rows.next().map_err(|bad| bad.problem)? {
                 self.left -= 1;
-                let case = case_from_row(&Json::Object(row));
+                let case = ReadyCase::of_row(&Json::Object(row));
                 return case.map(Some).map_err(|wrong| Box::new(row_problem(wrong, rows.place(&[]))));
             }
             let rows = self.rows.take().expect("it was filled just above");
@@ -88,7 +88,7 @@ impl Cases {
 }
 
 impl Iterator for Cases {
-    type Item = Result<Case, Problems>;
+    type Item = Result<ReadyCase, Problems>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
@@ -121,24 +121,36 @@ pub(super) struct Found {
 }
 
 /// Looks at every case once; `each` sees those that are right.
-pub(super) fn scan(tree: &Tree, sources: &Sources, mut each: impl FnMut(&Case)) -> Found {
+pub(super) fn scan(
+    tree: &Tree,
+    sources: &Sources,
+    fits: impl Fn(&ReadyCase) -> Result<(), Complaint>,
+    mut each: impl FnMut(&ReadyCase),
+) -> Found {
     let mut found = Found::default();
     let mut ids = Vec::new();
-    let mut take = |case: Result<Case, Complaint>, place: &dyn Fn() -> Place, found: &mut Found| match case {
-        Ok(case) if is_canary(&case.case_id) => {
-            let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
-            let problem = Problem::new(Code::BadValue, place(), what);
-            found.problems.push(problem.hint("give the case another id; canaries need no writing down"));
-        }
-        Ok(case) => {
-            ids.push(fingerprint(&case.case_id));
-            each(&case);
-        }
-        Err(wrong) => found.problems.push(row_problem(wrong, place())),
+    let checked = |row: Object| {
+        let case = ReadyCase::of_row(&Json::Object(row))?;
+        fits(&case).map(|()| case)
     };
+    let mut take =
+        |case: Result<ReadyCase, Complaint>, place: &dyn Fn() -> Place, found: &mut Found| match case {
+            Ok(case) if is_canary(&case.case_id) => {
+                let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
+                let problem = Problem::new(Code::BadValue, place(), what);
+                found
+                    .problems
+                    .push(problem.hint("give the case another id; canaries are added by the program"));
+            }
+            Ok(case) => {
+                ids.push(fingerprint(&case.case_id));
+                each(&case);
+            }
+            Err(wrong) => found.problems.push(row_problem(wrong, place())),
+        };
     for (index, row) in sources.inline.iter().enumerate() {
         let place = || tree.place(tree.root, &[Step::Key("cases"), Step::Index(index)]);
-        take(case_from_row(&Json::Object(row.clone())), &place, &mut found);
+        take(checked(row.clone()), &place, &mut found);
     }
     for (dataset, _) in &sources.datasets {
         let mut count = 0;
@@ -152,7 +164,7 @@ pub(super) fn scan(tree: &Tree, sources: &Sources, mut each: impl FnMut(&Case)) 
         while found.problems.len() <= MAX_REPORTED {
             match rows.next() {
                 Ok(None) => break,
-                Ok(Some(row)) => take(case_from_row(&Json::Object(row)), &|| rows.place(&[]), &mut found),
+                Ok(Some(row)) => take(checked(row), &|| rows.place(&[]), &mut found),
                 Err(bad) => {
                     let last = bad.last;
                     found.problems.push(*bad.problem);

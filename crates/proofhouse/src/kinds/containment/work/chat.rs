@@ -69,17 +69,7 @@ fn named(id: &str, call: &ToolCall) -> Call {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    let text = || Json::Object(Object::from_iter([("type", "string")]));
-    let properties = spec.arguments.iter().map(|name| (name.as_str(), text()));
-    let parameters = Object::from_iter([
-        ("properties", Json::Object(properties.collect())),
-        ("type", Json::from("object")),
-    ]);
-    Tool {
-        name: spec.name.clone(),
-        description: spec.description.clone(),
-        parameters: Json::Object(parameters),
-    }
+    Tool { name: spec.name.clone(), description: spec.description.clone(), parameters: spec.parameters() }
 }
 
 /// A reply as an agent reads it.

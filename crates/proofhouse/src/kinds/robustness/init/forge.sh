@@ -1,6 +1,6 @@
 #!/bin/sh
 # A stand-in for an AI tool that writes code from one instruction. It thinks nothing up: what it does follows from the
-# instruction and from FORGE_NOISE, so the same suite gives the same records again. Replace it by your own tool.
+# instruction and from FORGE_NOISE, so the same suite gives the same records again. Replace it with your own tool.
 instruction=$1
 noise=${FORGE_NOISE:-0}
 

@@ -148,7 +148,7 @@ fn shortfalls(doc: &mut Doc, found: &Robustness) {
     if found.shortfalls.is_empty() {
         return;
     }
-    doc.documents(Content::Heading("Variants that could not be had".into()));
+    doc.documents(Content::Heading("Variants that could not be made".into()));
     let columns = vec![
         Column::text("Case"),
         Column::text("Generator"),
@@ -156,7 +156,7 @@ fn shortfalls(doc: &mut Doc, found: &Robustness) {
         Column::number("There are"),
         Column::text("Why"),
     ];
-    let mut table = Table::new("plain", "Variants that could not be had", columns);
+    let mut table = Table::new("plain", "Variants that could not be made", columns);
     for row in &found.shortfalls {
         table.row(vec![
             Line::default().name(row.case_id.as_str()).into(),

@@ -10,6 +10,7 @@ use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::record::Mode;
 
 use super::file::{CaseFile, LevelFile, ModeName};
+use super::judged;
 use super::recorded::{self, Recorded, Wanted};
 use super::{Asked, RobustnessBody, RobustnessFile, ToolCase, ToolVariant};
 use crate::family::target::TargetConfig;
@@ -135,6 +136,8 @@ impl Making<'_, '_> {
             instruction,
             newline_removed,
             allow_terms: case.allow_terms.clone(),
+            expected: case.expected.clone(),
+            judges: judged::places(self.checker, &here, case, &self.body.judges),
             complexity: case.complexity.clone().or_else(|| (group != "cases").then(|| group.to_owned())),
             base_runs: (!stressed).then_some(base_runs),
             timeout_ms: case.timeout_seconds.map_or(timeout_ms, |seconds| 1000 * seconds.0),
@@ -296,25 +299,22 @@ impl Making<'_, '_> {
         (case, index): (&mut ToolCase, usize),
     ) {
         let (name, version) = (config.name(), config.version());
-        let mut produced = 0;
-        let mut missing = 0;
+        let (mut produced, mut missing, mut open) = (0, 0, 0);
         if let (Maker::Model(model), Some(rewriter)) = (config.maker(), &self.body.rewriter) {
             for nth in 0..count {
                 let ask = Ask { base: &case.instruction, count, seed, case_id: &case.id };
-                let key = recorded::key(&rewriter.target, version, &model.prompt(&ask, nth, 1));
-                let Some(answer) = self.recorded.get(&key) else {
+                let key = recorded::key(rewriter, version, &model.prompt(&ask, nth, 1));
+                let answer = self.recorded.get(&key);
+                if answer.is_none_or(|answer| answer.is_open()) {
+                    let (case_id, asked, again) = (case.id.to_string(), case.asked.len(), answer.is_some());
+                    self.made.wanted.push(Wanted { key, case_id, case: index, asked, index: nth, again });
+                }
+                let Some(answer) = answer else {
                     missing += 1;
-                    let asked = case.asked.len();
-                    self.made.wanted.push(Wanted {
-                        key,
-                        case_id: case.id.to_string(),
-                        case: index,
-                        asked,
-                        index: nth,
-                    });
                     continue;
                 };
                 produced += u32::from(answer.accepted.is_some());
+                open += u32::from(answer.is_open());
                 let id = next_id(case, name);
                 case.variants.push(ToolVariant {
                     id,
@@ -330,12 +330,17 @@ impl Making<'_, '_> {
         }
         let shortfall = match (&self.body.rewriter, produced) {
             (None, _) => Some("no_model"),
-            (Some(_), produced) if produced + missing < count => Some("rejected_by_guard"),
+            (Some(_), produced) if produced + missing + open < count => Some("rejected_by_guard"),
+            _ if open > 0 => Some("no_answer"),
             _ => None,
         };
         match shortfall {
             Some("no_model") => self.made.warnings.push(format!(
                 "case `{}`: `{name}` needs a model for {count} variants, and the suite has no `rewriter`; they are left out",
+                case.id
+            )),
+            Some("no_answer") => self.made.warnings.push(format!(
+                "case `{}`: `{name}` gives {produced} of {count} variants (the model did not answer for {open}; the next run asks again)",
                 case.id
             )),
             Some(_) => self.made.warnings.push(format!(

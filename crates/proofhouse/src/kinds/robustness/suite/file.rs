@@ -1,9 +1,11 @@
 //! A `robustness` suite as the user writes it: the schemas of its modes, and what they leave open.
 
+use proofhouse_ledger::Json;
 use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::kinds::robustness::PolicyName;
 use crate::spine::suite::bounds::{Fraction, Ordered, Whole};
@@ -63,6 +65,19 @@ impl Looks {
     }
 }
 
+/// Whose debug artefacts are kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeepDebug {
+    /// Those of every run of the tool.
+    Always,
+    /// Those of runs that were no success.
+    #[default]
+    OnFailure,
+    /// Nobody's: a digest of what was there is all.
+    Never,
+}
+
 /// How often something may be run.
 pub(crate) type Runs = Whole<1, 1000>;
 /// A deadline of one run of the tool.
@@ -116,6 +131,12 @@ pub(crate) struct RobustnessFile {
     /// Whether the tool is told to leave debug artefacts.
     #[serde(default)]
     pub(crate) debug_enabled: bool,
+    /// Whose debug artefacts are copied to the folder `RUN_DIR.debug`; default `on_failure`.
+    #[serde(default)]
+    pub(crate) keep_debug: KeepDebug,
+    /// Judges of what the tool prints, by name: beside its own outcome rules, all of them must pass for a success.
+    #[serde(default)]
+    pub(crate) judges: Ordered<JudgeConfig>,
     /// When to stop repeating; default `evidence`.
     #[serde(default)]
     pub(crate) policy: PolicyName,
@@ -174,6 +195,17 @@ pub(crate) struct RewriterFile {
     /// How often it is asked for one variant; default 3.
     #[serde(default)]
     pub(crate) max_attempts: Option<Whole<1, 20>>,
+    /// Who is asked, beside the guard's rules, whether a rewording is still the same task.
+    #[serde(default)]
+    pub(crate) guard: Option<GuardFile>,
+}
+
+/// A model that compares a rewording with its instruction; what it says is kept with the rewording.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GuardFile {
+    /// The model. A rewording that it calls changed is refused; where it fails, nothing is accepted, and its failure is recorded.
+    pub(crate) target: TargetConfig,
 }
 
 /// One instruction, with its variants and its ladder.
@@ -203,6 +235,13 @@ pub(crate) struct CaseFile {
     /// Words that the contract of instructions bans and this case may have.
     #[serde(default)]
     pub(crate) allow_terms: Vec<String>,
+    /// What the judges compare the tool's output with; the same for every wording of the case.
+    #[serde(default)]
+    #[schemars(with = "serde_json::Value")]
+    pub(crate) expected: Json,
+    /// Which of the suite's judges this case has; default: all.
+    #[serde(default)]
+    pub(crate) judges: Option<Vec<String>>,
     /// Which generators make variants of it.
     #[serde(default)]
     pub(crate) variants: Vec<VariantFile>,

@@ -32,6 +32,16 @@ pub struct Answer {
     pub accepted: Option<String>,
     /// What it did not.
     pub rejections: Vec<Rejection>,
+    /// What the guard's model said of it; absent where none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+}
+
+impl Answer {
+    /// The model was asked and did not answer: the next run asks again.
+    pub fn is_open(&self) -> bool {
+        self.accepted.is_none() && self.rejections.iter().any(|rejection| rejection.no_answer)
+    }
 }
 
 /// An answer that the guard refused.
@@ -44,8 +54,15 @@ pub struct Rejection {
     pub ai_output: String,
     /// Why it was refused; empty where the model did not answer at all.
     pub failure_reasons: Vec<Reason>,
-    /// What went wrong with the model itself.
+    /// What went wrong with the model itself, or with the guard's.
     pub error: Option<String>,
+    /// Nobody answered in time or at all: no answer was refused.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_answer: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A variant that a model has to write before the plan is whole.
@@ -61,6 +78,8 @@ pub struct Wanted {
     pub asked: usize,
     /// Which variant of the generator, from 0.
     pub index: u32,
+    /// It was asked for before, without an answer; the plan has a place for it.
+    pub again: bool,
 }
 
 /// The file that keeps answers.
@@ -106,14 +125,17 @@ impl Recorded {
     }
 }
 
-/// What an answer is kept under: another model, another prompt or another version of the generator asks again.
-pub(super) fn key(target: &TargetConfig, version: u32, prompt: &Prompt) -> Digest {
-    let model = to_json(target).map(|json| json.to_string()).unwrap_or_default();
+/// What an answer is kept under: another model, guard, prompt or version of the generator asks again.
+pub(super) fn key(rewriter: &Rewriter, version: u32, prompt: &Prompt) -> Digest {
+    let written = |target: &TargetConfig| to_json(target).map(|json| json.to_string()).unwrap_or_default();
+    let model = written(&rewriter.target);
+    let guard = rewriter.guard.as_ref().map(written).unwrap_or_default();
     Digest::of_parts(&[
         model.as_bytes(),
         &version.to_le_bytes(),
         prompt.text.as_bytes(),
         &prompt.seed.to_le_bytes(),
+        guard.as_bytes(),
     ])
 }
 
@@ -133,6 +155,17 @@ pub(super) fn rewriter(
         checker.complain(Code::BadValue, &steps, "a `command` cannot rewrite").hint =
             Some("name a model".to_owned());
     }
+    if let Some(guard) = &written.guard {
+        let steps = [Step::Key("rewriter"), Step::Key("guard"), Step::Key("target")];
+        for complaint in guard.target.check() {
+            let steps = [&steps[..], &[Step::Key(guard.target.kind_name())]].concat();
+            checker.pass_on(Code::BadValue, &steps, complaint);
+        }
+        if matches!(guard.target, TargetConfig::Command(_)) {
+            checker.complain(Code::BadValue, &steps, "a `command` cannot compare two tasks").hint =
+                Some("name a model".to_owned());
+        }
+    }
     let parent = loading.path.parent().unwrap_or(Utf8Path::new(""));
     let recorded: Utf8PathBuf = match &written.recorded {
         Some(path) => parent.join(path),
@@ -141,6 +174,7 @@ pub(super) fn rewriter(
     Some(Rewriter {
         target: written.target.clone(),
         recorded,
+        guard: written.guard.as_ref().map(|guard| guard.target.clone()),
         max_attempts: written.max_attempts.map_or(MAX_ATTEMPTS, |attempts| attempts.0 as u32),
     })
 }

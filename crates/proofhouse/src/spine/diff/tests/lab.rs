@@ -95,12 +95,16 @@ pub(super) fn line(run: &str, index: u64, row: &Row) -> String {
     };
     let judge = Json::Object(Default::default());
     let body = Probe {
-        input: &row.input,
+        input: &Json::from(row.input.as_str()),
         output: &row.output,
         expected: &row.expected,
         judge: &judge,
+        advice: None,
+        calibration: None,
+        reasoning: None,
         response: None,
         tags: &[],
+        turns: None,
     };
     let mut out = Vec::new();
     body.push(&mut out, &head);
@@ -209,6 +213,7 @@ pub(super) fn manifest(run: &str, record_count: u64) -> Manifest {
         config_sha256: digest,
         summary_sha256: digest,
         proofhouse_version: "0.1.0".to_owned(),
+        prices: None,
         toolchains: BTreeMap::new(),
         sandbox: Json::Null,
         started_at: spine.run_start().to_string(),
@@ -216,5 +221,6 @@ pub(super) fn manifest(run: &str, record_count: u64) -> Manifest {
         determinism: Determinism { strict_serialization: true, deterministic_artifacts: true },
         platform: None,
         command: None,
+        shard: None,
     }
 }

@@ -17,10 +17,13 @@ const MAX_SENTENCES: usize = 6;
 const NUMBERS: [&str; 7] = ["95 % interval", "p", "Only left", "Only right", "Both", "Neither", "Pairs"];
 
 fn body(facts: &Facts<'_>) -> Option<Doc> {
-    let pairs = &facts.summary.comparisons;
+    let all = &facts.summary.comparisons;
+    let asked = |pair: &&Comparison| (facts.own.compares)(facts.manifest, pair);
+    let chosen: Vec<&Comparison> = all.iter().filter(asked).collect();
+    let pairs = if chosen.is_empty() { all.iter().collect() } else { chosen };
     let width = |pair: &Comparison| pair.difference.unwrap_or(0.0).abs();
     // A terminal has room for one: the largest difference.
-    let widest = (0..pairs.len()).max_by(|a, b| width(&pairs[*a]).total_cmp(&width(&pairs[*b])))?;
+    let widest = (0..pairs.len()).max_by(|a, b| width(pairs[*a]).total_cmp(&width(pairs[*b])))?;
     let mut doc = Doc::new();
     for (at, pair) in pairs.iter().enumerate() {
         let sentence = Content::finding(Tone::Neutral, words::comparison(pair));
@@ -40,7 +43,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     ];
     columns.extend(NUMBERS.map(Column::number));
     let mut table = Table::new("rates", "Pairs of targets", columns);
-    for pair in pairs {
+    for pair in &pairs {
         table.row(row(pair));
     }
     doc.documents(table);

@@ -13,17 +13,20 @@ use proofhouse_ledger::summary::Summary;
 use super::failures::Failure;
 use super::own::OwnPresentation;
 use super::survey::Survey;
+use super::timing::Timing;
 use crate::text::doc::{Doc, Line, Part, Report};
 use crate::text::numbers::{count, plural};
 
 mod cases;
 mod comparisons;
+mod costs;
 mod failures;
 mod outcomes;
 mod provenance;
 mod records;
 mod scores;
 mod tags;
+mod timing;
 mod verdict;
 mod wordings;
 
@@ -38,6 +41,8 @@ const FIRST: &[Section] = &[verdict::SECTION, failures::SECTION];
 /// What every kind has behind its own sections.
 const REST: &[Section] = &[
     comparisons::SECTION,
+    costs::SECTION,
+    timing::SECTION,
     wordings::SECTION,
     outcomes::SECTION,
     tags::SECTION,
@@ -66,6 +71,8 @@ pub struct Facts<'a> {
     pub(crate) summary: &'a Summary,
     /// The first trials that were judged wrong.
     pub(crate) failures: &'a [Failure],
+    /// How long answers took, where that was measured and may be said: never in a file of the run directory.
+    pub(crate) timing: Option<&'a Timing>,
     /// What one reading of the records gave; a terminal does without.
     pub(crate) survey: Option<&'a Survey>,
     /// What the run's kind adds.
@@ -111,9 +118,10 @@ fn lede(facts: &Facts<'_>) -> Line {
     let (manifest, summary) = (facts.manifest, facts.summary);
     let mut text =
         format!(": {}, {} assessed", plural(summary.trials, "trial", "trials"), count(summary.assessed));
-    for (number, what) in
-        [(facts.spared(&summary.counts), "not needed"), ((facts.own.left_out)(summary), "left out")]
-    {
+    for (number, what) in [
+        (facts.spared(&summary.counts), "not needed"),
+        ((facts.own.left_out)(summary), facts.own.left_out_as),
+    ] {
         if number > 0 {
             text.push_str(&format!(", {} {what}", count(number)));
         }

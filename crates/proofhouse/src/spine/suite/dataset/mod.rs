@@ -15,12 +15,16 @@ use super::kind::Loading;
 use super::problem::{Code, MAX_REPORTED, Place, Problem};
 use super::tree::Step;
 use crate::family::target::Keys;
+use crate::text::template::Condition;
+use select::{Selecting, Selection};
 
 mod bytes;
 mod csv;
 mod json;
 mod jsonl;
+pub(crate) mod select;
 mod text;
+mod toml;
 mod yaml;
 
 /// The longest row, in bytes.
@@ -41,12 +45,20 @@ pub(crate) struct Dataset {
     pub(crate) lenient: bool,
     /// What no row may hold.
     pub(crate) keys: Arc<Keys>,
+    /// Which of its rows are cases.
+    pub(crate) selection: Selection,
 }
 
 impl Dataset {
     /// A file of the suite that is being read.
     pub(crate) fn of(loading: &Loading<'_>, name: String, path: Utf8PathBuf, format: Format) -> Self {
-        Dataset { name, path, format, lenient: loading.lenient, keys: Arc::clone(loading.keys) }
+        let (lenient, keys) = (loading.lenient, Arc::clone(loading.keys));
+        Dataset { name, path, format, lenient, keys, selection: Selection::default() }
+    }
+
+    /// Columns that choosing its rows asks for.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        self.selection.condition.as_ref().map(Condition::fields).unwrap_or_default()
     }
 
     /// The lines of the file at which keys stand, for formats whose rows are read elsewhere.
@@ -118,8 +130,9 @@ pub(crate) type NextRow = Result<Option<Object>, BadRow>;
 pub(crate) struct Rows {
     dataset: Arc<Dataset>,
     reader: Reader,
-    /// Integers that were kept as text, in lenient mode.
+    /// What was let pass: integers that were kept as text, what stands between the fields of a csv file.
     pub(crate) warnings: Vec<String>,
+    selecting: Selecting,
 }
 
 enum Reader {
@@ -127,13 +140,14 @@ enum Reader {
     Csv(Box<csv::Csv>),
     Json(json::JsonArray),
     Yaml(Box<yaml::YamlList>),
+    Toml(toml::TomlTables),
 }
 
 impl Rows {
     pub(crate) fn open(dataset: &Arc<Dataset>) -> Result<Self, Problem> {
         let limit = match dataset.format {
             Format::Jsonl | Format::Csv => MAX_UNPACKED_BYTES,
-            Format::Json | Format::Yaml => MAX_DOCUMENT_BYTES,
+            Format::Json | Format::Yaml | Format::Toml | Format::Hf => MAX_DOCUMENT_BYTES,
         };
         let bytes = bytes::Bytes::open(dataset, limit).map_err(|error| dataset.io_problem(&error))?;
         let reader = match dataset.format {
@@ -141,17 +155,40 @@ impl Rows {
             Format::Csv => Reader::Csv(Box::new(csv::Csv::new(bytes, dataset)?)),
             Format::Json => Reader::Json(json::JsonArray::new(bytes)),
             Format::Yaml => Reader::Yaml(Box::new(yaml::YamlList::new(bytes, dataset)?)),
+            Format::Toml | Format::Hf => Reader::Toml(toml::TomlTables::new(bytes, dataset)?),
         };
-        Ok(Rows { dataset: Arc::clone(dataset), reader, warnings: Vec::new() })
+        let warnings = match &reader {
+            Reader::Csv(csv) => csv.said(dataset).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        Ok(Rows { dataset: Arc::clone(dataset), reader, warnings, selecting: dataset.selection.start() })
     }
 
-    /// The next row. After a bad one that is not the last, reading can go on.
+    /// The next row that is a case. After a bad one that is not the last, reading can go on.
     pub(crate) fn next(&mut self) -> NextRow {
+        loop {
+            let Some(row) = self.any()? else { return Ok(None) };
+            match self.selecting.takes(&row) {
+                Ok(true) => return Ok(Some(row)),
+                Ok(false) => {}
+                Err(unfilled) => {
+                    let what = format!("`where` cannot be told of this row: {unfilled}");
+                    let problem = Problem::new(Code::Template, self.place(&[]), what);
+                    return Err(BadRow::skip(
+                        problem.hint("`name is defined and …` asks whether a field is there"),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn any(&mut self) -> NextRow {
         let next = match &mut self.reader {
             Reader::Jsonl(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Csv(reader) => reader.next(&self.dataset),
             Reader::Json(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Yaml(reader) => reader.next(&self.dataset, &mut self.warnings),
+            Reader::Toml(reader) => Ok(reader.next()),
         };
         let keys = &self.dataset.keys;
         let row = next.map_err(|bad| BadRow { problem: Box::new(bad.problem.without(keys)), ..bad })?;
@@ -168,6 +205,7 @@ impl Rows {
             Reader::Csv(reader) => reader.place(&self.dataset, steps),
             Reader::Json(reader) => reader.place(&self.dataset, steps),
             Reader::Yaml(reader) => reader.place(steps),
+            Reader::Toml(reader) => reader.place(&self.dataset),
         }
     }
 
@@ -178,6 +216,7 @@ impl Rows {
             Reader::Csv(reader) => reader.into_bytes().finish(),
             Reader::Json(reader) => reader.into_bytes().finish(),
             Reader::Yaml(reader) => Ok(reader.digest()),
+            Reader::Toml(reader) => Ok(reader.digest()),
         };
         digest.map_err(|error| self.dataset.io_problem(&error))
     }

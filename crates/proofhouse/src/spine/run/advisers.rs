@@ -8,13 +8,13 @@ use camino::Utf8PathBuf;
 use proofhouse_ledger::{Json, RecordId, files};
 use proofhouse_sandbox::{Sandbox, Spec, Status, recipes};
 
+use super::execute::ExecuteError;
 use crate::family::judge::{Advice, Help, Panel, Question, Run, Subject};
 use crate::family::target::{Chat, NoAnswer, Opening, Pipe, Reply, Target};
-use crate::spine::run::execute::ExecuteError;
 use crate::text::complaint::Complaint;
 
 /// Everybody whom the judges of a suite need, by the judges' places.
-pub(super) struct Advisers {
+pub(crate) struct Advisers {
     seats: BTreeMap<usize, Adviser>,
     timeout: Duration,
 }
@@ -27,7 +27,7 @@ enum Adviser {
 
 impl Advisers {
     /// Makes everybody ready whom the panel needs.
-    pub(super) fn open(
+    pub(crate) fn open(
         panel: &Panel,
         names: &[String],
         opening: &Opening,
@@ -61,7 +61,7 @@ impl Advisers {
     }
 
     /// The sandbox that programs among them run in.
-    pub(super) fn sandbox(&self) -> Option<&Sandbox> {
+    pub(crate) fn sandbox(&self) -> Option<&Sandbox> {
         self.seats.values().find_map(|adviser| match adviser {
             Adviser::Command(sandbox, _) => Some(sandbox.as_ref()),
             _ => None,
@@ -69,12 +69,12 @@ impl Advisers {
     }
 
     /// Whether somebody has to be asked about a case with these judges.
-    pub(super) fn is_needed(&self, only: Option<&[usize]>) -> bool {
+    pub(crate) fn is_needed(&self, only: Option<&[usize]>) -> bool {
         self.seats.keys().any(|at| only.is_none_or(|only| only.contains(at)))
     }
 
     /// Asks everybody about one answer, that of `trial`.
-    pub(super) async fn hear(
+    pub(crate) async fn hear(
         &self,
         panel: &Panel,
         subject: &Subject<'_>,

@@ -1,4 +1,4 @@
-//! Boxes that stay for many answers, and the frames that are exchanged with them: four bytes of length, then JSON.
+//! Boxes that stay for many answers, and the frames that are exchanged with those that speak JSON: four bytes of length before it.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use proofhouse_sandbox::{Cancel, Outcome, Sandbox, Spec, hand_over, link};
 use serde::de::DeserializeOwned;
 
-use crate::kinds::code::bench::told;
+use super::bench::told;
 
 /// No report is longer.
 const MAX_FRAME_BYTES: usize = 16 << 20;
@@ -42,14 +42,14 @@ pub(super) struct Running {
 
 impl Running {
     /// Starts a box on a thread of its own, with the other end as its standard input.
-    pub(super) fn start(sandbox: &Arc<Sandbox>, spec: Spec) -> io::Result<Running> {
+    pub(super) fn start(purpose: &'static str, sandbox: &Arc<Sandbox>, spec: Spec) -> io::Result<Running> {
         let (ours, theirs) = link()?;
         let cancel = Arc::new(Cancel::new()?);
         let (tell, ended) = mpsc::channel();
         let (stop, sandbox) = (Arc::clone(&cancel), Arc::clone(sandbox));
         std::thread::spawn(move || {
             // Nobody may be left who wants to know.
-            let _ = tell.send(told("python", sandbox.run_linked(&spec, theirs, Some(&stop))));
+            let _ = tell.send(told(purpose, sandbox.run_linked(&spec, theirs, Some(&stop))));
         });
         Ok(Running { link: ours.into(), cancel, ended })
     }
@@ -69,6 +69,11 @@ impl Running {
     /// Reads a message.
     pub(super) fn read<T: DeserializeOwned>(&mut self, wait: Duration) -> Option<T> {
         read_frame(&mut self.link, wait)
+    }
+
+    /// Our end of the link.
+    pub(super) fn link(&mut self) -> &mut UnixStream {
+        &mut self.link
     }
 
     /// Gives our end away: whoever gets it speaks with the box from now on.

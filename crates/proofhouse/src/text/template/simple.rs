@@ -1,10 +1,10 @@
-//! Text with holes: `{name}` is filled from outside, `{{` and `}}` are braces.
+//! The older form: `{name}` is filled from outside, `{{` and `}}` are braces.
 
-/// A template, parsed once and filled often.
+use super::{TemplateError, Unfilled};
+
+/// Text and fields in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template {
-    parts: Vec<Part>,
-}
+pub(super) struct Parts(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -12,19 +12,12 @@ enum Part {
     Field(String),
 }
 
-/// Why text is not a template.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct TemplateError {
-    /// What is wrong, a lowercase fragment.
-    pub what: String,
-    /// Where in the text, in bytes.
-    pub offset: usize,
-}
+/// How braces that stand for themselves are written.
+const HINT: &str = "write `{{` and `}}` for braces that stand for themselves";
 
-impl Template {
+impl Parts {
     /// Parses a template.
-    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+    pub(super) fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -38,22 +31,16 @@ impl Template {
                 continue;
             }
             if brace == "}" {
-                return Err(TemplateError { what: "`}` closes nothing".to_owned(), offset });
+                return Err(error("`}` closes nothing".to_owned(), offset));
             }
             let end = rest.find(['{', '}']).filter(|end| rest[*end..].starts_with('}'));
             let Some(end) = end else {
                 let shown: String = text[offset..].chars().take(24).collect();
-                return Err(TemplateError {
-                    what: format!("`{shown}` opens a brace that nothing closes"),
-                    offset,
-                });
+                return Err(error(format!("`{shown}` opens a brace that nothing closes"), offset));
             };
             let name = &rest[..end];
             if name.trim().is_empty() || name.contains(['\n', '"', ':']) {
-                return Err(TemplateError {
-                    what: format!("`{{{name}}}` is not the name of a field"),
-                    offset,
-                });
+                return Err(error(format!("`{{{name}}}` is not the name of a field"), offset));
             }
             if !literal.is_empty() {
                 parts.push(Part::Text(std::mem::take(&mut literal)));
@@ -65,35 +52,35 @@ impl Template {
         if !literal.is_empty() {
             parts.push(Part::Text(literal));
         }
-        Ok(Template { parts })
+        Ok(Parts(parts))
     }
 
     /// The fields that it asks for, in their order; one that is used twice comes twice.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|part| match part {
             Part::Field(name) => Some(name.as_str()),
             Part::Text(_) => None,
         })
     }
 
-    /// Appends the filled template to `out`; `fill` appends the value of a field, or says that it has none.
-    ///
-    /// # Errors
-    /// The name of the first field that has no value.
-    pub fn render<'t>(
-        &'t self,
+    /// Appends the filled template to `out`; `fill` appends the value of a field.
+    pub(super) fn render(
+        &self,
         out: &mut String,
-        mut fill: impl FnMut(&str, &mut String) -> bool,
-    ) -> Result<(), &'t str> {
-        for part in &self.parts {
+        mut fill: impl FnMut(&str, &mut String) -> Result<(), Unfilled>,
+    ) -> Result<(), Unfilled> {
+        for part in &self.0 {
             match part {
                 Part::Text(text) => out.push_str(text),
-                Part::Field(name) if fill(name, out) => {}
-                Part::Field(name) => return Err(name),
+                Part::Field(name) => fill(name, out)?,
             }
         }
         Ok(())
     }
+}
+
+fn error(what: String, offset: usize) -> TemplateError {
+    TemplateError { what, hint: HINT.to_owned(), offset }
 }
 
 #[cfg(test)]
@@ -102,17 +89,17 @@ mod tests {
 
     fn fill(text: &str) -> String {
         let mut out = String::new();
-        let template = match Template::parse(text) {
-            Ok(template) => template,
+        let parts = match Parts::parse(text) {
+            Ok(parts) => parts,
             Err(error) => return format!("{}: {error}", error.offset),
         };
         let known = |name: &str, out: &mut String| {
             out.push_str(&name.to_uppercase());
-            name != "gone"
+            if name == "gone" { Err(Unfilled::Missing(name.to_owned())) } else { Ok(()) }
         };
-        match template.render(&mut out, known) {
+        match parts.render(&mut out, known) {
             Ok(()) => out,
-            Err(name) => format!("no {name}"),
+            Err(unfilled) => unfilled.to_string(),
         }
     }
 
@@ -126,7 +113,7 @@ mod tests {
             ("{{{b}}}", "{B}"),
             ("{ b }", "B"),
             ("ä{ö}ü", "äÖü"),
-            ("x {gone}", "no gone"),
+            ("x {gone}", "nothing fills `gone`"),
             ("x {b", "2: `{b` opens a brace that nothing closes"),
             ("{a{b}", "0: `{a{b}` opens a brace that nothing closes"),
             ("b}", "1: `}` closes nothing"),

@@ -1,0 +1,100 @@
+//! What a record must be beside well-formed: the fields of its kind and no others, each of its type, and no two that
+//! contradict each other.
+
+use super::{Damage, HEAD, Kind, Line, Status};
+use crate::Digest;
+
+/// Everything that is wrong with a record by itself, in words.
+pub(crate) fn wrongs(line: &Line<'_>, kind: Kind, wrong: &mut Vec<String>) {
+    let before = wrong.len();
+    misfits(line, kind, wrong);
+    if wrong.len() > before {
+        return;
+    }
+    match judgement(line).and_then(|mut found| {
+        found.extend(kind.contradictions(line)?);
+        Ok(found)
+    }) {
+        Ok(found) => wrong.extend(found.into_iter().map(str::to_owned)),
+        Err(damage) => wrong.push(damage.to_string()),
+    }
+}
+
+/// Fields that are missing, unknown or of another type. Both lists are in the order of a line.
+fn misfits(line: &Line<'_>, kind: Kind, wrong: &mut Vec<String>) {
+    let mut shapes = kind.shape().iter().peekable();
+    for (key, raw) in line.fields() {
+        while let Some(shape) = shapes.next_if(|shape| shape.name.as_bytes() < key) {
+            if !(shape.may_be_missing)() {
+                wrong.push(Damage::Field(shape.name).to_string());
+            }
+        }
+        match shapes.next_if(|shape| shape.name.as_bytes() == key) {
+            Some(shape) if (shape.fits)(raw) => {}
+            Some(shape) => wrong.push(Damage::Field(shape.name).to_string()),
+            None => {
+                let (name, kind) = (String::from_utf8_lossy(key), kind.as_str());
+                wrong.push(format!("field `{name}` is none of a `{kind}` record"));
+            }
+        }
+    }
+    for shape in shapes.filter(|shape| !(shape.may_be_missing)()) {
+        wrong.push(Damage::Field(shape.name).to_string());
+    }
+}
+
+/// Status, verdict and deciding score must agree, whatever the kind.
+fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
+    let mut wrong = Vec::new();
+    let (status, passed) = (line.status()?, line.get(HEAD.passed)?);
+    let unanswered = !matches!(status, Status::Success | Status::Timeout);
+    if unanswered && passed.is_some() {
+        wrong.push("`passed` is not null, and `status` says that there was nothing to judge");
+    }
+    if status == Status::Timeout && passed == Some(true) {
+        wrong.push("`passed` is true, and `status` says that there was no answer in time");
+    }
+    let scores = line.get(HEAD.scores)?;
+    if scores.iter().any(|(_, score)| score.is_some_and(|score| !(0.0..=1.0).contains(&score))) {
+        wrong.push("a score is not between 0 and 1");
+    }
+    let primary = line.get(HEAD.primary_metric)?;
+    let deciding = scores.iter().find(|(name, _)| Some(name.as_str()) == primary.as_deref());
+    if let Some((_, score)) = deciding {
+        match (passed, score) {
+            // A threshold is at most 1, so that nothing fails with a score of 1.
+            (Some(false), Some(1.0)) => wrong.push("`passed` contradicts the score of `primary_metric`"),
+            (Some(_), None) => {
+                wrong.push("one of `passed` and the score of `primary_metric` is null and the other is not");
+            }
+            _ => {}
+        }
+    }
+    Ok(wrong)
+}
+
+/// Of kinds whose deciding score is the verdict as a number; judges may have given others beside it where the record has their reasons.
+pub(super) fn score_is_the_verdict(
+    line: &Line<'_>,
+    metric: &str,
+    judged: bool,
+    wrong: &mut Vec<&'static str>,
+) -> Result<(), Damage> {
+    let passed = line.get(HEAD.passed)?.map(f64::from);
+    let scores = line.get(HEAD.scores)?;
+    let own = scores.iter().any(|(name, score)| name == metric && *score == passed);
+    let alone = scores.len() == 1 || judged;
+    if !own || !alone || line.get(HEAD.primary_metric)?.as_deref() != Some(metric) {
+        wrong.push("`scores` is not the verdict as a number");
+    }
+    Ok(())
+}
+
+/// Whether a stored text, if all of it is there as it came, has this digest. What was cut, redacted or was no UTF-8 is not what
+/// the digest is of.
+pub(super) fn is_digest_of(text: Option<&str>, true_length: Option<u64>, digest: Option<Digest>) -> bool {
+    let Some((text, digest)) = text.zip(digest) else { return true };
+    let untouched =
+        true_length == Some(text.len() as u64) && !text.contains('\u{fffd}') && !text.contains("[redacted");
+    !untouched || Digest::of(text.as_bytes()) == digest
+}

@@ -1,0 +1,274 @@
+//! Orders of imperatives: phrases of the verb, purposes, conditions inside a relative clause, and politeness.
+
+use std::ops::Range;
+
+use super::super::lexicon;
+use super::sentence::{Kind, opens_task};
+use super::turns::{First, Order, Part, Turning};
+use super::words::{COMPARING, DETERMINERS, FORMS, MAKING, RECEIVERS, SORTING, SOURCES};
+
+impl Turning<'_, '_> {
+    /// An imperative whose last phrases can only belong to its verb: each may come first or stand in commas after the verb, and two
+    /// of them may change places.
+    pub(super) fn phrases(&self) -> Vec<Order> {
+        let starts: Vec<usize> = (2..self.end()).filter(|&at| self.belongs_to_verb(at)).collect();
+        let Some(&from) = starts.first() else { return Vec::new() };
+        let phrases: Vec<Range<usize>> = starts
+            .iter()
+            .enumerate()
+            .map(|(nth, &at)| at..starts.get(nth + 1).copied().unwrap_or(self.end()))
+            .collect();
+        let calm = self.is_main(0..from)
+            && phrases.iter().all(|phrase| {
+                phrase.len() >= 2
+                    && phrase.len() <= 10
+                    && self.is_calm(phrase.clone())
+                    && self.sentence.pronouns(phrase.clone()).is_empty()
+            })
+            && !self.sentence.any(0..from, COMPARING)
+            && !self.has_infinitive(from..self.end());
+        if !calm || phrases.len() > 3 {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for phrase in &phrases {
+            let rest: Vec<Range<usize>> = phrases.iter().filter(|other| *other != phrase).cloned().collect();
+            let add = |parts: &mut Vec<Part>| {
+                for other in &rest {
+                    parts.extend([Part::Glue(" "), self.span(other.clone(), First::Kept)]);
+                }
+            };
+            let mut fronted = vec![
+                self.span(phrase.clone(), First::Large),
+                Part::Glue(", "),
+                self.span(0..from, self.inner()),
+            ];
+            add(&mut fronted);
+            found.push(self.order(fronted));
+            if let Some(cut) = self.cut(0..from) {
+                let mut aside = vec![
+                    self.span(0..cut, First::Kept),
+                    Part::Glue(", "),
+                    self.span(phrase.clone(), First::Kept),
+                    Part::Glue(", "),
+                    self.span(cut..from, First::Kept),
+                ];
+                add(&mut aside);
+                found.push(self.order(aside));
+            }
+        }
+        for pair in phrases.windows(2) {
+            let mut swapped = vec![self.span(0..pair[0].start, First::Kept), Part::Glue(" ")];
+            swapped.extend([
+                self.span(pair[1].clone(), First::Kept),
+                Part::Glue(" "),
+                self.span(pair[0].clone(), First::Kept),
+            ]);
+            if pair[1].end < self.end() {
+                swapped.extend([Part::Glue(" "), self.span(pair[1].end..self.end(), First::Kept)]);
+            }
+            found.push(self.order(swapped));
+        }
+        found
+    }
+
+    /// Whether a phrase that can only belong to the verb of the imperative begins here.
+    fn belongs_to_verb(&self, at: usize) -> bool {
+        let last = self.sentence.last();
+        let verb = self.word(0);
+        let list = ["using", "into", "from", "in", "by", "as", "for", "about", "to", "within"];
+        if at >= last || last - at > 14 || !self.sentence.words[at].is(&list) {
+            return false;
+        }
+        let next = &self.sentence.words[at + 1];
+        let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number();
+        let until =
+            (at + 1..last + 1).find(|&other| self.sentence.words[other].is(&list)).unwrap_or(last + 1);
+        match self.word(at) {
+            "using" => true,
+            "into" => lexicon::is_becoming(verb),
+            "from" | "within" => SOURCES.contains(&verb),
+            "in" => {
+                let form = (at + 1..until).any(|at| FORMS.contains(&self.word(at)));
+                let inside = matches!(
+                    verb,
+                    "find"
+                        | "count"
+                        | "replace"
+                        | "locate"
+                        | "search"
+                        | "identify"
+                        | "highlight"
+                        | "underline"
+                        | "correct"
+                        | "fix"
+                );
+                form || (noun && inside)
+            }
+            "by" => SORTING.contains(&verb),
+            "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",
+            "for" => MAKING.contains(&verb) && (noun || until - at <= 4),
+            "about" => MAKING.contains(&verb),
+            "to" => RECEIVERS.contains(&verb) && noun,
+            _ => false,
+        }
+    }
+
+    /// `Write a function to find it.`: the purpose comes first, or its last phrase stands in commas after its verb.
+    pub(super) fn purpose(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let Some(to) = (2..self.end().saturating_sub(2)).find(|&at| self.word(at) == "to") else {
+            return Vec::new();
+        };
+        if self.kind != Kind::Imperative || !MAKING.contains(&self.word(0)) || to > 7 {
+            return Vec::new();
+        }
+        let (main, aim) = (0..to, to..self.end());
+        let verb = &sentence.words[to + 1];
+        let holds = self.is_main(main.clone())
+            && verb.lower
+            && (opens_task(&verb.small) || verb.small == "check")
+            && !sentence.has_scope(aim.clone())
+            && !self.broken(aim.clone())
+            && sentence.pronouns(main.clone()).is_empty()
+            && sentence.pronouns(aim.clone()).is_empty();
+        if !holds {
+            return Vec::new();
+        }
+        let mut found = vec![self.fronted(to)];
+        if main.len() >= 3 {
+            found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
+        }
+        if let Some(phrase) = self.phrase_of_aim(to + 1) {
+            let shifted = |parts: &mut Vec<Part>, first: First| {
+                parts.push(self.span(to..to + 2, first));
+                parts.push(Part::Glue(", "));
+                parts.push(self.span(phrase..self.end(), First::Kept));
+                parts.push(Part::Glue(", "));
+                parts.push(self.span(to + 2..phrase, First::Kept));
+            };
+            let mut inside = vec![self.span(main.clone(), First::Kept), Part::Glue(" ")];
+            shifted(&mut inside, First::Kept);
+            found.push(self.order(inside));
+            let mut both = Vec::new();
+            shifted(&mut both, First::Large);
+            both.extend([Part::Glue(", "), self.span(main.clone(), self.inner())]);
+            found.push(Order { moves: 2, ..self.order(both) });
+            if self.word(phrase) == "using" {
+                let rest = self.span(0..phrase, self.inner());
+                found.push(self.order(vec![
+                    self.span(phrase..self.end(), First::Large),
+                    Part::Glue(", "),
+                    rest,
+                ]));
+            }
+        }
+        found
+    }
+
+    /// The last phrase of an infinitive that can stand before its object.
+    fn phrase_of_aim(&self, verb: usize) -> Option<usize> {
+        let last = self.sentence.last();
+        let at = (verb + 3..last)
+            .rev()
+            .find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within" | "into" | "by"))?;
+        let object = verb + 1..at;
+        let next = &self.sentence.words[at + 1];
+        let sorts = SORTING.contains(&self.word(verb));
+        let own = match self.word(at) {
+            "by" => sorts,
+            "into" => lexicon::is_becoming(self.word(verb)),
+            _ => !sorts,
+        };
+        let noun = matches!(self.word(at), "using" | "by" | "into")
+            || DETERMINERS.contains(&next.small.as_str())
+            || next.small == "given"
+            || next.is_number();
+        let clause = self.sentence.joins_clauses(object.clone())
+            || self.sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"]);
+        let tail = self.sentence.joins_clauses(at..last + 1)
+            || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to"])
+                && self.word(at) != "using";
+        let form = self.sentence.any(
+            at..last + 1,
+            &[
+                "order",
+                "place",
+                "terms",
+                "form",
+                "ascending",
+                "descending",
+                "case",
+                "pairs",
+                "reverse",
+                "sequence",
+                "row",
+                "way",
+            ],
+        );
+        let joined = self.joined(object.clone()) || self.joined(at..last + 1);
+        let convert = matches!(
+            self.word(verb),
+            "convert" | "check" | "change" | "move" | "verify" | "join" | "combine"
+        ) && self.word(at) != "into";
+        (noun
+            && own
+            && !clause
+            && !tail
+            && !form
+            && !joined
+            && !convert
+            && last - at <= 6
+            && object.len() >= 2)
+            .then_some(at)
+    }
+
+    /// `a function that returns it if …`: the condition stands in commas after `that`.
+    pub(super) fn relative(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let Some(that) = (2..self.end().saturating_sub(4)).find(|&at| self.word(at) == "that") else {
+            return Vec::new();
+        };
+        let mut marker =
+            (that + 3..self.end()).filter(|&at| matches!(self.word(at), "if" | "when" | "using"));
+        let (Some(at), None) = (marker.next(), marker.next()) else { return Vec::new() };
+        let verb = &sentence.words[that + 1];
+        let (inside, moved) = (that + 1..at, at..self.end());
+        let holds = self.kind == Kind::Imperative
+            && verb.lower
+            && verb.small.ends_with('s')
+            && self.end() - at >= 2
+            && !self.broken(0..self.end())
+            && !sentence.has_scope(that..self.end())
+            && !sentence.joins_clauses(inside.clone())
+            && !sentence.any(0..self.end(), &["otherwise", "else"])
+            && !self.joined(that..self.end())
+            && !sentence.any(that + 1..at, &["to", "whether", "if"])
+            && sentence.keeps_references(inside.clone(), moved.clone());
+        if !holds {
+            return Vec::new();
+        }
+        vec![self.order(vec![
+            self.span(0..that + 1, First::Kept),
+            Part::Glue(", "),
+            self.span(moved, First::Kept),
+            Part::Glue(", "),
+            self.span(inside, First::Kept),
+        ])]
+    }
+
+    /// `Please` at the other end of its sentence.
+    pub(super) fn politeness(&self) -> Option<Order> {
+        let polite = matches!(self.word(0), "please" | "kindly");
+        let first = &self.sentence.words[1];
+        (polite
+            && self.sentence.words[0].tail.is_empty()
+            && first.lower
+            && opens_task(&first.small)
+            && !self.sentence.has_scope(0..self.end()))
+        .then(|| {
+            let rest = self.span(1..self.end(), First::Large);
+            self.order(vec![rest, Part::Glue(", "), self.span(0..1, First::Small)])
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! What answers took: time and tokens of each target, as far as its records say them, and what a gate may ask of both.
+
+use std::collections::BTreeMap;
+
+use proofhouse_ledger::config::Price;
+use proofhouse_ledger::record::{Damage, HEAD, Line, Status};
+use proofhouse_ledger::summary::{Latency, Slot, Summary, Usage};
+use proofhouse_ledger::{Json, config};
+
+use super::heads::{Metric, round};
+use super::stats::decisions::Measured;
+
+/// What a gate of every kind can hold to limits.
+pub const EXPENSES: &[Metric] = &[
+    Metric { name: "latency_mean_ms", of: |summary, slot| latency(summary, slot, |latency| latency.mean) },
+    Metric { name: "latency_p50_ms", of: |summary, slot| latency(summary, slot, |latency| latency.p50) },
+    Metric { name: "latency_p95_ms", of: |summary, slot| latency(summary, slot, |latency| latency.p95) },
+    Metric {
+        name: "input_tokens",
+        of: |summary, slot| usage(summary, slot, |usage| Some(usage.input_tokens as f64)),
+    },
+    Metric {
+        name: "output_tokens",
+        of: |summary, slot| usage(summary, slot, |usage| Some(usage.output_tokens as f64)),
+    },
+];
+
+/// What a gate can hold to limits beside those where each slot is a target that has a price.
+pub const COST: Metric =
+    Metric { name: "cost_usd", of: |summary, slot| usage(summary, slot, |usage| usage.cost_usd) };
+
+/// Metrics that only records with measured times have.
+pub const TIMED: [&str; 3] = ["latency_mean_ms", "latency_p50_ms", "latency_p95_ms"];
+
+/// What a trial that was cut off would have taken is anything from there on.
+fn latency(summary: &Summary, slot: &str, of: fn(&Latency) -> [Option<f64>; 2]) -> Vec<Measured> {
+    let found = of_slot(summary, slot).and_then(|slot| slot.latency_ms.as_ref());
+    let measured = |latency: &Latency| {
+        let [least, most] = of(latency);
+        let bounds = least.map(|least| [least, most.unwrap_or(f64::INFINITY)]);
+        Measured { of: None, bounds, open: 0 }
+    };
+    found.map(measured).into_iter().collect()
+}
+
+/// Trials whose target said nothing of its usage may have used anything.
+fn usage(summary: &Summary, slot: &str, of: fn(&Usage) -> Option<f64>) -> Vec<Measured> {
+    let found = of_slot(summary, slot).and_then(|slot| slot.usage.as_ref());
+    let measured = |usage: &Usage| {
+        let most = |value: f64| if usage.unknown > 0 { f64::INFINITY } else { value };
+        Measured { of: None, bounds: of(usage).map(|value| [value, most(value)]), open: 0 }
+    };
+    found.map(measured).into_iter().collect()
+}
+
+fn of_slot<'s>(summary: &'s Summary, slot: &str) -> Option<&'s Slot> {
+    summary.slots.iter().find(|each| each.slot == slot)
+}
+
+/// What the trials of one target took.
+#[derive(Default)]
+pub(super) struct Expense {
+    /// Each trial's time, and whether that is only the time after which it was cut off.
+    times: Vec<(f64, bool)>,
+    known: u64,
+    unknown: u64,
+    tokens: BTreeMap<&'static str, u64>,
+}
+
+/// Counts of tokens that the summary adds up, or that have a price.
+const TOKENS: [&str; 4] = ["input_tokens", "output_tokens", "cached_tokens", "cache_creation_tokens"];
+
+impl Expense {
+    /// Takes a trial that was carried out.
+    pub(super) fn push(&mut self, line: &Line<'_>, status: Status) -> Result<(), Damage> {
+        if matches!(status, Status::Skipped | Status::NotRun) {
+            return Ok(());
+        }
+        if let Some(time) = line.get(HEAD.latency_ms)? {
+            self.times.push((time, status == Status::Timeout));
+        }
+        match line.json(HEAD.usage).filter(|usage| *usage != Json::Null) {
+            None => self.unknown += 1,
+            Some(usage) => {
+                self.known += 1;
+                for name in TOKENS {
+                    let count = usage.get(name).and_then(Json::as_f64).unwrap_or(0.0);
+                    *self.tokens.entry(name).or_default() += count.max(0.0) as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Absent where records say no times.
+    pub(super) fn latency(&self) -> Option<Latency> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let mut seen: Vec<f64> = self.times.iter().map(|(time, _)| *time).collect();
+        let mut at_most: Vec<f64> =
+            self.times.iter().map(|(time, cut)| if *cut { f64::INFINITY } else { *time }).collect();
+        seen.sort_by(f64::total_cmp);
+        at_most.sort_by(f64::total_cmp);
+        let known = |value: f64| value.is_finite().then(|| round(value));
+        let mean = |times: &[f64]| known(times.iter().sum::<f64>() / times.len() as f64);
+        // The smallest time within which this share of the trials ended.
+        let quantile = |times: &[f64], share: f64| {
+            let at = (times.len() as f64 * share).ceil() as usize;
+            known(times[at.clamp(1, times.len()) - 1])
+        };
+        Some(Latency {
+            trials: seen.len() as u64,
+            cut_off: self.times.iter().filter(|(_, cut)| *cut).count() as u64,
+            mean: [mean(&seen), mean(&at_most)],
+            p50: [quantile(&seen, 0.5), quantile(&at_most, 0.5)],
+            p95: [quantile(&seen, 0.95), quantile(&at_most, 0.95)],
+        })
+    }
+
+    /// Absent where no target says what it used.
+    pub(super) fn usage(&self, price: Option<&Price>) -> Option<Usage> {
+        let count = |name: &str| self.tokens.get(name).copied().unwrap_or(0);
+        let cost = |price: &Price| {
+            let [input, output, cached, written] = TOKENS.map(|name| count(name) as f64);
+            let fresh = if price.cached_apart { input } else { (input - cached).max(0.0) };
+            let read = (fresh + written) * price.input + cached * price.cached.unwrap_or(price.input);
+            round((read + output * price.output) / 1e6)
+        };
+        (self.known > 0).then(|| Usage {
+            trials: self.known,
+            unknown: self.unknown,
+            input_tokens: count("input_tokens"),
+            output_tokens: count("output_tokens"),
+            cost_usd: price.map(cost),
+        })
+    }
+}
+
+/// Slot → what its tokens cost, where the price list of the run or the gate says so.
+pub(super) fn prices(config: &Json) -> BTreeMap<String, Price> {
+    let common = config::part::<config::Common>(config);
+    let mut prices = common.gate.unwrap_or_default().prices;
+    prices.extend(config::part::<config::Priced>(config).prices.unwrap_or_default().slots);
+    prices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency(times: &[(f64, bool)]) -> Latency {
+        Expense { times: times.to_vec(), ..Expense::default() }.latency().unwrap()
+    }
+
+    #[test]
+    fn a_trial_that_was_cut_off_took_at_least_so_long() {
+        let ten: Vec<(f64, bool)> = (1..=10).map(|n| (f64::from(n), false)).collect();
+        let found = latency(&ten);
+        assert_eq!((found.p50, found.p95, found.mean), ([Some(5.0); 2], [Some(10.0); 2], [Some(5.5); 2]));
+        let cut: Vec<(f64, bool)> = ten.iter().map(|(time, _)| (*time, *time > 9.0)).collect();
+        let found = latency(&cut);
+        assert_eq!(
+            (found.p50, found.p95, found.mean, found.cut_off),
+            ([Some(5.0); 2], [Some(10.0), None], [Some(5.5), None], 1)
+        );
+    }
+
+    #[test]
+    fn tokens_have_a_price() {
+        let mut expense = Expense { known: 2, unknown: 1, ..Expense::default() };
+        expense.tokens =
+            BTreeMap::from([("input_tokens", 1000), ("cached_tokens", 400), ("output_tokens", 100)]);
+        let price = Price { input: 2.0, output: 10.0, cached: Some(0.5), cached_apart: false };
+        let cost = |price: &Price| expense.usage(Some(price)).unwrap().cost_usd.unwrap();
+        assert!((cost(&price) - (600.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
+        let apart = Price { cached_apart: true, ..price };
+        assert!((cost(&apart) - (1000.0 * 2.0 + 400.0 * 0.5 + 100.0 * 10.0) / 1e6).abs() < 1e-12);
+        assert_eq!(expense.usage(None).unwrap().cost_usd, None);
+        assert_eq!(Expense::default().usage(Some(&price)), None);
+    }
+}
