@@ -112,8 +112,11 @@ def clustered(level, *clusters):
     reach = t(level, count - 1) * error
     # Korn and Graubard (1998): as many trials as would have this variance, corrected for the few clusters.
     size = min(rate * (1 - rate) / error**2 * (z(level) / t(level, count - 1)) ** 2, len(scores))
-    limits = proportion_confint(rate * size, size, alpha=1 - level, method="wilson")
-    return [rate, error, max(rate - reach, 0), min(rate + reach, 1), *limits]
+    low, high = proportion_confint(rate * size, size, alpha=1 - level, method="wilson")
+    # No more is excluded than clusters that all agree would exclude.
+    none, _ = proportion_confint(count, count, alpha=1 - level, method="wilson")
+    _, all_of_them = proportion_confint(0, count, alpha=1 - level, method="wilson")
+    return [rate, error, max(rate - reach, 0), min(rate + reach, 1), min(low, none), max(high, all_of_them)]
 
 
 def sign_flip(*values):

@@ -34,6 +34,12 @@ struct Tree {
     directory: bool,
 }
 
+impl Tree {
+    fn inside(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.inside))
+    }
+}
+
 /// Makes the root and moves into it. Returns the box's own `/proc`, which init reads and the payload sees only if asked.
 pub(crate) fn build(job: &Job, limits: &Limits, owner: u32) -> Result<OwnedFd, Step> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
@@ -43,10 +49,17 @@ pub(crate) fn build(job: &Job, limits: &Limits, owner: u32) -> Result<OwnedFd, S
     let proc = own_proc()?;
     let root = tmpfs("root", &[("size", "1m".into()), ("nr_inodes", "1k".into()), ("mode", "755".into())])?;
     enter(&root)?;
-    for tree in trees {
-        attach(&tree.fd, Path::new(OsStr::from_bytes(&tree.inside)), tree.directory)?;
+    // What the host keeps below a folder of the same name would be hidden by the work directory, so it comes after it.
+    let (below, beside): (Vec<Tree>, Vec<Tree>) =
+        trees.into_iter().partition(|tree| tree.inside().starts_with(WORK));
+    for tree in &beside {
+        attach(&tree.fd, tree.inside(), tree.directory)?;
     }
-    attach(&work(job, limits, owner)?, Path::new(WORK), true)?;
+    let places = below.iter().map(|tree| tree.inside().components().count() as u64).sum();
+    attach(&work(job, limits, owner, places)?, Path::new(WORK), true)?;
+    for tree in &below {
+        attach(&tree.fd, tree.inside(), tree.directory)?;
+    }
     if job.proc {
         attach(&proc, Path::new("/proc"), true)?;
     }
@@ -96,12 +109,13 @@ fn tmpfs(what: &str, options: &[(&str, String)]) -> Result<OwnedFd, Step> {
     fsmount(fs.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes).at(step())
 }
 
-fn work(job: &Job, limits: &Limits, owner: u32) -> Result<OwnedFd, Step> {
+/// The work directory; `places` are the inodes that mounts below it need, which are not the payload's.
+fn work(job: &Job, limits: &Limits, owner: u32, places: u64) -> Result<OwnedFd, Step> {
     let id = owner.to_string();
     let mut options = vec![("mode", "755".to_owned()), ("uid", id.clone()), ("gid", id)];
     if !Guards(job.without).has(Guards::DISK) {
         options.push(("size", limits.disk_bytes.max(4096).to_string()));
-        options.push(("nr_inodes", (limits.disk_inodes + 1).to_string()));
+        options.push(("nr_inodes", (limits.disk_inodes + 1 + places).to_string()));
     }
     tmpfs("work", &options)
 }

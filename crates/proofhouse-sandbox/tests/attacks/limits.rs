@@ -83,6 +83,19 @@ fn a_missing_bind_is_no_verdict() {
 }
 
 #[test]
+fn what_the_host_keeps_below_a_folder_called_work_is_there_beside_what_is_written() {
+    let host = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(host.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(host.path().join("tool"), "there\n").unwrap();
+    let spec = shell("cat /work/team/venv/tool; echo mine > own; cat own; touch /work/team/venv/new")
+        .binds([Bind::new("venv", host.path(), "/work/team/venv")])
+        .limits(|l| l.disk_inodes = 1);
+    let outcome = lab(Tier::Strong).run(&spec);
+    assert_eq!(outcome.stdout.text(), "there\nmine\n", "{}", outcome.stderr.text());
+    assert_eq!(outcome.status, Status::Exit(1), "the host's folder stays read-only");
+}
+
+#[test]
 fn the_output_cap_is_exact() {
     each(|lab| {
         let write = |bytes: u64| {

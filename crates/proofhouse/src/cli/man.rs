@@ -38,7 +38,8 @@ impl ManPages {
 /// The program's page and one for each command: file name and content.
 fn pages(root: Command) -> Result<Vec<(String, String)>, Failure> {
     let mut pages = Vec::new();
-    let commands = root.get_subcommands().filter(|command| command.get_name() != "help").cloned();
+    let told = |command: &&Command| command.get_name() != "help" && !command.is_hide_set();
+    let commands = root.get_subcommands().filter(told).cloned();
     let commands: Vec<Command> = commands.collect();
     for command in std::iter::once(root).chain(commands) {
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();

@@ -109,10 +109,17 @@ impl ClusterMoments {
     /// Wilson's interval at the effective sample size, the trials over the design effect, corrected for the number of
     /// clusters: Korn and Graubard (1998), and Dean and Pagano (2015) for its use with Wilson's interval. Without
     /// clustering it is Wilson's interval; at a rate of 0 or 1, where no design effect can be seen, each cluster counts
-    /// as one trial.
+    /// as one trial. Nor does it ever exclude more than clusters that all agree would: a share of clusters which behave
+    /// otherwise may be absent from these by chance, and one failed repetition says nothing of them. Without this, five
+    /// cases of twenty trials would be more certain with one failure than with none.
     pub fn rate_interval(&self, confidence: Confidence) -> Option<Interval> {
         let rate = self.mean()?.clamp(0.0, 1.0);
-        Some(score_interval(rate, self.effective_size(rate, confidence), confidence.z()))
+        let seen = score_interval(rate, self.effective_size(rate, confidence), confidence.z());
+        if self.largest == 1 {
+            return Some(seen);
+        }
+        let unseen = unseen_share(self.clusters as f64, confidence);
+        Some(Interval { low: seen.low.min(1.0 - unseen), high: seen.high.max(unseen) })
     }
 
     /// How many independent trials these are worth.
@@ -133,6 +140,13 @@ impl ClusterMoments {
             }
         }
     }
+}
+
+/// How large the share of cases that behave otherwise can be although none of so many cases does: what Wilson's interval leaves
+/// at a rate of 0.
+pub(super) fn unseen_share(cases: f64, confidence: Confidence) -> f64 {
+    let z2 = confidence.z().powi(2);
+    z2 / (cases + z2)
 }
 
 #[cfg(test)]
@@ -185,6 +199,20 @@ mod tests {
         sleep.iter().for_each(|hours| moments.push(*hours, 1));
         near(moments.mean().unwrap(), 0.75);
         assert!((moments.standard_error().unwrap() - 0.5657).abs() < 5e-5);
+    }
+
+    /// Five cases of twenty trials: the more fail, the lower the lower limit, wherever they fail.
+    #[test]
+    fn a_failure_never_raises_a_lower_limit() {
+        let low = |failed: &[u64]| {
+            let mut moments = ClusterMoments::default();
+            failed.iter().for_each(|failed| moments.push((20 - failed) as f64, 20));
+            moments.rate_interval(P95).unwrap().low
+        };
+        let lows = [[0; 5], [1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1; 5], [2; 5], [20, 1, 1, 1, 1]]
+            .map(|failed| low(&failed));
+        assert!(lows.is_sorted_by(|a, b| a + 1e-12 >= *b), "{lows:?}");
+        near(lows[1], wilson(5, 5, P95).unwrap().low);
     }
 
     #[test]

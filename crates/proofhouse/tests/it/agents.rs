@@ -1,11 +1,11 @@
 //! Real agents under trial: programs that nobody here wrote and scripts that misbehave, started in the sandbox with an MCP server
 //! and model endpoints of ours. `tools/agents install` has the former; without it their tests say so and are left out.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::lab::{Lab, Outcome, variable};
+use super::lab::{Lab, Outcome, kept, variable};
 use super::real::Served;
 use super::servers::{Act, Seen, Server, completion};
 
@@ -18,9 +18,7 @@ const REQUIRED: &str = "PROOFHOUSE_REQUIRE_AGENTS";
 
 /// Where an agent is; none, with a message, where it is not installed.
 fn installed(name: &str, file: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = variable("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let place = variable("PROOFHOUSE_AGENTS").map_or(target.join("agents"), Into::into).join(name);
+    let place = kept("agents").join(name);
     if !place.join("ready").exists() {
         assert!(variable(REQUIRED).is_none(), "`tools/agents install` left out {name}");
         eprintln!("left out: `tools/agents install {name}` has not been run");

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::lab::{Lab, variable};
+use crate::lab::{Lab, kept, variable};
 
 /// PKCS #8 and SubjectPublicKeyInfo of RFC 8410, around a seed and its public key.
 const PRIVATE_PREFIX: &str = "302e020100300506032b657004220420";
@@ -176,11 +176,7 @@ fn one_record_is_proven_without_the_rest() {
 /// The independent implementation; nothing where it is not installed and nobody insists.
 fn independent(lab: &Lab, args: &[&str]) -> Option<(bool, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let place = variable("PROOFHOUSE_SECURESYSTEMSLIB").unwrap_or(format!(
-        "{}/securesystemslib",
-        variable("CARGO_TARGET_DIR").unwrap_or(format!("{root}/target"))
-    ));
-    if !std::path::Path::new(&place).join("ready").exists() {
+    if !kept("securesystemslib").join("ready").exists() {
         assert!(
             variable("PROOFHOUSE_REQUIRE_SECURESYSTEMSLIB").is_none(),
             "tools/securesystemslib is not installed"

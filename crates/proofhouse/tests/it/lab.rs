@@ -177,6 +177,15 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// Where `tools/NAME install` keeps what it installed, as `tools/kept.sh` says; whether it has is in the file `ready` there.
+pub fn kept(name: &str) -> std::path::PathBuf {
+    let cache = || variable("XDG_CACHE_HOME").or_else(|| Some(format!("{}/.cache", variable("HOME")?)));
+    let tools = variable("PROOFHOUSE_TOOLS")
+        .or_else(|| Some(format!("{}/proofhouse-tools", cache()?)))
+        .expect("a home, or PROOFHOUSE_TOOLS");
+    std::path::Path::new(&tools).join(name)
+}
+
 fn finish(output: Output) -> Outcome {
     Outcome {
         code: output.status.code(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use proofhouse::family::target::{Chat, Opening, Outcome, Reply, Target, TargetConfig, Tool};
 use serde_json::json;
 
-use super::lab::{Lab, variable};
+use super::lab::{Lab, kept, variable};
 
 /// Set by `./test` when the servers were installed: then they have to work.
 const REQUIRED: &str = "PROOFHOUSE_REQUIRE_SERVERS";
@@ -23,8 +23,7 @@ impl Served {
     pub(crate) fn start(tool: &str) -> Option<Served> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let required = variable(REQUIRED).is_some();
-        let target = variable("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-        if !required && !target.join(tool).join("ready").exists() {
+        if !required && !kept(tool).join("ready").exists() {
             eprintln!("left out: `tools/{tool} install` has not been run");
             return None;
         }
@@ -110,7 +109,7 @@ fn a_real_model_is_asked_recorded_and_replayed() {
     assert_eq!(ask(&seeded, &question).output, ask(&seeded, &question).output, "the same seed says the same");
     let tools = ask(&small("temperature: 0, max_tokens: 16"), &weather("What is the weather in Paris?"));
     assert_eq!(tools.outcome.status(), "success", "a request with tools is understood: {tools:?}");
-    let wrong = ask(&small("extra: {messages: 7}, transport: {max_attempts: 1}"), &question);
+    let wrong = ask(&small("extra: {grammar: 'root ::= ('}, transport: {max_attempts: 1}"), &question);
     assert!(wrong.outcome.explained().0.unwrap().starts_with("http_"), "{wrong:?}");
 
     write_code(&lab, &server.base);

@@ -214,7 +214,8 @@ fn who_tells_sees_the_ledger_alone() {
 const DIFF_LOOKS_AT_FIELDS: [&str; 2] = ["spine/diff/inspect.rs", "spine/diff/pair.rs"];
 
 /// `code` and `check` judge problem files without a suite; `--lane auto` is two runs after each other.
-const COMMANDS_OF_ONE_KIND: [&str; 4] = ["cli/check.rs", "cli/code.rs", "cli/lanes.rs", "cli/run.rs"];
+const COMMANDS_OF_ONE_KIND: [&str; 5] =
+    ["cli/check.rs", "cli/code.rs", "cli/lanes.rs", "cli/mcp_proxy.rs", "cli/run.rs"];
 
 /// Whether a text holds `word` where no longer name ends with it.
 fn names_word(text: &str, word: &str) -> bool {

@@ -44,7 +44,7 @@ fn judges_decide_what_a_clean_exit_is_worth() {
     };
     let right = judged("5", "echo 5", CLEAN);
     assert_eq!((&right["success"], &right["failure_stage"]), (&Value::Bool(true), &Value::Null));
-    assert_eq!(right["scores"], serde_json::json!({"right": 1.0, "short": 1.0, "success": 1.0}));
+    assert_eq!(right["scores"], serde_json::json!({"right": 1, "short": 1, "success": 1}));
     assert_eq!(right["judge"], serde_json::json!({}));
     let wrong = judged("6", "echo 5", CLEAN);
     assert_eq!(

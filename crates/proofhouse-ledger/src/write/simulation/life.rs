@@ -52,7 +52,12 @@ impl Script {
     /// Begins or goes on, until the end or until something fails. `acknowledged` is what others may rely on.
     pub(super) fn live(&self, disk: &Simulated, acknowledged: &mut BTreeSet<u64>) -> Result<(), Wrong> {
         let (work, paths) = (self.work(), paths());
+        finish_swap_on(disk, &paths).map_err(said)?;
         let going_on = disk.exists(&work.dir);
+        if self.replaces && !going_on {
+            // What was acknowledged before is in the run that took its place; this is another one, to replace that.
+            acknowledged.clear();
+        }
         let found = scan_on(disk, &work, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
         let mut done: BTreeSet<u64> = found.waiting.keys().copied().collect();
         done.extend(0..found.totals.count());
@@ -99,6 +104,11 @@ impl Script {
         let files = disk.list(&place.dir).unwrap_or_default();
         if !files.is_empty() && !is_run_dir_on(disk, &place.dir) {
             return Err(format!("{} is not taken for a run: {files:?}", place.dir));
+        }
+        if disk.exists(&place.dir)
+            && ![place.envelope(), place.envelope_tmp()].iter().any(|path| disk.exists(path))
+        {
+            return Err(format!("{} has no envelope", place.dir));
         }
         let records = disk.content(&place.records()).unwrap_or_default();
         let kept = &records[..found.totals.byte_count() as usize];

@@ -82,6 +82,8 @@ pub(super) fn power_loss_twice(effort: &Effort, mistake: Mistake) -> Result<u64,
             let disk = before.copy(moment, None);
             let _ = script.live(&disk, &mut acknowledged);
             let first = disk.after_power_loss(&mut Luck::new(moment as u64 * 31 + number));
+            let place = || format!("script {number}, power lost at {moment}");
+            at(script.check(&first.copy(usize::MAX, None), &acknowledged), place)?;
             for again in 0.. {
                 let second = first.copy(again, None);
                 let mut acknowledged = acknowledged.clone();

@@ -31,14 +31,15 @@ impl Judging {
         Ok(Judging { panel, names })
     }
 
-    /// Judges what the tool printed, as far as the record keeps it. A success is one by the tool's own rules and a pass of all
+    /// Judges what the tool printed without line ends at its end, as far as the record keeps it. A success is one by the tool's own rules and a pass of all
     /// judges of the case; what no judge could assess is not assessed.
     pub(super) fn assess(&self, ran: &mut Invocation, case: &ToolCase, instruction: &str) -> Judged {
         let (Some(panel), Some(seen)) = (&self.panel, ran.observed) else { return Judged::default() };
         if !seen.success {
             return Judged { reasons: Some(Json::Object(Object::new())), ..Judged::default() };
         }
-        let output = Json::from(ran.stdout.text.as_str());
+        // As a shell takes what a program prints: `^5$` is meant to match what `echo 5` says.
+        let output = Json::from(ran.stdout.text.trim_end_matches(['\n', '\r']));
         let subject =
             Subject { input: instruction, output: &output, expected: &case.expected, ..Subject::default() };
         let verdict = panel.judge(&subject, case.judges.as_deref());

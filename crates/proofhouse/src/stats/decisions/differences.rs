@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::stats::interval::{Interval, boundary, score_interval};
+use crate::stats::cluster::unseen_share;
+use crate::stats::interval::{Interval, boundary};
 use crate::stats::{Confidence, PairedCounts};
 
 /// By case, the share passed in the second column minus that in the first, as a count of each value that occurs: memory grows
@@ -97,12 +98,25 @@ impl Differences {
         }
         let deviation = self.deviation().unwrap_or(0.0);
         if deviation <= 1e-12 {
-            // Nothing varies, or there is one case only: a difference within −1..=1 varies at most as much as a rate does.
-            let rate = score_interval((mean + 1.0) / 2.0, size, confidence.z());
-            return Some(Interval { low: 2.0 * rate.low - 1.0, high: 2.0 * rate.high - 1.0 });
+            // Nothing varies, or there is one case only: what is left is what may not have been seen.
+            let unseen = unseen_share(size, confidence);
+            return Some(Interval { low: mean - unseen * (mean + 1.0), high: mean + unseen * (1.0 - mean) });
         }
         let reach = confidence.t((size as u64).max(2) - 1) * deviation / size.sqrt();
         Some(Interval { low: (mean - reach).max(-1.0), high: (mean + reach).min(1.0) })
+    }
+
+    /// The same with a lower limit that also allows for cases which lose everything and are absent from these by chance: what a
+    /// claim that nothing got worse must withstand. With one verdict on each side Tango's interval does so by itself.
+    fn cautious_of(&self, factor: f64, confidence: Confidence) -> Option<Interval> {
+        let (mean, seen) = (self.mean()?, self.interval_of(factor, confidence)?);
+        let unseen = unseen_share(self.cases as f64 * factor, confidence);
+        Some(Interval { low: seen.low.min(mean - unseen * (mean + 1.0)), high: seen.high })
+    }
+
+    /// The interval for a claim that nothing got worse; none without cases.
+    pub fn cautious(&self, confidence: Confidence) -> Option<Interval> {
+        self.cautious_of(1.0, confidence)
     }
 
     fn tango(&self, factor: f64, z: f64) -> Interval {
@@ -119,8 +133,20 @@ impl Differences {
     /// About how many cases it takes until the interval fulfils `decided`, if further ones fall out like these; none where a
     /// thousand times as many do not do.
     pub fn cases_until(&self, confidence: Confidence, decided: impl Fn(Interval) -> bool) -> Option<u64> {
-        let fulfils =
-            |cases: u64| self.interval_of(cases as f64 / self.cases as f64, confidence).is_some_and(&decided);
+        self.least(|factor| self.interval_of(factor, confidence).is_some_and(&decided))
+    }
+
+    /// The same for the cautious interval.
+    pub fn cases_until_sure(
+        &self,
+        confidence: Confidence,
+        decided: impl Fn(Interval) -> bool,
+    ) -> Option<u64> {
+        self.least(|factor| self.cautious_of(factor, confidence).is_some_and(&decided))
+    }
+
+    fn least(&self, fulfils: impl Fn(f64) -> bool) -> Option<u64> {
+        let fulfils = |cases: u64| fulfils(cases as f64 / self.cases as f64);
         let most = self.cases.checked_mul(1000).filter(|most| *most > 0 && fulfils(*most))?;
         let (mut short, mut enough) = (0, most);
         while enough - short > 1 {

@@ -115,6 +115,30 @@ fn identical_systems_are_seldom_called_worse() {
     }
 }
 
+/// The second column fails one case in ten altogether and is as good on the others: few cases, however often they are repeated, do
+/// not show that it is not worse, because often none of those is among them.
+#[test]
+fn a_system_that_fails_whole_cases_is_seldom_called_not_worse() {
+    let runs = runs(300, 3000);
+    for (cases, repetitions) in [(5, 20), (20, 10), (40, 5), (200, 5)] {
+        let mut draws = Draws(cases << 24 | repetitions);
+        let mut passed = 0;
+        for _ in 0..runs {
+            let mut seen = Differences::default();
+            for _ in 0..cases {
+                let chance = if draws.unit() < 0.1 { 0.0 } else { 0.99 };
+                let first = draws.passes(0.99, repetitions);
+                seen.push(first, draws.passes(chance, repetitions));
+            }
+            let views = Views { against: seen.clone(), favour: seen.clone(), seen, unassessed: 0 };
+            passed += u64::from(NotWorse::decide(("a", "b"), &views, 0.03, 1).verdict == Verdict::NotWorse);
+        }
+        let name =
+            format!("one case in ten fails, called not worse by 3 points, {cases} cases × {repetitions}");
+        at_most(&name, passed, runs, 0.025);
+    }
+}
+
 /// Ten targets on the same 50 cases × 3, of which one may be better than the others.
 fn ten(draws: &mut Draws, better: Option<usize>, gain: f64) -> Vec<Vec<(u64, u64)>> {
     let chances: Vec<f64> = (0..50).map(|_| 0.9 * difficulty(draws)).collect();

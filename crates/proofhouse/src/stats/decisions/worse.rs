@@ -56,11 +56,12 @@ pub struct Views {
 impl NotWorse {
     /// Decides. `of` is how many such questions are asked at once: intervals hold for all of them together (Bonferroni).
     ///
-    /// Low above −margin: not worse; high below −margin: worse. See Schuirmann (1987), and for unassessed trials Manski (1990).
+    /// Low above −margin: not worse; high below −margin: worse. See Schuirmann (1987), and for unassessed trials Manski (1990). However
+    /// often few cases are repeated, they do not show that others fare as well: [`Differences::cautious`].
     pub fn decide(names: (&str, &str), views: &Views, margin: f64, of: u64) -> Self {
         let sure = 1.0 - super::LEVEL / of.max(1) as f64;
         let confidence = Confidence::new(sure).unwrap_or(Confidence::P95);
-        let interval = match (views.against.interval(confidence), views.favour.interval(confidence)) {
+        let interval = match (views.against.cautious(confidence), views.favour.interval(confidence)) {
             (Some(against), Some(favour)) => Some(Interval { low: against.low, high: favour.high }),
             _ => None,
         };
@@ -79,7 +80,7 @@ impl NotWorse {
             confidence: sure,
             cases: views.against.cases(),
             unassessed: views.unassessed,
-            needed: views.seen.cases_until(confidence, told),
+            needed: views.seen.cases_until_sure(confidence, told),
         }
     }
 
