@@ -89,6 +89,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     row!("change-user", "ask to be another user", |_| asks(libc::SYS_setuid, [u64::MAX, 0, 0]), PROGRAMS),
     row!("affinity-other", "bind another to one core", affinity_other, ONE_OF_EACH, Control::Bare),
     row!("memory-lock", "lock all memory", |_| asks(libc::SYS_mlockall, [0, 0, 0]), PROGRAMS),
+    row!("memory-futex-hash", "have the kernel make a table of 256 MiB", |_| asks(
+        libc::SYS_prctl,
+        [78, 1, 1 << 22]
+    )),
     row!("own-filter", "put a filter before the filter", own_filter, PROGRAM),
     row!(
         "own-landlock",

@@ -140,6 +140,9 @@ const SET_ID: u32 = 0o6000;
 /// The bit of its own in `O_TMPFILE`, which libc gives together with that for directories.
 const O_TMPFILE: i32 = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
+/// Sizes the table in which the kernel keeps who waits for which address (Linux 6.16); libc does not have its name.
+const PR_FUTEX_HASH: u64 = 78;
+
 /// Denied with EPERM when the conditions hold, in boxes of both kinds.
 fn conditional(rules: Rules) -> Vec<Row> {
     let mut rows = vec![
@@ -148,6 +151,8 @@ fn conditional(rules: Rules) -> Vec<Row> {
         ("mmap", vec![When::Any(3, libc::MAP_HUGETLB as u32)]),
         ("fcntl", vec![When::is(1, libc::F_SETLEASE as u64)]),
         ("fcntl", vec![When::is(1, libc::F_NOTIFY as u64)]),
+        // Tables of the kernel of any size, which no sum over processes finds.
+        ("prctl", vec![When::is(0, PR_FUTEX_HASH)]),
     ];
     rows.push(("clone", vec![When::Any(0, NEW_NAMESPACES as u32)]));
     rows.extend(set_id());

@@ -230,6 +230,7 @@ fn arguments_decide_where_they_must() {
         assert_eq!(says(rules, "madvise", &[0, 1, libc::MADV_DONTNEED as u64]), ALLOW);
         assert_eq!(says(rules, "madvise", &[0, 1, libc::MADV_PAGEOUT as u64]), EPERM);
         assert_eq!(says(rules, "flock", &[0, 2]), ENOSYS);
+        assert_eq!(says(Rules { cgroup: true, ..rules }, "prctl", &[78, 1, 16]), EPERM);
         assert_eq!(says(rules, "personality", &[0xffff_ffff]), if rules.program { EPERM } else { ALLOW });
     }
     let spawn = (libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD) as u64;
