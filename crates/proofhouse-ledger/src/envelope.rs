@@ -112,9 +112,26 @@ pub struct Envelope {
 /// Where an envelope's `details` say which part of a plan its run is.
 pub const SHARD: &str = "shard";
 
+/// Where the `details` of a merged run list its parts.
+pub const SHARDS: &str = "shards";
+
+/// Where they list the parts that were missing, whose trials are recorded as not run.
+pub const MISSING_SHARDS: &str = "missing_shards";
+
 impl Envelope {
     /// The part of a plan that its run is; nothing for a whole one.
     pub fn part(&self) -> Option<Part> {
         self.details.get(SHARD)?.as_str()?.parse().ok()
+    }
+
+    /// Of how many parts its run was merged, and those that were missing; nothing for a run that was not.
+    pub fn merged_from(&self) -> Option<(usize, Vec<Part>)> {
+        let list = |name| match self.details.get(name) {
+            Some(Json::Array(list)) => Some(list),
+            _ => None,
+        };
+        let missing = list(MISSING_SHARDS).into_iter().flatten();
+        let missing = missing.filter_map(|part| part.as_str()?.parse().ok()).collect();
+        Some((list(SHARDS)?.len(), missing))
     }
 }

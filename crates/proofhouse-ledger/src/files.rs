@@ -80,6 +80,10 @@ impl RunPaths {
     pub fn attestation(&self) -> Utf8PathBuf {
         self.beside(".intoto.jsonl")
     }
+    /// `D.debug`: copies of what tools under test left behind, named by records.
+    pub fn debug(&self) -> Utf8PathBuf {
+        self.beside(".debug")
+    }
     /// `D.lock`: held by the process that writes.
     pub fn lock(&self) -> Utf8PathBuf {
         self.beside(".lock")
@@ -159,6 +163,34 @@ pub fn write_atomic(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     DISK.write_atomic(path, bytes)
 }
 
+/// Replaces a file of a folder that several machines may write to: nobody sees a part of it, and no two of them have one draft:
+/// a number of the process would not do, which containers share.
+///
+/// # Errors
+/// Where the folder cannot be written.
+pub fn write_shared(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(dir_of(path))?;
+    let (draft, mut file) = draft_of(path)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+/// A file beside another that was not there before. Drafts of processes that were killed stay, and are in nobody's way.
+fn draft_of(path: &Utf8Path) -> io::Result<(Utf8PathBuf, fs::File)> {
+    const MOST_TRIES: u32 = 10_000;
+    for nth in 0..MOST_TRIES {
+        let draft = path.with_extension(format!("{nth}.draft"));
+        match fs::OpenOptions::new().write(true).create_new(true).open(&draft) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (draft, file)),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for a draft is taken"))
+}
+
 /// Writes a file and waits for the disk.
 pub fn write_synced(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     DISK.write_synced(path, bytes)
@@ -197,4 +229,29 @@ pub fn append(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file =
         fs::OpenOptions::new().append(true).create(true).open(path).map_err(FileError::new("open", path))?;
     file.write_all(bytes).map_err(FileError::new("append", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight writers of one file, again and again: whoever reads sees what one of them wrote, and nothing is left over.
+    #[test]
+    fn writers_of_one_shared_file_never_tear_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(dir.path().join("ab/entry.json")).unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..8u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        write_shared(path, &vec![b'a' + writer; 20_000]).unwrap();
+                        let read = fs::read(path).unwrap();
+                        assert!(read.len() == 20_000 && read.iter().all(|byte| *byte == read[0]), "torn");
+                    }
+                });
+            }
+        });
+        assert_eq!(sorted_dir(dir_of(&path)).unwrap(), ["entry.json"]);
+    }
 }

@@ -1,7 +1,7 @@
 //! A part of a plan: what one of several machines runs, and where its records stand in the whole.
 //!
-//! Trials of one case are never split: a stopping rule looks at all of them. Which part a case belongs to follows from its
-//! name alone, so that every machine knows it without asking the others.
+//! Trials of one case on one target are never split: a stopping rule looks at all of them. Which part they belong to follows from
+//! the two names alone, so that every machine knows it without asking the others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,11 +39,22 @@ impl Part {
         if index < count && count <= MAX_PARTS { Ok(Part { count, index }) } else { Err(NoPart) }
     }
 
-    /// Whether the trials of a case belong to it.
-    pub fn holds(&self, case_id: &str) -> bool {
-        let digest = Digest::of_parts(&[b"shard", case_id.as_bytes()]);
+    /// Whether the trials of a case on the target in this slot belong to it.
+    pub fn holds(&self, case_id: &str, slot: &str) -> bool {
+        Part::of(case_id, slot, self.count) == *self
+    }
+
+    /// The part of `count` that the trials of a case on the target in this slot belong to.
+    pub fn of(case_id: &str, slot: &str, count: u32) -> Part {
+        // One part holds everything: there is nothing to compute.
+        if count <= 1 {
+            return Part { count: 1, index: 0 };
+        }
+        let length = (case_id.len() as u64).to_le_bytes();
+        let digest = Digest::of_parts(&[b"shard", &length, case_id.as_bytes(), slot.as_bytes()]);
         let number = u64::from_le_bytes(digest.0[..8].try_into().expect("eight of thirty-two bytes"));
-        number % u64::from(self.count) == u64::from(self.index)
+        let index = u32::try_from(number % u64::from(count)).expect("less than a 32-bit number");
+        Part { count, index }
     }
 
     /// `shard-0003-of-0100`: what its directory ends with.
@@ -123,14 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn every_case_is_in_one_part_and_parts_are_even() {
+    fn every_case_of_a_slot_is_in_one_part_and_parts_are_even() {
         for count in [1, 2, 7, 100] {
             let mut sizes = vec![0u32; count as usize];
-            for case in 0..10_000 {
-                let name = format!("case-{case}");
-                let holds = (0..count).filter(|index| Part::new(*index, count).unwrap().holds(&name));
+            for number in 0..10_000 {
+                // Few cases on many targets are spread as well as many cases on one.
+                let (name, slot) = (format!("case-{}", number / 100), format!("slot-{}", number % 100));
+                let holds = (0..count).filter(|index| Part::new(*index, count).unwrap().holds(&name, &slot));
                 let holders: Vec<u32> = holds.collect();
-                assert_eq!(holders.len(), 1, "{name} of {count}");
+                assert_eq!(holders.len(), 1, "{name} on {slot} of {count}");
                 sizes[holders[0] as usize] += 1;
             }
             let even = 10_000 / count;

@@ -168,6 +168,9 @@ pub const NO_TASK: &str = "(no task)";
 /// The `error_type` of a trial whose wording its generator could not make; it is `skipped`.
 pub const VARIANT_SHORTFALL: &str = "variant_shortfall";
 
+/// The `error_type` of a trial that nobody ran because its shard was missing when the others were merged; it is `not_run`.
+pub const MISSING_SHARD: &str = "missing_shard";
+
 /// What every record begins with, whatever its kind.
 #[derive(Debug, Clone)]
 pub struct Head<'a> {

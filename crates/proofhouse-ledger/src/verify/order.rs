@@ -22,9 +22,16 @@ pub(super) struct Order {
     next: u64,
     /// Gaps that may still be filled by a late line: first → one past the last.
     gaps: BTreeMap<u64, u64>,
+    /// Whether gaps are as they should be, and not remembered.
+    rising: bool,
 }
 
 impl Order {
+    /// For the lines of a part of a plan, which has more gaps than lines.
+    pub(super) fn rising() -> Self {
+        Order { rising: true, ..Order::default() }
+    }
+
     pub(super) fn see(&mut self, index: u64) -> Place {
         match index.cmp(&self.next) {
             Ordering::Equal => {
@@ -32,11 +39,16 @@ impl Order {
                 return Place::Right;
             }
             Ordering::Greater => {
-                self.gaps.insert(self.next, index);
+                if !self.rising {
+                    self.gaps.insert(self.next, index);
+                }
                 self.next = index.saturating_add(1);
                 return Place::After;
             }
             Ordering::Less => {}
+        }
+        if self.rising {
+            return if index + 1 == self.next { Place::Again } else { Place::Late };
         }
         let Some((&from, &to)) = self.gaps.range(..=index).next_back().filter(|(_, to)| index < **to) else {
             return Place::Again;
@@ -78,6 +90,10 @@ mod tests {
         assert_eq!(follow(&[0, 2, 1], 3), (vec![Right, After, Late], vec![]));
         assert_eq!(follow(&[0, 1, 1, 2], 3), (vec![Right, Right, Again, Right], vec![]));
         assert_eq!(follow(&[0, 2, 2], 3), (vec![Right, After, Again], vec![(1, 1)]));
+        let mut part = Order::rising();
+        let places: Vec<Place> = [3, 7, 7, 3, 9].map(|index| part.see(index)).to_vec();
+        assert_eq!(places, [After, After, Again, Late, After]);
+        assert!(part.gaps.is_empty(), "a part has more gaps than lines");
         assert_eq!(follow(&[0, 3, 1], 4), (vec![Right, After, Late], vec![(2, 2)]));
         assert_eq!(follow(&[0], 3), (vec![Right], vec![(1, 2)]));
         assert_eq!(follow(&[5, 3], 6), (vec![After, Late], vec![(0, 2), (4, 4)]));

@@ -24,9 +24,26 @@ pub(crate) fn write_run(dir: &Utf8Path, identity: &str, count: u64, voice: &str)
 
 /// Appends the record of trial `index`: two slots, a fifth of the answers wrong, one in a hundred timed out.
 pub(crate) fn push_record(out: &mut Vec<u8>, run_id: RunId, index: u64, voice: &str) {
+    push_record_of(out, run_id, trial(index, 2), voice);
+}
+
+/// Which case and slot a trial is of, in a run of so many slots.
+pub(crate) fn trial(index: u64, slots: u64) -> Trial {
+    let slot = if index.is_multiple_of(slots) { "model-small" } else { "model-large" };
+    Trial { index, case_id: format!("arithmetic/{:07}", index / slots), slot }
+}
+
+/// A trial of a synthetic run.
+pub(crate) struct Trial {
+    pub(crate) index: u64,
+    pub(crate) case_id: String,
+    pub(crate) slot: &'static str,
+}
+
+/// Appends the record of a trial.
+pub(crate) fn push_record_of(out: &mut Vec<u8>, run_id: RunId, trial: Trial, voice: &str) {
+    let Trial { index, case_id, slot } = trial;
     let spine = Spine::new(&run_id);
-    let case_id = format!("arithmetic/{:07}", index / 2);
-    let slot = if index.is_multiple_of(2) { "model-small" } else { "model-large" };
     let (left, right) = (index * 7_919 % 100_003, index * 104_729 % 99_991);
     let input = format!(
         "You are a careful assistant. Work out the sum below and answer with the number alone, without a unit, \

@@ -2,11 +2,13 @@
 
 use camino::Utf8Path;
 use proofhouse_ledger::RunPaths;
+use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
 
 use super::Terminal;
 use crate::family::target::{Answers, MAX_CACHE_BYTES, Used};
 use crate::kinds;
+use crate::spine::export::{self, ExportError};
 use crate::spine::present::{self, ReportError};
 use crate::spine::run::Executed;
 use crate::text::numbers::{count, plural};
@@ -14,6 +16,14 @@ use crate::text::numbers::{count, plural};
 /// Says what a whole run came to.
 pub(super) fn found(terminal: &Terminal, paths: &RunPaths) -> Result<(), ReportError> {
     terminal.show(&present::terminal(paths, kinds::own_presentation, terminal.look())?);
+    Ok(())
+}
+
+/// Writes what runs of a kind have beside them, and says where.
+pub(super) fn exports(terminal: &Terminal, paths: &RunPaths, kind: Kind) -> Result<(), ExportError> {
+    for (name, path) in export::beside(paths, kinds::row(kind).exports)? {
+        terminal.say(&format!("{:7} {path}", format!("{name}:")));
+    }
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use clap::Args;
+use clap::{Args, Parser as _};
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::write::Durability;
@@ -17,11 +17,10 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::shard::{self, ShardArg};
-use super::{Terminal, closing, env, lanes};
+use super::{Cli, Command, Terminal, closing, env, lanes};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
-use crate::spine::export;
 use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
 use crate::spine::suite::{Loaded, Overrides, PriceFile};
 use crate::spine::{present, tally};
@@ -66,6 +65,10 @@ pub(super) struct Run {
     /// Run one part of the plan: `I/N` from `0/N`, or `auto` for what the scheduler set; `merge` makes one run of all parts.
     #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
     pub(super) shard: Option<ShardArg>,
+
+    /// With --shard: so many shards run at the same time at most, and what endpoints allow is divided among these [default: all].
+    #[arg(long, value_name = "N", requires = "shard", value_parser = clap::value_parser!(u32).range(1..))]
+    shards_at_once: Option<u32>,
 
     /// Stop the run after this many seconds; it can be resumed.
     #[arg(long, value_name = "SECONDS")]
@@ -140,6 +143,26 @@ impl Run {
         Run { typed: Some(typed), ..self }
     }
 
+    /// What the words of a `run` command say; for commands that write such a command or go on from one.
+    pub(super) fn parsed(words: &[&str]) -> Result<Run, Failure> {
+        let typed = ["proofhouse", "run"].into_iter().chain(words.iter().copied());
+        match Cli::try_parse_from(typed) {
+            Ok(Cli { command: Command::Run(run), .. }) => Ok(run),
+            Ok(_) => Err(Failure::say(Exit::Usage, "these are no flags of `proofhouse run`")),
+            Err(error) => {
+                let text = error.to_string();
+                let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                let what = format!("behind `--` are flags of `proofhouse run`: {first}");
+                Err(Failure::say(Exit::Usage, what).hint("`proofhouse run --help` lists them"))
+            }
+        }
+    }
+
+    /// Groups of trials that one shard with so many cores has under way.
+    pub(super) fn jobs_on(&self, cores: u32, runs_programs: bool) -> u64 {
+        self.jobs.unwrap_or(if runs_programs { cores.into() } else { 16 })
+    }
+
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         let overrides = self.inputs.overrides();
         match self.inputs.own::<ContainmentFlags>().and_then(|flags| flags.lane) {
@@ -175,7 +198,7 @@ impl Run {
         let prices = self.prices()?.map(Arc::new);
         let overrides = Overrides { derived_from, prices: prices.clone(), ..overrides.clone() };
         let part = self.shard.map(ShardArg::part).transpose()?;
-        let job = self.load(terminal, &overrides)?;
+        let job = self.load(terminal, &overrides, part)?;
         let loaded = &job.loaded;
         self.inputs.fit(loaded.suite.kind)?;
         if stored.is_some() && !job.body.judges_stored_answers() {
@@ -229,11 +252,8 @@ impl Run {
                     terminal.say(&closing::cache(answers));
                 }
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
-                let written = export::beside(&paths, kinds::row(summary.kind).exports)
+                closing::exports(terminal, &paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
-                for (name, path) in written {
-                    terminal.say(&format!("{:7} {path}", format!("{name}:")));
-                }
                 Ok(Done { exit: verdict(&summary), summary })
             }
             _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
@@ -306,6 +326,9 @@ impl Run {
         if let (Some(budget), None) = (self.budget, &self.typed) {
             again.push_str(&format!(" --budget {budget}"));
         }
+        if let Some(most) = self.shards_at_once {
+            again.push_str(&format!(" --shards-at-once {most}"));
+        }
         Failure::say(
             Exit::Incomplete,
             format!("{why}\n{done} of {expected} trials are recorded in `{}`{journal}", place.dir),
@@ -314,12 +337,26 @@ impl Run {
     }
 
     /// The suite, with every variant written that a model has to write.
-    fn load(&self, terminal: &Terminal, overrides: &Overrides) -> Result<Job, Failure> {
+    pub(super) fn load(
+        &self,
+        terminal: &Terminal,
+        overrides: &Overrides,
+        part: Option<Part>,
+    ) -> Result<Job, Failure> {
         if let Some(Typed { text, base, .. }) = &self.typed {
             let overrides = Overrides { data_root: Some(base.clone()), ..overrides.clone() };
             return Ok(kinds::load_text(text, &overrides)?);
         }
         let job = kinds::load(&self.suite, overrides)?;
+        let open = job.body.unprepared(self.resume);
+        if let Some(part) = part.filter(|part| part.index > 0 && open > 0) {
+            // Two shards that ask by themselves are told different things, and are shards of different plans then.
+            let what = format!("the rewriter has still to be asked for {open} variants, which shard 0 does");
+            let (suite, count) = (&self.suite, part.count);
+            return Err(Failure::say(Exit::Refused, what).hint(format!(
+                "start `proofhouse run {suite} --shard 0/{count}` first; `proofhouse launch` asks before any shard starts"
+            )));
+        }
         let written = job
             .body
             .prepare(&job.loaded, &self.tapes.opening()?, self.resume)
@@ -338,7 +375,7 @@ impl Run {
         let budget = self.budget.map(|budget| budget / part.map_or(1.0, |part| f64::from(part.count)));
         opening.budget = prices.map(|prices| Arc::new(Budget::new(prices.prices.clone(), budget)));
         opening.answers = self.answers(job)?;
-        opening.endpoints = opening.endpoints.divided(part);
+        opening.endpoints = opening.endpoints.divided(part, self.shards_at_once);
         let sandbox = if job.body.runs_programs() { Some(self.sandbox.open()?) } else { None };
         let cache = match self.no_cache {
             true => None,

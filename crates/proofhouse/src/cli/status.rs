@@ -1,10 +1,12 @@
 //! `status`: how far the shards of a run are, from what they left on the disk and nothing else.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
+use proofhouse_ledger::part::MAX_PARTS;
 use proofhouse_ledger::write::RunLock;
 use proofhouse_ledger::{Part, RunPaths};
 
@@ -16,11 +18,18 @@ use crate::spine::run;
 /// How long is waited between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
+/// Rows that are told one by one; a thousand shards that run are told by their number.
+const MOST_ROWS: usize = 40;
+
 /// Say how far the shards of a run are: merged, whole, running, stopped or not begun.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// The run directory that the shards become.
     run_dir: Utf8PathBuf,
+
+    /// How many shards there will be, where none has begun yet [default: what the names of those that are there say].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PARTS)))]
+    shards: Option<u32>,
 
     /// Wait until every shard is whole.
     #[arg(long)]
@@ -41,6 +50,8 @@ enum State {
 }
 
 impl State {
+    const ALL: [State; 4] = [State::Whole, State::Running, State::Stopped, State::NotBegun];
+
     fn as_str(self) -> &'static str {
         match self {
             State::Whole => "whole",
@@ -51,12 +62,32 @@ impl State {
     }
 }
 
-/// One shard: its state, and how many of how many trials are recorded.
+/// One shard: where it is and what its envelope says, where there is one.
 struct Row {
     part: Part,
     state: State,
-    done: u64,
-    expected: Option<u64>,
+    paths: Option<RunPaths>,
+    envelope: Option<Envelope>,
+}
+
+/// What there is.
+enum Seen {
+    /// One run of so many shards, and the shards that it does without.
+    Merged(usize, Vec<Part>),
+    /// A run that was never in shards.
+    Undivided,
+    /// Shards.
+    Shards(Vec<Row>),
+}
+
+impl Seen {
+    fn is_whole(&self) -> bool {
+        match self {
+            Seen::Merged(_, missing) => missing.is_empty(),
+            Seen::Undivided => true,
+            Seen::Shards(rows) => rows.iter().all(|row| row.state == State::Whole),
+        }
+    }
 }
 
 impl Status {
@@ -64,54 +95,87 @@ impl Status {
         let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
         let mut waited = Duration::ZERO;
         loop {
-            let rows = if is_merged(&paths) { Vec::new() } else { look(&paths)? };
-            let whole = rows.iter().all(|row| row.state == State::Whole);
+            let seen = self.look(&paths)?;
             let given_up = self.timeout.is_some_and(|limit| waited.as_secs() >= limit);
-            if whole || !self.wait || given_up {
-                terminal.data(&said(&paths, &rows))?;
-                return Ok(if whole { Exit::Ok } else { Exit::Incomplete });
+            if seen.is_whole() || !self.wait || given_up {
+                terminal.data(&said(&paths, &seen))?;
+                return Ok(if seen.is_whole() { Exit::Ok } else { Exit::Incomplete });
             }
             std::thread::sleep(LOOK_EVERY);
             waited += LOOK_EVERY;
         }
     }
-}
 
-fn is_merged(paths: &RunPaths) -> bool {
-    paths.manifest().exists() && run::is_complete(paths)
-}
-
-/// Every shard that there should be, by the number that the names of those that are there say.
-fn look(paths: &RunPaths) -> Result<Vec<Row>, Failure> {
-    let found = merge::beside(paths)?;
-    let parts = found.iter().filter_map(|each| Some((shard::part_of(each)?.1, each)));
-    let parts: std::collections::BTreeMap<Part, &RunPaths> = parts.collect();
-    let counts: std::collections::BTreeSet<u32> = parts.keys().map(|part| part.count).collect();
-    if counts.len() > 1 {
-        let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
-        let what = format!("`{}` has shards of several divisions: {}", paths.dir, counts.join(", "));
-        return Err(Failure::say(Exit::Refused, what).hint("remove those that do not belong to it"));
+    /// What is there now. A run in the place of the result says how the shards ended only if it was made of them.
+    fn look(&self, paths: &RunPaths) -> Result<Seen, Failure> {
+        let result = Some(()).filter(|()| paths.manifest().exists() && run::is_complete(paths));
+        let result = result.and_then(|()| run::read_envelope(&paths.envelope()));
+        let rows = self.rows(paths)?;
+        let later = |row: &Row| {
+            let id = row.envelope.as_ref().map(|envelope| envelope.run_id);
+            row.state != State::Whole || id != result.as_ref().map(|envelope| envelope.run_id)
+        };
+        match result.as_ref().map(|envelope| envelope.merged_from()) {
+            Some(Some((count, missing))) if !rows.iter().any(|row| row.paths.is_some() && later(row)) => {
+                let there = |part: &Part| rows.iter().any(|row| row.part == *part && row.paths.is_some());
+                match !missing.is_empty() && missing.iter().all(there) {
+                    true => Ok(Seen::Shards(rows)),
+                    false => Ok(Seen::Merged(count, missing)),
+                }
+            }
+            Some(None) if rows.is_empty() => Ok(Seen::Undivided),
+            _ if rows.is_empty() => {
+                let what = format!("there are no shards of `{}`", paths.dir);
+                Err(Failure::say(Exit::Usage, what)
+                    .hint("`--shards N` says how many there will be, if none has begun yet"))
+            }
+            _ => Ok(Seen::Shards(rows)),
+        }
     }
-    let all = counts.iter().flat_map(|count| (0..*count).filter_map(|index| Part::new(index, *count).ok()));
-    Ok(all.map(|part| row(part, parts.get(&part).copied())).collect())
+
+    /// Every shard that there should be, by the number that was given or that the names of those that are there say.
+    fn rows(&self, paths: &RunPaths) -> Result<Vec<Row>, Failure> {
+        let found = merge::beside(paths)?;
+        let parts = found.into_iter().filter_map(|each| Some((shard::part_of(&each)?.1, each)));
+        let mut parts: BTreeMap<Part, RunPaths> = parts.collect();
+        let counts: BTreeSet<u32> = parts.keys().map(|part| part.count).chain(self.shards).collect();
+        if counts.len() > 1 {
+            let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+            let what = format!("`{}` has shards of several divisions: {}", paths.dir, counts.join(", "));
+            return Err(Failure::say(Exit::Refused, what).hint("remove those that do not belong to it"));
+        }
+        let all =
+            counts.iter().flat_map(|count| (0..*count).filter_map(|index| Part::new(index, *count).ok()));
+        Ok(all.map(|part| row(part, parts.remove(&part))).collect())
+    }
 }
 
-fn row(part: Part, paths: Option<&RunPaths>) -> Row {
-    let Some(paths) = paths else { return Row { part, state: State::NotBegun, done: 0, expected: None } };
+fn row(part: Part, paths: Option<RunPaths>) -> Row {
+    let Some(paths) = paths else { return Row { part, state: State::NotBegun, paths: None, envelope: None } };
     let ended = run::read_envelope(&paths.envelope());
     let open = run::read_envelope(&paths.envelope_tmp());
     // An envelope that is still open says that it runs; whether that is true is told by the lock, which dies with its owner.
     let state = match (&open, &ended) {
         (None, Some(envelope)) if envelope.exit_status == ExitStatus::Normal => State::Whole,
-        _ if RunLock::is_held(paths) => State::Running,
+        _ if RunLock::is_held(&paths) => State::Running,
         _ => State::Stopped,
     };
-    let expected = open.or(ended).map(|envelope: Envelope| envelope.total_cases_expected);
-    Row { part, state, done: recorded(paths), expected }
+    Row { part, state, paths: Some(paths), envelope: open.or(ended) }
+}
+
+impl Row {
+    /// Trials that are recorded.
+    fn done(&self) -> u64 {
+        match (self.state, &self.envelope, &self.paths) {
+            (State::Whole, Some(envelope), _) => envelope.total_cases_completed,
+            (_, _, Some(paths)) => lines(paths),
+            _ => 0,
+        }
+    }
 }
 
 /// Whole lines that are on the disk.
-fn recorded(paths: &RunPaths) -> u64 {
+fn lines(paths: &RunPaths) -> u64 {
     let Ok(mut reader) = proofhouse_ledger::read::LineReader::open(&paths.records()) else { return 0 };
     let mut count = 0;
     while let Ok(block) = reader.next_lines() {
@@ -123,24 +187,43 @@ fn recorded(paths: &RunPaths) -> u64 {
     count
 }
 
-fn said(paths: &RunPaths, rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return format!("{}: merged\n", paths.dir);
+fn said(paths: &RunPaths, seen: &Seen) -> String {
+    match seen {
+        Seen::Undivided => format!("{}: a run that was not made of shards\n", paths.dir),
+        Seen::Merged(_, missing) if missing.is_empty() => format!("{}: merged\n", paths.dir),
+        Seen::Merged(count, missing) => {
+            let names = run::part_names(&missing.iter().copied().collect());
+            let count = plural(*count as u64, "shard", "shards");
+            format!(
+                "{}: merged from {count} without {names}, whose trials are recorded as `not_run`\n",
+                paths.dir
+            )
+        }
+        Seen::Shards(rows) => of_shards(paths, rows),
     }
+}
+
+fn of_shards(paths: &RunPaths, rows: &[Row]) -> String {
     let mut text = String::new();
-    for row in rows.iter().filter(|row| row.state != State::Whole) {
-        let trials = match row.expected {
-            Some(expected) => format!(", {} of {expected} trials recorded", row.done),
+    let begun = rows.iter().filter(|row| matches!(row.state, State::Running | State::Stopped));
+    for row in begun.take(MOST_ROWS) {
+        let trials = match &row.envelope {
+            Some(envelope) => {
+                format!(", {} of {} trials recorded", row.done(), envelope.total_cases_expected)
+            }
             None => String::new(),
         };
         text.push_str(&format!("shard {}: {}{trials}\n", row.part, row.state.as_str()));
     }
+    let waiting = rows.iter().filter(|row| row.state == State::NotBegun);
+    let waiting = ranges(waiting.map(|row| row.part.index));
+    if !waiting.is_empty() {
+        text.push_str(&format!("not begun: {waiting}\n"));
+    }
     let count = |state: State| rows.iter().filter(|row| row.state == state).count() as u64;
-    let states = [State::Whole, State::Running, State::Stopped, State::NotBegun];
-    let each = states.iter().filter(|state| count(**state) > 0);
+    let each = State::ALL.iter().filter(|state| count(**state) > 0);
     let each: Vec<String> = each.map(|state| format!("{} {}", count(*state), state.as_str())).collect();
-    let (shards, done) =
-        (plural(rows.len() as u64, "shard", "shards"), rows.iter().map(|row| row.done).sum());
+    let (shards, done) = (plural(rows.len() as u64, "shard", "shards"), rows.iter().map(Row::done).sum());
     text.push_str(&format!(
         "{}: {shards}: {}; {} recorded\n",
         paths.dir,
@@ -148,7 +231,36 @@ fn said(paths: &RunPaths, rows: &[Row]) -> String {
         plural(done, "trial", "trials")
     ));
     if count(State::Whole) == rows.len() as u64 {
-        text.push_str(&format!("next: proofhouse merge {}\n", paths.dir));
+        let overwrite = if paths.dir.exists() { " --overwrite" } else { "" };
+        text.push_str(&format!("next: proofhouse merge {}{overwrite}\n", paths.dir));
     }
     text
+}
+
+/// `0, 4 to 15, 17`: numbers that follow each other in one word.
+fn ranges(numbers: impl Iterator<Item = u32>) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown = |(from, to): &(u32, u32)| match to - from {
+        0 => from.to_string(),
+        1 => format!("{from}, {to}"),
+        _ => format!("{from} to {to}"),
+    };
+    ranges.iter().map(shown).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_one_word() {
+        assert_eq!(ranges([0, 4, 5, 6, 8, 9].into_iter()), "0, 4 to 6, 8, 9");
+        assert_eq!(ranges(std::iter::empty()), "");
+    }
 }

@@ -49,6 +49,7 @@ mod scale;
 mod secrets;
 mod servers;
 mod shards;
+mod sharing;
 mod targets;
 mod tidy;
 mod tools;

@@ -1,5 +1,8 @@
 //! Parts of a plan, run anywhere in any order, killed and resumed, become the run that one machine would have made.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use crate::lab::Lab;
 
 /// The next number of a fixed sequence.
@@ -17,68 +20,148 @@ fn shuffled(count: u32, state: &mut u64) -> Vec<u32> {
     order
 }
 
-/// Runs every shard of a suite in some order, some of them stopped half-way and resumed, and merges them.
-fn in_parts(lab: &Lab, suite: &str, flags: &str, count: u32) -> String {
+/// Starts the program where compilers are found, and kills it a little later.
+fn killed(lab: &Lab, words: &str, after_ms: u64) {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let mut command = lab.command_with_tools(&words);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(after_ms));
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// Runs every shard of a suite in some order, some of them stopped half-way or killed and then resumed, and merges them.
+fn in_parts(lab: &Lab, suite: &str, count: u32) -> String {
     let mut state = u64::from(count);
     let whole = format!("parts{count}");
     for shard in shuffled(count, &mut state) {
-        let words = format!("run {suite} --run-dir {whole} --shard {shard}/{count} --quiet {flags}");
-        if next(&mut state).is_multiple_of(3) {
-            // A deadline of nothing at all ends it before its first trial, or in the middle of the first ones.
-            let ended = lab.tools(&format!("{words} --deadline 0.01"));
-            assert!(matches!(ended.code, Some(0 | 8)), "{}", ended.stderr);
-            lab.tools(&format!("{words} --resume")).exits(0);
-        } else {
-            lab.tools(&words).exits(0);
+        let words = format!("run {suite} --run-dir {whole} --shard {shard}/{count} --quiet");
+        match next(&mut state) % 5 {
+            0 => {
+                // A deadline of nothing at all ends it before its first trial, or in the middle of the first ones.
+                let ended = lab.tools(&format!("{words} --deadline 0.01"));
+                assert!(matches!(ended.code, Some(0 | 8)), "{}", ended.stderr);
+            }
+            1 => killed(lab, &words, next(&mut state) % 120),
+            _ => {}
         }
-        lab.tools(&format!("verify {whole}.shard-{shard:04}-of-{count:04}")).exits(0).says("sound");
+        lab.tools(&format!("{words} --resume")).exits(0);
+        // `merge` verifies every one; here it is that each can be verified alone.
+        if count < 10 || shard % 20 == 0 {
+            lab.tools(&format!("verify {whole}.shard-{shard:04}-of-{count:04}")).exits(0).says("sound");
+        }
     }
     let merged = lab.tools(&format!("merge {whole} --quiet"));
     assert!(matches!(merged.code, Some(0 | 4 | 9)), "{}{}", merged.stdout, merged.stderr);
     lab.tools(&format!("verify {whole}")).exits(0).says("sound");
+    lab.tools(&format!("status {whole}")).exits(0).says(&format!("{whole}: merged"));
     whole
 }
 
-/// All four kinds' starter suites, and one with several targets and latency.
-fn merged_is_whole(kind: &str, flags: &str, counts: &[u32]) {
+/// The starter suite of a kind in 1, 2, 7 and 100 parts, and in 7 of which one is missing.
+fn merged_is_whole(kind: &str) {
     let lab = Lab::new();
     lab.run(&format!("init {kind} s")).exits(0);
     let suite = format!("s/{kind}.yaml");
-    let whole = lab.tools(&format!("run {suite} --run-dir whole --quiet {flags}"));
+    let whole = lab.tools(&format!("run {suite} --run-dir whole --quiet"));
     assert!(matches!(whole.code, Some(0 | 4 | 9)), "{}", whole.stderr);
     let expected = lab.run_files("whole");
-    for count in counts {
-        let merged = in_parts(&lab, &suite, flags, *count);
+    for count in [1, 2, 7, 100] {
+        let merged = in_parts(&lab, &suite, count);
         let found = lab.run_files(&merged);
         for (name, bytes) in &expected {
             assert!(found.get(name) == Some(bytes), "{kind} in {count} parts: {} differs", name.display());
         }
         assert_eq!(found.len(), expected.len(), "{kind} in {count} parts");
+        // Copies of what tools left, and files for other programs, are where those of one machine are.
+        for beside in
+            ["debug", "jsonl"].map(|ending| (format!("whole.{ending}"), format!("{merged}.{ending}")))
+        {
+            assert_eq!(lab.path(&beside.0).exists(), lab.path(&beside.1).exists(), "{kind}: {}", beside.1);
+            if lab.path(&beside.0).is_dir() {
+                assert_eq!(lab.run_files(&beside.0), lab.run_files(&beside.1), "{kind} in {count} parts");
+            }
+        }
     }
+    without_one(&lab, &suite);
+}
+
+/// Seven parts that are there, of which one is not given: its trials are recorded as not run, all others as they are.
+fn without_one(lab: &Lab, suite: &str) {
+    let part = |index: u32| format!("parts7.shard-{index:04}-of-0007");
+    let lines = |index: u32| lab.read(&format!("{}/records.jsonl", part(index)));
+    let gone = (0..7).find(|index| lines(*index).lines().count() > 0).unwrap();
+    let others: Vec<String> = (0..7).filter(|index| *index != gone).map(part).collect();
+    let others = others.join(" ");
+    lab.tools(&format!("merge gap {others}"))
+        .exits(8)
+        .says(&format!("is missing: {gone}/7"))
+        .says("--allow-missing");
+    lab.tools(&format!("merge gap {others} --allow-missing")).exits(2).says("--suite");
+    lab.tools(&format!("merge gap {others} --allow-missing --suite {suite} -- --seed 77"))
+        .exits(11)
+        .says("the suite and its data now make run");
+    assert!(!lab.path("gap").exists(), "nothing is written where something is refused");
+    let merged = lab.tools(&format!("merge gap {others} --allow-missing --suite {suite}"));
+    assert!(matches!(merged.code, Some(4 | 8 | 9)), "{}{}", merged.stdout, merged.stderr);
+    merged.says(&format!("recorded as `not_run`: {gone}/7"));
+    lab.tools("verify gap").exits(0).says("sound");
+    lab.tools("status gap").exits(8).says(&format!("merged from 6 shards without {gone}/7"));
+    let (whole, missing) = (lab.read("whole/records.jsonl"), lines(gone));
+    let gap = lab.read("gap/records.jsonl");
+    assert_eq!(gap.lines().count(), whole.lines().count());
+    for (line, as_run) in gap.lines().zip(whole.lines()) {
+        if !missing.lines().any(|missing| missing == as_run) {
+            assert_eq!(line, as_run);
+            continue;
+        }
+        let [record, as_run]: [serde_json::Value; 2] =
+            [line, as_run].map(|line| serde_json::from_str(line).unwrap());
+        assert_eq!((&record["status"], &record["error_type"]), (&"not_run".into(), &"missing_shard".into()));
+        for same in ["record_id", "input_fingerprint", "index", "case_id", "slot", "repetition"] {
+            assert_eq!(record[same], as_run[same]);
+        }
+        assert!(record["passed"].is_null());
+    }
+    // What nobody ran was needed all the same: it is missed in the bounds, unlike what a policy spared.
+    let summary = lab.json("gap/summary.json");
+    let not_needed =
+        |record: &serde_json::Value| record["status"] == "not_run" && record["error_type"].is_null();
+    for slot in summary["slots"].as_array().unwrap() {
+        let of_slot = lab.records("gap").into_iter().filter(|record| record["slot"] == slot["slot"]);
+        let needed = of_slot.filter(|record| !not_needed(record)).count() as u64;
+        let said = slot["pass_rate_all"]["denominator"].as_u64().unwrap();
+        assert!(said == needed || said == 0, "{}: {said}, not {needed}", slot["slot"]);
+    }
+    // The shard turns up: now it is the whole run after all.
+    let all = format!("{others} {}", part(gone));
+    let merged = lab.tools(&format!("merge gap {all} --overwrite --quiet"));
+    assert!(matches!(merged.code, Some(0 | 4 | 9)), "{}", merged.stderr);
+    assert_eq!(lab.run_files("gap"), lab.run_files("whole"));
 }
 
 #[test]
 fn a_merged_probe_is_the_whole_run() {
-    merged_is_whole("probe", "", &[1, 2, 7, 100]);
+    merged_is_whole("probe");
 }
 
 #[test]
 fn a_merged_containment_suite_is_the_whole_run() {
-    merged_is_whole("containment", "", &[1, 2, 7, 100]);
+    merged_is_whole("containment");
 }
 
 #[test]
 fn a_merged_robustness_suite_is_the_whole_run() {
-    merged_is_whole("robustness", "", &[1, 2, 7]);
+    merged_is_whole("robustness");
 }
 
 #[test]
 fn a_merged_code_suite_is_the_whole_run() {
-    merged_is_whole("code", "", &[1, 2, 7]);
+    merged_is_whole("code");
 }
 
 #[test]
-fn a_hundred_parts_of_thousands_of_trials_killed_by_signals() {
+fn twenty_parts_of_thousands_of_trials_killed_by_signals() {
     let lab = Lab::new();
     lab.busy_suite(1500, 2);
     lab.run("run busy.yaml --run-dir whole --quiet --jobs 200").exits(0);
@@ -118,8 +201,8 @@ fn what_is_no_part_of_the_run_is_refused_by_name() {
 
     lab.run(&format!("merge m {} {}", name(0), name(2)))
         .exits(8)
-        .says("1 shards of `busy")
-        .says("missing: 1/3");
+        .says("1 shard of `busy")
+        .says("is missing: 1/3");
     lab.run(&format!("merge m {three} {}", name(1))).exits(7).says("is shard 1/3 too");
     lab.run("run busy.yaml --run-dir q --seed 9 --shard 1/3 --quiet").exits(0);
     lab.run(&format!("merge m {} q.shard-0001-of-0003 {}", name(0), name(2)))
@@ -151,6 +234,12 @@ fn what_is_no_part_of_the_run_is_refused_by_name() {
             refused.stderr
         );
     }
+    // Those who may go on without it are told, and its trials were not run.
+    lab.run(&format!("merge broken {three} --allow-missing --suite busy.yaml"))
+        .exits(8)
+        .says(&format!("`{}` is left out: it is not sound", name(1)))
+        .says("recorded as `not_run`: 1/3");
+    lab.run("verify broken").exits(0);
     lab.write(&records, &sound);
     let manifest = format!("{}/manifest.json", name(1));
     let version = lab.read(&manifest);
@@ -160,8 +249,16 @@ fn what_is_no_part_of_the_run_is_refused_by_name() {
     );
     assert_ne!(version, other);
     lab.write(&manifest, &other);
-    let refused = lab.run(&format!("merge m {three}")).exits(7);
-    assert!(refused.stderr.contains(&name(1)), "{}", refused.stderr);
+    lab.run(&format!("merge m {three}"))
+        .exits(7)
+        .says(&format!("`{}` cannot be merged: proofhouse 9.9.9 made it", name(1)));
+    // What somebody else made is refused even by those who may go on without.
+    lab.run(&format!("merge m {three} --allow-missing --suite busy.yaml"))
+        .exits(7)
+        .says("proofhouse 9.9.9 made it");
+    lab.run(&format!("merge m {} w {} --allow-missing --suite busy.yaml", name(0), name(2)))
+        .exits(7)
+        .says("it is a whole run, not a shard");
     lab.write(&manifest, &version);
 
     let after = lab.snapshot();
@@ -173,6 +270,51 @@ fn what_is_no_part_of_the_run_is_refused_by_name() {
     assert_eq!(lab.run_files("m"), lab.run_files("w"));
     lab.run(&format!("merge m {three}")).exits(11).says("is there already");
     lab.run(&format!("merge m {three} --overwrite --quiet")).exits(0);
+}
+
+#[test]
+fn status_says_what_is_there() {
+    let lab = Lab::new();
+    lab.busy_suite(40, 0);
+    let shard = |index: u32, more: &str| {
+        lab.run(&format!("run busy.yaml --run-dir p --shard {index}/4 --quiet {more}"))
+    };
+    lab.run("status p").exits(2).says("there are no shards of `p`").says("--shards N");
+    lab.run("status p --shards 4")
+        .exits(8)
+        .says("not begun: 0 to 3")
+        .says("p: 4 shards: 4 not begun; 0 trials");
+    shard(1, "").exits(0);
+    assert_eq!(shard(2, "--deadline 0").code, Some(8));
+    lab.run("status p")
+        .exits(8)
+        .says("shard 2/4: stopped,")
+        .says("not begun: 0, 3")
+        .says("1 whole, 1 stopped, 2 not begun");
+    lab.run("status p --shards 5").exits(11).says("shards of several divisions: 4, 5");
+    lab.run("status p --wait --timeout 0").exits(8);
+    for index in [0, 2, 3] {
+        shard(index, "--resume").exits(0);
+    }
+    // A shard that is whole already is left as it is: tasks are started again for reasons of their own.
+    let before = lab.snapshot();
+    shard(3, "--resume").exits(0);
+    let name = "p.shard-0003-of-0004";
+    for (path, bytes) in before.iter().filter(|(path, _)| path.starts_with(name)) {
+        assert_eq!(&std::fs::read(lab.path(path.to_str().unwrap())).unwrap(), bytes, "{}", path.display());
+    }
+    lab.run("status p --wait")
+        .exits(0)
+        .says("4 shards: 4 whole; 80 trials recorded")
+        .says("next: proofhouse merge p");
+    lab.run("merge p --quiet").exits(0);
+    lab.run("status p").exits(0).says("p: merged");
+    // Shards of another plan under the same name are not those that were merged.
+    lab.run("run busy.yaml --run-dir q --seed 9 --shard 0/1 --quiet").exits(0);
+    lab.run("run busy.yaml --run-dir q --quiet").exits(0);
+    lab.run("status q").exits(0).says("1 shard: 1 whole").says("next: proofhouse merge q --overwrite");
+    lab.run("run busy.yaml --run-dir alone --quiet").exits(0);
+    lab.run("status alone").exits(0).says("alone: a run that was not made of shards");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Kubernetes: an indexed job with a completion for each shard, a volume for what they record, and a job that merges.
 
 use clap::Args;
+use proofhouse_ledger::json::to_json;
 
 use super::super::Terminal;
 use super::super::exit::Exit;
 use super::super::failure::Failure;
 use super::{Common, Plan};
+use crate::spine::suite::yaml;
 
 /// Write an indexed Job, a volume claim and a merge Job for Kubernetes.
 ///
@@ -43,13 +45,13 @@ impl Kubernetes {
         Ok(Exit::Ok)
     }
 
-    /// The three objects, as JSON that is YAML: one document each.
+    /// The three objects, one document each.
     fn manifests(&self, plan: &Plan<'_>) -> String {
         let documents = [self.claim(plan), self.shards(plan), self.merge(plan)];
         let mut text = String::new();
         for document in documents {
-            let pretty = serde_json::to_string_pretty(&document).expect("objects of our own are plain data");
-            text.push_str(&format!("---\n{pretty}\n"));
+            let document = to_json(&document).expect("objects of our own are plain data");
+            text.push_str(&format!("---\n{}", yaml::emit(&document)));
         }
         text
     }
@@ -77,7 +79,7 @@ impl Kubernetes {
             "auto",
             "--resume",
         ];
-        words.extend(common.flags.iter().map(String::as_str));
+        words.extend(plan.flags.iter().map(String::as_str));
         serde_json::json!({
             "apiVersion": "batch/v1",
             "kind": "Job",
@@ -101,7 +103,8 @@ impl Kubernetes {
         let run_dir = plan.common.run_dir.as_str();
         // Kubernetes has no dependent jobs: this one waits until every shard is whole.
         let mut pod = self.pod(plan, &["merge", run_dir, "--overwrite"], (1, 2));
-        let wait = self.container(plan, "wait", &["status", run_dir, "--wait"], (1, 1));
+        let shards = plan.shards.to_string();
+        let wait = self.container(plan, "wait", &["status", run_dir, "--shards", &shards, "--wait"], (1, 1));
         pod["spec"]["initContainers"] = serde_json::Value::Array(vec![wait]);
         serde_json::json!({
             "apiVersion": "batch/v1",

@@ -2,14 +2,14 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
-use proofhouse_ledger::files;
 use proofhouse_ledger::part::MAX_PARTS;
+use proofhouse_ledger::read::{LineReader, lines};
+use proofhouse_ledger::{RunPaths, files};
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, env, plural};
-use crate::kinds;
-use crate::spine::suite::Overrides;
+use super::run::Run;
+use super::{Terminal, plural};
 
 mod kubernetes;
 mod ray;
@@ -17,6 +17,9 @@ mod slurm;
 
 /// Shards for each worker, so that a slow one costs little: whoever is done takes the next.
 const SHARDS_PER_WORKER: u64 = 8;
+
+/// What a shard should take at least: starting it, reading the suite and verifying it take some seconds each time.
+const LEAST_SECONDS: f64 = 60.0;
 
 /// Run a suite in shards on an engine that is there already: Slurm, Kubernetes or Ray.
 #[derive(Debug, Args)]
@@ -52,11 +55,16 @@ struct Common {
     #[arg(long, value_name = "DIR")]
     run_dir: Utf8PathBuf,
 
-    /// Into how many shards the plan is divided [default: eight for each worker, no more than there are cases].
+    /// Into how many shards the plan is divided [default: eight for each worker; fewer where there are not so many cases and
+    /// targets, or where --measured says that they would take less than a minute].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PARTS)))]
     shards: Option<u32>,
 
-    /// Shards that run at the same time.
+    /// An earlier run of the suite, perhaps of a few cases: how long its trials took says how many shards are worth while.
+    #[arg(long, value_name = "RUN")]
+    measured: Option<Utf8PathBuf>,
+
+    /// Shards that run at the same time at most; what endpoints allow is divided among so many.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     workers: u32,
 
@@ -78,26 +86,80 @@ struct Plan<'a> {
     common: &'a Common,
     suite_id: String,
     shards: u32,
+    /// What `proofhouse run` is given beside suite, run directory and shard.
+    flags: Vec<String>,
 }
 
 impl Common {
     /// Loads the suite, so that what would refuse every shard is said once and here.
     fn plan(&self, terminal: &Terminal) -> Result<Plan<'_>, Failure> {
-        let job =
-            kinds::load(&self.suite, &Overrides { environment: env::for_targets(), ..Overrides::default() })?;
+        let mut words =
+            vec![self.suite.as_str(), "--run-dir", self.run_dir.as_str(), "--shard", "0/1", "--resume"];
+        words.extend(self.flags.iter().map(String::as_str));
+        let run = Run::parsed(&words)?;
+        let job = run.load(terminal, &run.inputs.overrides(), None)?;
+        run.inputs.fit(job.loaded.suite.kind)?;
         let (trials, cases) = (job.loaded.trial_count, job.loaded.case_count.max(1));
-        let most = cases.min(u64::from(MAX_PARTS)) as u32;
-        let proposed = (u64::from(self.workers) * SHARDS_PER_WORKER).min(u64::from(most)) as u32;
-        let shards = self.shards.unwrap_or(proposed.max(1));
-        if u64::from(shards) > cases {
-            let (shards, cases) = (u64::from(shards), plural(cases, "case", "cases"));
-            terminal.say(&format!("note: {shards} shards for {cases}: trials of one case stay together, so that some shards are empty"));
+        let groups = cases * job.loaded.suite.slots.len().max(1) as u64;
+        let seconds = self.measured.as_deref().map(seconds_per_trial).transpose()?;
+        let jobs = run.jobs_on(self.cpus, job.body.runs_programs());
+        let work = seconds.map(|seconds| seconds * trials as f64 / jobs as f64);
+        let shards = self.shards.unwrap_or_else(|| proposed(self.workers, groups, work));
+        if u64::from(shards) > groups {
+            let groups = plural(groups, "group", "groups");
+            terminal.say(&format!(
+                "note: {shards} shards for {groups} of trials: those of a case on a target stay together, so that some shards are empty"
+            ));
         }
         let (trials, shards_text) =
             (plural(trials, "trial", "trials"), plural(shards.into(), "shard", "shards"));
-        terminal.say(&format!("{trials} in {shards_text}, {} at a time", self.workers.min(shards)));
-        Ok(Plan { common: self, suite_id: job.loaded.suite.suite_id.clone(), shards })
+        let long = work.map(|work| format!(", about {:.0} s each", work / f64::from(shards)));
+        let at_once = self.workers.min(shards);
+        terminal.say(&format!("{trials} in {shards_text}{}, {at_once} at a time", long.unwrap_or_default()));
+        let mut flags = self.flags.clone();
+        if at_once < shards {
+            flags.extend(["--shards-at-once".to_owned(), at_once.to_string()]);
+        }
+        Ok(Plan { common: self, suite_id: job.loaded.suite.suite_id.clone(), shards, flags })
     }
+}
+
+/// A number of shards that leaves each worker several, and each shard something to do; `work`: seconds that one worker would need
+/// for everything.
+fn proposed(workers: u32, groups: u64, work: Option<f64>) -> u32 {
+    let workers = u64::from(workers);
+    let worth_while = work.map_or(u64::MAX, |work| (work / LEAST_SECONDS).ceil() as u64).max(workers);
+    let most = groups.min(u64::from(MAX_PARTS));
+    u32::try_from((workers * SHARDS_PER_WORKER).min(worth_while).min(most).max(1)).unwrap_or(MAX_PARTS)
+}
+
+/// How long a trial of an earlier run took on average, by its telemetry; what was only looked up says nothing.
+fn seconds_per_trial(run: &Utf8Path) -> Result<f64, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Took {
+        latency_ms: f64,
+        #[serde(default)]
+        cached: bool,
+    }
+    let path = RunPaths::new(run.as_str().trim_end_matches('/')).telemetry();
+    let (mut sum, mut count) = (0.0, 0u64);
+    let mut reader = LineReader::open(&path)?;
+    loop {
+        let block = reader.next_lines()?;
+        if block.is_empty() {
+            break;
+        }
+        let took = lines(block).filter_map(|line| serde_json::from_slice::<Took>(line).ok());
+        for Took { latency_ms, .. } in took.filter(|took| !took.cached) {
+            sum += latency_ms;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        let what = format!("`{path}` says of no trial how long it took");
+        return Err(Failure::say(Exit::Usage, what).hint("name a run whose trials were executed"));
+    }
+    Ok(sum / count as f64 / 1000.0)
 }
 
 impl Plan<'_> {
@@ -157,6 +219,21 @@ fn program() -> Result<Utf8PathBuf, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_are_many_for_each_worker_and_long_enough() {
+        for (workers, groups, work, expected) in [
+            (16, 1_000_000, None, 128),
+            (16, 20, None, 20),
+            (16, 1_000_000, Some(100.0), 16),
+            (16, 1_000_000, Some(3_600.0), 60),
+            (16, 1_000_000, Some(1e9), 128),
+            (4, 1, Some(1e9), 1),
+            (10_000, 10_000_000, None, MAX_PARTS),
+        ] {
+            assert_eq!(proposed(workers, groups, work), expected, "{workers} {groups} {work:?}");
+        }
+    }
 
     #[test]
     fn words_for_a_shell() {

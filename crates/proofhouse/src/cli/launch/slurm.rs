@@ -7,6 +7,15 @@ use super::super::exit::Exit;
 use super::super::failure::Failure;
 use super::{Common, Plan, absolute, command_line, program, quoted};
 
+/// What a task does that was killed by something else than Slurm.
+const BACK_INTO_THE_QUEUE: &str = "\
+# Killed, perhaps for want of memory: the task goes back into the queue and goes on where it was, three times at most.
+if [ $code -gt 128 ] && [ \"${SLURM_RESTART_COUNT:-0}\" -lt 3 ]; then
+    scontrol requeue \"${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\"
+fi
+exit $code
+";
+
 /// Write an array job and a dependent merge job for Slurm, and submit them if asked.
 ///
 /// The run directory has to be on a file system that all nodes share. A task that is requeued or preempted goes on where it was.
@@ -31,7 +40,7 @@ impl Slurm {
         let merge = plan.write(terminal, "merge.slurm.sh", &self.merge(&plan)?)?;
         if !self.submit {
             terminal.say(&format!(
-                "next:   job=$(sbatch --parsable {shards}) && sbatch --dependency=afterok:$job {merge}"
+                "next:   job=$(sbatch --parsable {shards}) && sbatch --dependency=afterok:$job --kill-on-invalid-dep=yes {merge}"
             ));
             return Ok(Exit::Ok);
         }
@@ -40,26 +49,27 @@ impl Slurm {
         let merging = sbatch(&["--parsable", "--kill-on-invalid-dep=yes", &behind, merge.as_str()])?;
         terminal.data(&format!("{array}\n{merging}\n"))?;
         terminal.say(&format!(
-            "array job {array}, merge job {merging}\nnext:   proofhouse status {}",
-            self.common.run_dir
+            "array job {array}, merge job {merging}\nnext:   proofhouse status {} --shards {}",
+            self.common.run_dir, plan.shards
         ));
         Ok(Exit::Ok)
     }
 
     /// What both scripts begin with.
-    fn head(&self, plan: &Plan<'_>, name: &str, log: &str) -> String {
-        let mut text =
-            format!("#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output={}\n", plan.beside(log));
+    fn head(&self, plan: &Plan<'_>, name: &str, log: &str) -> Result<String, Failure> {
+        // A `%` of a path is none of the signs that Slurm fills in.
+        let folder = absolute(&plan.beside(""))?.as_str().replace('%', "%%");
+        let mut text = format!("#!/bin/sh\n#SBATCH --job-name={name}\n#SBATCH --output=\"{folder}{log}\"\n");
         text.push_str("#SBATCH --open-mode=append\n");
         for setting in &self.sbatch {
             text.push_str(&format!("#SBATCH {setting}\n"));
         }
-        text
+        Ok(text)
     }
 
     fn array(&self, plan: &Plan<'_>) -> Result<String, Failure> {
         let common = plan.common;
-        let mut text = self.head(plan, &plan.job_name(), "slurm-%a.log");
+        let mut text = self.head(plan, &plan.job_name(), "slurm-%a.log")?;
         text.push_str(&format!("#SBATCH --array=0-{}%{}\n", plan.shards - 1, common.workers));
         text.push_str(&format!(
             "#SBATCH --cpus-per-task={}\n#SBATCH --mem={}G\n",
@@ -79,14 +89,17 @@ impl Slurm {
             "auto",
             "--resume",
         ];
-        let flags = common.flags.iter().map(String::as_str);
+        let flags = plan.flags.iter().map(String::as_str);
         text.push_str(&format!("cd {}\n", quoted(absolute("".into())?.as_str().trim_end_matches('/'))));
-        text.push_str(&format!("exec {}\n", command_line(words.into_iter().chain(flags))));
+        // The shell waits while the program ends in order: what Slurm takes away gets a signal first.
+        text.push_str("trap : TERM\n");
+        text.push_str(&format!("{}\ncode=$?\n", command_line(words.into_iter().chain(flags))));
+        text.push_str(BACK_INTO_THE_QUEUE);
         Ok(text)
     }
 
     fn merge(&self, plan: &Plan<'_>) -> Result<String, Failure> {
-        let mut text = self.head(plan, &format!("{}-merge", plan.job_name()), "slurm-merge.log");
+        let mut text = self.head(plan, &format!("{}-merge", plan.job_name()), "slurm-merge.log")?;
         text.push_str("#SBATCH --cpus-per-task=1\n#SBATCH --mem=2G\n\n");
         let run_dir = absolute(&plan.common.run_dir)?;
         text.push_str("# All shards are there: one run of them, as if one machine had run the whole plan. 4 and 9 are verdicts of a whole run.\n");

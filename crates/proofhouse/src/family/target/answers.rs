@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse_ledger::files::sorted_dir;
+use proofhouse_ledger::files::{self, sorted_dir};
 use proofhouse_ledger::json::{self, Object, Strictness};
 use proofhouse_ledger::{Digest, Json};
 
@@ -121,10 +121,6 @@ impl Answers {
     }
 
     fn write(&self, key: &Key, reply: &Reply) -> std::io::Result<()> {
-        let path = self.path(key);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
         let mut entry = Object::from_iter([
             ("key", Json::from(key.digest.to_string())),
             ("reply", to_json(reply)),
@@ -132,16 +128,8 @@ impl Answers {
             ("schema_version", Json::from(SCHEMA_VERSION)),
         ]);
         entry.set("sha256", Digest::of(Json::Object(entry.clone()).to_string().as_bytes()).prefixed());
-        // Whoever else writes the same answer has a draft of its own; the last one to rename wins, with the same content.
-        static DRAFTS: AtomicU64 = AtomicU64::new(0);
-        let nth = DRAFTS.fetch_add(1, Ordering::Relaxed);
-        let draft = path.with_extension(format!("{}-{nth}.draft", std::process::id()));
-        let written =
-            fs::write(&draft, format!("{}\n", Json::Object(entry))).and_then(|()| fs::rename(&draft, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        // Whoever else writes the same answer has a draft of its own; the last one wins, with the same content.
+        files::write_shared(&self.path(key), format!("{}\n", Json::Object(entry)).as_bytes())
     }
 
     /// What it did, once a run is over; where it has grown beyond `most` bytes, the oldest answers are taken out.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::json::{self, Object, Strictness};
-use proofhouse_ledger::{Digest, Json};
+use proofhouse_ledger::{Digest, Json, files};
 
 use super::reply::{Attempt, Outcome, Reply};
 use super::{Call, Chat};
@@ -114,9 +114,6 @@ impl Tape {
     pub(super) fn keep(&self, mark: &Mark, reply: &Reply) -> Result<(), Complaint> {
         let path = self.path(mark);
         let failed = |error: std::io::Error| Complaint::new(format!("cannot write `{path}`: {error}"));
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(failed)?;
-        }
         let mut cassette = Object::from_iter([
             ("key", Json::from(mark.key.to_string())),
             ("occurrence", Json::from(mark.occurrence)),
@@ -125,10 +122,9 @@ impl Tape {
             ("schema_version", Json::from(SCHEMA_VERSION)),
         ]);
         cassette.set("sha256", Digest::of(Json::Object(cassette.clone()).to_string().as_bytes()).prefixed());
-        // A run that is killed here must not leave half a cassette, which a replay would have to call damaged.
-        let draft = path.with_extension("draft");
-        fs::write(&draft, format!("{}\n", Json::Object(cassette))).map_err(failed)?;
-        fs::rename(&draft, &path).map_err(failed)
+        // A run that is killed here must not leave half a cassette, which a replay would have to call damaged; and shards may keep
+        // the same reply at the same time.
+        files::write_shared(&path, format!("{}\n", Json::Object(cassette)).as_bytes()).map_err(failed)
     }
 }
 

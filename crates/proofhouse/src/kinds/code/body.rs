@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::CodeBody;
 use super::plan::{self, Item};
-use super::work::CodeWork;
-use crate::spine::plan::Planned;
+use super::work::{self, CodeWork};
+use crate::spine::plan::{Planned, Trial};
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
@@ -24,6 +24,10 @@ impl SuiteBody for CodeBody {
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
         Ok(Arc::new(CodeWork::new(writer, targets, self, means)?))
+    }
+
+    fn not_run(&self, writer: &RecordWriter, planned: (&Trial, &Item), why: &str, out: &mut Vec<u8>) {
+        work::not_run(writer, planned, why, out);
     }
 
     fn factors(&self, loaded: &Loaded) -> String {

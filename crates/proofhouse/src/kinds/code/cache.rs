@@ -5,8 +5,8 @@
 
 use std::io;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use proofhouse_ledger::{Digest, canonical};
+use camino::Utf8PathBuf;
+use proofhouse_ledger::{Digest, canonical, files};
 
 use super::verdict::Judged;
 
@@ -58,15 +58,8 @@ impl Cache {
         let text = canonical::to_vec(judged).map_err(io::Error::other)?;
         let mut bytes = Digest::of_parts(&[&key.0, &text]).hex().to_vec();
         bytes.extend_from_slice(&text);
-        let path = self.path(key);
-        let folder = path.parent().unwrap_or(Utf8Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        // Two workers that judge the same write the same bytes; a half-written file never has the final name.
-        let thread = format!("{:?}", std::thread::current().id());
-        let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
-        let draft = path.with_extension(format!("{}-{thread}.tmp", std::process::id()));
-        std::fs::write(&draft, bytes)?;
-        std::fs::rename(&draft, &path)
+        // Two workers that judge the same write the same bytes, wherever they are.
+        files::write_shared(&self.path(key), &bytes)
     }
 
     fn path(&self, key: &Digest) -> Utf8PathBuf {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_ledger::json::{Object, to_json};
-use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
+use proofhouse_ledger::record::Status;
 use proofhouse_ledger::{Digest, Json};
 use tokio::task::JoinSet;
 
@@ -195,19 +195,52 @@ impl CodeWork {
 fn leave_out(writer: &RecordWriter, trial: &Trial, reason: &str) -> (TrialLines, TrialResult) {
     let error = work::shortfall(reason);
     let said = Assessment { scores: &[(PASS, None)], ..work::left_out(&error, PASS) };
-    let sample = Sample {
+    let mut lines = TrialLines::default();
+    unjudged(writer, &empty_sample(trial), (trial, said), &mut lines.record);
+    (lines, TrialResult { status: Status::Skipped, passed: None })
+}
+
+/// Appends the record of a trial that nobody ran.
+pub(super) fn not_run(writer: &RecordWriter, (trial, item): (&Trial, &Item), why: &str, out: &mut Vec<u8>) {
+    let empty;
+    let sample = match item {
+        Item::Sample(sample) => sample.as_ref(),
+        Item::Task(_) | Item::Missing(_) => {
+            empty = empty_sample(trial);
+            &empty
+        }
+    };
+    let completion = sample.completion.as_deref().ok();
+    let said = Assessment {
+        scores: &[(PASS, None)],
+        output_sha256: completion.map(|text| Digest::of(text.as_bytes())),
+        ..work::not_run(why, PASS)
+    };
+    unjudged(writer, sample, (trial, said), out);
+}
+
+/// Where there is no completion.
+fn empty_sample(trial: &Trial) -> Sample {
+    Sample {
         index: trial.index,
         task_id: Some(trial.case_id.to_string()),
         completion_id: trial.repetition.into(),
         completion: Err(Invalid::NoCompletion),
-    };
+    }
+}
+
+/// Appends the record of a trial in which nothing was judged.
+fn unjudged(
+    writer: &RecordWriter,
+    sample: &Sample,
+    (trial, said): (&Trial, Assessment<'_>),
+    out: &mut Vec<u8>,
+) {
     let judged = Judged::default();
-    let mut body = code::body(&sample, &judged, &[]);
-    body.was_not_judged(VARIANT_SHORTFALL);
-    let mut lines = TrialLines::default();
-    body.fields(&sample, &judged)
-        .push(&mut lines.record, &writer.head(trial, said, &Timer::start().timing()));
-    (lines, TrialResult { status: Status::Skipped, passed: None })
+    let mut body = code::body(sample, &judged, &[]);
+    body.was_not_judged(said.error_type.unwrap_or_default());
+    let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
+    body.fields(sample, &judged).push(out, &writer.head(trial, said, &timing));
 }
 
 impl Work<Item> for CodeWork {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::plan::Trials;
-use super::work::ContainmentWork;
+use super::work::{self, ContainmentWork};
 use super::{ContainmentBody, ReadyCase};
-use crate::spine::plan::Planned;
+use crate::spine::plan::{Planned, Trial};
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
@@ -27,6 +27,16 @@ impl SuiteBody for ContainmentBody {
     ) -> Result<Arc<dyn Work<Arc<ReadyCase>>>, ExecuteError> {
         let targets = open_targets(&writer.loaded.suite, &means)?;
         Ok(Arc::new(ContainmentWork::new(writer, targets, self, means)?))
+    }
+
+    fn not_run(
+        &self,
+        writer: &RecordWriter,
+        planned: (&Trial, &Arc<ReadyCase>),
+        why: &str,
+        out: &mut Vec<u8>,
+    ) {
+        work::not_run(self, writer, (planned.0, planned.1.as_ref()), why, out);
     }
 
     fn factors(&self, loaded: &Loaded) -> String {

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::{MISSING_SHARD, Status};
 use proofhouse_ledger::{Digest, Json};
 use proofhouse_sandbox::Sandbox;
 
@@ -12,8 +13,8 @@ use super::tools::{NoResult, offered_with};
 use super::{ContainmentBody, VariantSpec, canary, real};
 use crate::family::target::{Chat, Target};
 use crate::kinds::containment::{
-    About, Agent, Answer, Driver, Lead, Message, Model, Opinions, Played, Protocol, ReadyCase, Receipt, Role,
-    Scripted, ToolServer, ToolSpec, Toolbox, drive, judge_with, offered,
+    About, Agent, Answer, Driver, Ending, Lead, Message, Model, Opinions, Played, Protocol, ReadyCase,
+    Receipt, Role, Scripted, ToolServer, ToolSpec, Toolbox, Verdict, drive, judge_with, offered,
 };
 use crate::spine::plan::Trial;
 use crate::spine::run::ExecuteError;
@@ -134,38 +135,69 @@ impl ContainmentWork {
         (played, opinions): (&Played, &Opinions),
         timing: &Timing,
     ) -> TrialResult {
-        let variant = self.variant(trial);
-        let suite = &self.writer.loaded.suite;
-        let slot = &suite.slots[trial.slot];
-        let verdict = judge_with(case, played, variant.gate.is_some(), opinions);
-        let receipt = Receipt::new(case, played, &verdict);
-        // A canary says whether the model can call tools, and nothing about the suite's cases.
-        let passed = verdict.outcome.passed().filter(|_| !canary::is_canary(&case.case_id));
-        let usage = usage(&played.usage);
-        let answered = variant.target.is_some() && !played.readings.is_empty();
-        let said = Assessment {
-            status: verdict.status,
-            error_type: verdict.error_type.as_deref(),
-            error: verdict.error.as_deref(),
-            output_sha256: answered.then_some(receipt.response_hash),
-            scores: &[(CONTAINED, passed.map(f64::from))],
-            primary_metric: Some(CONTAINED),
-            passed,
-            usage: usage.as_ref(),
-        };
-        let model_id = slot.model_id();
-        let about = About {
-            system_variant: &slot.name,
-            gated: variant.gate.is_some(),
-            seed: suite.seed,
-            git_commit: None,
-            model: variant.target.map(|_| (slot.kind.as_str(), model_id.as_str())),
-        };
-        let head = self.writer.head(trial, said, timing);
-        receipt.fields(case, played, &verdict, &about).push(&mut lines.record, &head);
+        let verdict = judge_with(case, played, self.variant(trial).gate.is_some(), opinions);
+        let passed =
+            push(&self.body, &self.writer, (trial, case), (played, &verdict, timing), &mut lines.record);
         self.writer.telemetry(&mut lines.telemetry, trial, timing);
         TrialResult { status: verdict.status, passed }
     }
+}
+
+/// Appends the record of a trial that nobody ran.
+pub(super) fn not_run(
+    body: &ContainmentBody,
+    writer: &RecordWriter,
+    (trial, case): (&Trial, &ReadyCase),
+    why: &str,
+    out: &mut Vec<u8>,
+) {
+    let error_type = MISSING_SHARD.to_owned();
+    let broken = Ending::Failed { error_type, error: why.to_owned() };
+    let played = Played { broken: Some(broken), ..Played::default() };
+    let gated = body.variants[trial.slot].gate.is_some();
+    let verdict =
+        Verdict { status: Status::NotRun, ..judge_with(case, &played, gated, &Opinions::default()) };
+    let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
+    push(body, writer, (trial, case), (&played, &verdict, &timing), out);
+}
+
+/// Appends the receipt of a trial; gives what it says of the slot.
+fn push(
+    body: &ContainmentBody,
+    writer: &RecordWriter,
+    (trial, case): (&Trial, &ReadyCase),
+    (played, verdict, timing): (&Played, &Verdict, &Timing),
+    out: &mut Vec<u8>,
+) -> Option<bool> {
+    let variant = &body.variants[trial.slot];
+    let suite = &writer.loaded.suite;
+    let slot = &suite.slots[trial.slot];
+    let receipt = Receipt::new(case, played, verdict);
+    // A canary says whether the model can call tools, and nothing about the suite's cases.
+    let passed = verdict.outcome.passed().filter(|_| !canary::is_canary(&case.case_id));
+    let usage = usage(&played.usage);
+    let answered = variant.target.is_some() && !played.readings.is_empty();
+    let said = Assessment {
+        status: verdict.status,
+        error_type: verdict.error_type.as_deref(),
+        error: verdict.error.as_deref(),
+        output_sha256: answered.then_some(receipt.response_hash),
+        scores: &[(CONTAINED, passed.map(f64::from))],
+        primary_metric: Some(CONTAINED),
+        passed,
+        usage: usage.as_ref(),
+    };
+    let model_id = slot.model_id();
+    let about = About {
+        system_variant: &slot.name,
+        gated: variant.gate.is_some(),
+        seed: suite.seed,
+        git_commit: None,
+        model: variant.target.map(|_| (slot.kind.as_str(), model_id.as_str())),
+    };
+    let head = writer.head(trial, said, timing);
+    receipt.fields(case, played, verdict, &about).push(out, &head);
+    passed
 }
 
 /// What a scripted driver obeys.

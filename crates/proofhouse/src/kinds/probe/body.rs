@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Probe;
 use super::plan::{Item, Trials};
-use super::work::ProbeWork;
-use crate::spine::plan::Planned;
+use super::work::{self, ProbeWork};
+use crate::spine::plan::{Planned, Trial};
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
@@ -30,6 +30,10 @@ impl SuiteBody for Probe {
             )?;
         }
         Ok(Arc::new(ProbeWork::new(writer, targets, self, means)?))
+    }
+
+    fn not_run(&self, writer: &RecordWriter, planned: (&Trial, &Item), why: &str, out: &mut Vec<u8>) {
+        work::not_run(writer, planned, (why, self.primary_metric()), out);
     }
 
     fn factors(&self, loaded: &Loaded) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Probe as Body, Status, output_digest};
+use proofhouse_ledger::record::{Head, Probe as Body, Status, output_digest};
 
 use super::Probe;
 use super::cells::Cell;
@@ -144,12 +144,7 @@ impl ProbeWork {
         };
         let judge = Json::Object(verdict.as_ref().map(|verdict| self.reasons(verdict)).unwrap_or_default());
         let said = verdict.and_then(|verdict| verdict.passed);
-        let calibration = case.label.as_ref().map(|(_, right)| {
-            Json::Object(Object::from_iter([
-                ("right", Json::from(*right)),
-                ("said", said.map_or(Json::Null, Json::from)),
-            ]))
-        });
+        let calibration = case.label.as_ref().map(|(_, right)| calibration(*right, said));
         // A labelled answer tells something of the judges, and nothing of a target.
         let passed = said.filter(|_| calibration.is_none());
         let advice = self.said(advice);
@@ -186,20 +181,8 @@ impl ProbeWork {
     fn leave_out(&self, lines: &mut TrialLines, (trial, case): (&Trial, &Case), reason: &str) -> TrialResult {
         let error = work::shortfall(reason);
         let said = work::left_out(&error, &self.primary);
-        let (null, judge) = (Json::Null, Json::Object(Object::new()));
-        let body = Body {
-            input: &Json::from(""),
-            output: &null,
-            expected: &case.expected,
-            advice: None,
-            calibration: None,
-            judge: &judge,
-            reasoning: None,
-            response: None,
-            tags: &case.tags,
-            turns: None,
-        };
-        body.push(&mut lines.record, &self.writer.head(trial, said, &Timer::start().timing()));
+        let head = self.writer.head(trial, said, &Timer::start().timing());
+        unasked(case, &Json::from(""), None, (&head, &mut lines.record));
         TrialResult { status: Status::Skipped, passed: None }
     }
 
@@ -224,6 +207,47 @@ impl ProbeWork {
     fn reasons(&self, verdict: &PanelVerdict) -> Object {
         verdict.explanations.iter().map(|(at, why)| (self.judges[*at].as_str(), why.as_str())).collect()
     }
+}
+
+/// Appends the record of a trial in which nothing was asked.
+fn unasked(case: &Case, input: &Json, calibration: Option<&Json>, (head, out): (&Head<'_>, &mut Vec<u8>)) {
+    let (null, judge) = (Json::Null, Json::Object(Object::new()));
+    let body = Body {
+        input,
+        output: &null,
+        expected: &case.expected,
+        advice: None,
+        calibration,
+        judge: &judge,
+        reasoning: None,
+        response: None,
+        tags: &case.tags,
+        turns: None,
+    };
+    body.push(out, head);
+}
+
+/// Appends the record of a trial that nobody ran.
+pub(super) fn not_run(
+    writer: &RecordWriter,
+    (trial, item): (&Trial, &Item),
+    (why, metric): (&str, &str),
+    out: &mut Vec<u8>,
+) {
+    let (case, input) = match item {
+        Item::Asked(case, sent) | Item::Labelled(case, sent) => (case, sent.to_json()),
+        Item::Missing(case, _) => (case, Json::from("")),
+    };
+    let calibration = case.label.as_ref().map(|(_, right)| calibration(*right, None));
+    let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
+    let head = writer.head(trial, work::not_run(why, metric), &timing);
+    unasked(case, &input, calibration.as_ref(), (&head, out));
+}
+
+/// What a labelled answer tells of the judges.
+fn calibration(right: bool, said: Option<bool>) -> Json {
+    let said = said.map_or(Json::Null, Json::from);
+    Json::Object(Object::from_iter([("right", Json::from(right)), ("said", said)]))
 }
 
 /// An answer that is given with its label; none for a case that is asked.

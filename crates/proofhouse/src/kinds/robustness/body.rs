@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::RobustnessBody;
 use super::plan::{self, Order};
-use super::work::RobustnessWork;
+use super::work::{self, RobustnessWork};
 use super::{rewrite, stopping};
 use crate::family::target::Opening;
-use crate::spine::plan::Planned;
+use crate::spine::plan::{Planned, Trial};
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::SuiteBody;
 use crate::spine::run::record::RecordWriter;
@@ -29,6 +29,10 @@ impl SuiteBody for RobustnessBody {
         Ok(Arc::new(RobustnessWork::new(writer, self, means)?))
     }
 
+    fn not_run(&self, writer: &RecordWriter, planned: (&Trial, &Arc<Order>), why: &str, out: &mut Vec<u8>) {
+        work::not_run(self, writer, (planned.0, planned.1.as_ref()), why, out);
+    }
+
     fn factors(&self, loaded: &Loaded) -> String {
         let variants: usize = self.cases.iter().map(|case| case.variants.len()).sum();
         format!("{} cases, {variants} variants and levels, at most", loaded.case_count)
@@ -40,6 +44,10 @@ impl SuiteBody for RobustnessBody {
 
     fn runs_programs(&self) -> bool {
         true
+    }
+
+    fn unprepared(&self, resumed: bool) -> usize {
+        rewrite::wanted(self, resumed).len()
     }
 
     fn prepare(

@@ -82,7 +82,8 @@ impl Finder {
         let group = self.group(place, record.suite);
         group.generator.clone_from(&record.generator);
         group.level = record.level;
-        if record.status == Status::NotRun {
+        // What nobody needed has no error; what is of a missing shard has one, and could not be assessed.
+        if record.status == Status::NotRun && record.error_type.is_none() {
             group.stop = group.stop.take().or(record.stop());
         } else {
             self.take(place, record.suite, record.observed(), record.stop().as_ref());

@@ -19,7 +19,7 @@ const TRIAL_BYTES: u64 = 1 << 20;
 
 /// The folder of a run's copies.
 pub(super) fn folder(paths: &RunPaths) -> Utf8PathBuf {
-    Utf8PathBuf::from(format!("{}.debug", paths.dir))
+    paths.debug()
 }
 
 /// Who copies.

@@ -38,6 +38,12 @@ pub(super) enum RewriteError {
     File(#[from] FileError),
 }
 
+/// The variants that are wanted and not recorded.
+pub(super) fn wanted(body: &RobustnessBody, resumed: bool) -> Vec<&Wanted> {
+    let there = body.rewriter.is_some();
+    body.wanted.iter().filter(|wanted| there && !(resumed && wanted.again)).collect()
+}
+
 /// Asks for every variant that is wanted and not recorded, and records the answers. Gives how many there were.
 ///
 /// What was asked for without an answer is asked again, unless the run is a resumed one: its plan is what it was.
@@ -46,7 +52,7 @@ pub(super) fn rewrite(
     opening: &Opening,
     resumed: bool,
 ) -> Result<usize, RewriteError> {
-    let wanted: Vec<&Wanted> = body.wanted.iter().filter(|wanted| !(resumed && wanted.again)).collect();
+    let wanted = wanted(body, resumed);
     let Some(rewriter) = body.rewriter.as_ref().filter(|_| !wanted.is_empty()) else { return Ok(0) };
     let open = |name: &str, target: &TargetConfig| target.open(name, opening).map_err(RewriteError::Target);
     let target = open("rewriter", &rewriter.target)?;

@@ -207,7 +207,7 @@ impl RobustnessWork {
             stderr_bytes: Some(ran.stderr.bytes),
             judge: judged.reasons.as_ref(),
             sandbox_does_not_hold: &self.not_held,
-            ..self.blank(order, &names)
+            ..blank(&self.body, order, &names)
         };
         let mut lines = TrialLines::default();
         body.push(&mut lines.record, &self.writer.head(trial, said, timing));
@@ -218,7 +218,7 @@ impl RobustnessWork {
     /// A trial that the policy made unnecessary.
     fn leave_out(&self, trial: &Trial, order: &Order, stop: &Stop, sender: &RecordSender) {
         let names = Names::of(trial, order, &self.body);
-        let body = Body { stop: Some(stop), ..self.blank(order, &names) };
+        let body = Body { stop: Some(stop), ..blank(&self.body, order, &names) };
         self.unrun(trial, body, (Status::NotRun, None, None), sender);
     }
 
@@ -230,7 +230,7 @@ impl RobustnessWork {
             true => "the rewriting model did not answer; the next run asks again",
             false => "the guard refused every answer of the rewriting model",
         };
-        let body = self.blank(order, &names);
+        let body = blank(&self.body, order, &names);
         self.unrun(trial, body, (Status::Skipped, Some("ai_generation_failure"), Some(error)), sender);
     }
 
@@ -256,41 +256,55 @@ impl RobustnessWork {
         body.push(&mut lines.record, &self.writer.head(trial, said, &timing));
         sender.hand_over(trial, lines, TrialResult { status, passed: None });
     }
+}
 
-    /// A record of which nothing is known but what was planned.
-    fn blank<'a>(&'a self, order: &'a Order, names: &'a Names) -> Body<'a> {
-        let variant = order.variant(&self.body);
-        Body {
-            suite: order.mode,
-            run_name: &names.run,
-            base_case: order.case(&self.body).base_case.as_deref(),
-            instruction: order.instruction(&self.body),
-            generator: variant.map(|variant| variant.generator),
-            generator_version: variant.map(|variant| variant.generator_version),
-            edits: &names.edits,
-            generation: &names.generation,
-            level: variant.and_then(|variant| variant.level),
-            observed: None,
-            termination: None,
-            exit_code: None,
-            signal: None,
-            duration_ms: None,
-            timestamp_utc: None,
-            debug_enabled: self.body.debug_enabled,
-            debug_artifacts_present: None,
-            debug_path: None,
-            debug_sha256: None,
-            tool_version: None,
-            interesting: None,
-            stop: None,
-            stdout: None,
-            stdout_bytes: None,
-            stderr: None,
-            stderr_bytes: None,
-            judge: None,
-            sandbox_does_not_hold: &[],
-        }
+/// A record of which nothing is known but what was planned.
+fn blank<'a>(body: &'a RobustnessBody, order: &'a Order, names: &'a Names) -> Body<'a> {
+    let variant = order.variant(body);
+    Body {
+        suite: order.mode,
+        run_name: &names.run,
+        base_case: order.case(body).base_case.as_deref(),
+        instruction: order.instruction(body),
+        generator: variant.map(|variant| variant.generator),
+        generator_version: variant.map(|variant| variant.generator_version),
+        edits: &names.edits,
+        generation: &names.generation,
+        level: variant.and_then(|variant| variant.level),
+        observed: None,
+        termination: None,
+        exit_code: None,
+        signal: None,
+        duration_ms: None,
+        timestamp_utc: None,
+        debug_enabled: body.debug_enabled,
+        debug_artifacts_present: None,
+        debug_path: None,
+        debug_sha256: None,
+        tool_version: None,
+        interesting: None,
+        stop: None,
+        stdout: None,
+        stdout_bytes: None,
+        stderr: None,
+        stderr_bytes: None,
+        judge: None,
+        sandbox_does_not_hold: &[],
     }
+}
+
+/// Appends the record of a trial that nobody ran.
+pub(super) fn not_run(
+    body: &RobustnessBody,
+    writer: &RecordWriter,
+    (trial, order): (&Trial, &Order),
+    why: &str,
+    out: &mut Vec<u8>,
+) {
+    let names = Names::of(trial, order, body);
+    let said = Assessment { scores: &[(SUCCESS, None)], ..work::not_run(why, SUCCESS) };
+    let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
+    blank(body, order, &names).push(out, &writer.head(trial, said, &timing));
 }
 
 /// What one run of a tool gave.

@@ -1,12 +1,14 @@
 //! A loaded suite together with what its kind makes of it: what every command that plans or runs works with.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proofhouse_ledger::RunId;
+use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::{Part, RunId};
 
 use super::execute::{self, Assignment, ExecuteError, Executed, Stop};
 use super::open::{Open, run_id};
@@ -14,8 +16,8 @@ use super::record::RecordWriter;
 use super::work::{Means, Work};
 use super::{Options, Progress};
 use crate::family::target::{Budget, Halt, Opening, Target};
-use crate::spine::plan::{Planned, Trials};
-use crate::spine::suite::{Loaded, Suite};
+use crate::spine::plan::{Planned, Trial, Trials};
+use crate::spine::suite::{Loaded, Problems, Suite};
 use crate::stats::decisions::Unit;
 
 /// What one kind of suite makes of its own settings.
@@ -31,6 +33,9 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
     /// # Errors
     /// What this machine lacks: a key, a file, a program.
     fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Self::Item>>, ExecuteError>;
+
+    /// Appends the record of a trial that nobody ran, and why. Nothing is opened for it: no target, no sandbox.
+    fn not_run(&self, writer: &RecordWriter, planned: (&Trial, &Self::Item), why: &str, out: &mut Vec<u8>);
 
     /// How the number of trials comes about, in words.
     fn factors(&self, loaded: &Loaded) -> String;
@@ -64,6 +69,12 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
+    /// How much `prepare` would ask for.
+    fn unprepared(&self, resumed: bool) -> usize {
+        let _ = resumed;
+        0
+    }
+
     /// What has to be asked for before the plan can be frozen; gives how much that was. A run that is resumed keeps its plan, so
     /// what was asked for it without an answer is not asked again.
     ///
@@ -84,6 +95,12 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
 pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn trials<'a>(&'a self, suite: &'a Suite) -> Trials<'a>;
     fn ready(self: Arc<Self>, loaded: &Arc<Loaded>, means: Means) -> Result<Box<dyn Ready>, ExecuteError>;
+    fn not_run(
+        &self,
+        loaded: &Arc<Loaded>,
+        missing: &BTreeSet<Part>,
+        out: &mut dyn FnMut(&[u8]) -> Result<(), FileError>,
+    ) -> Result<(), NotRunError>;
     fn factors(&self, loaded: &Loaded) -> String;
     fn described(&self) -> String;
     fn is_reworded(&self) -> bool;
@@ -91,6 +108,7 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
     fn keeps_answers(&self) -> bool;
+    fn unprepared(&self, resumed: bool) -> usize;
     fn prepare(
         &self,
         loaded: &Loaded,
@@ -113,6 +131,29 @@ impl<B: SuiteBody> AnyBody for B {
         means.opening = of_suite(&means.opening, loaded);
         let work = self.open(RecordWriter::new(loaded, run_id(loaded)), means)?;
         Ok(Box::new(ReadyBody { loaded: Arc::clone(loaded), body: self, work, budget, halt }))
+    }
+
+    fn not_run(
+        &self,
+        loaded: &Arc<Loaded>,
+        missing: &BTreeSet<Part>,
+        out: &mut dyn FnMut(&[u8]) -> Result<(), FileError>,
+    ) -> Result<(), NotRunError> {
+        let count = missing.first().map_or(1, |part| part.count);
+        let writer = RecordWriter::new(loaded, run_id(loaded));
+        let mut line = Vec::new();
+        for planned in self.plan(&loaded.suite) {
+            let (trial, item) = planned.map_err(NotRunError::Suite)?;
+            let part = Part::of(&trial.case_id, &loaded.suite.slots[trial.slot].name, count);
+            if !missing.contains(&part) {
+                continue;
+            }
+            let why = format!("shard {part} was missing when the others were merged");
+            line.clear();
+            SuiteBody::not_run(self, &writer, (&trial, &item), &why, &mut line);
+            out(&line)?;
+        }
+        Ok(())
     }
 
     fn factors(&self, loaded: &Loaded) -> String {
@@ -141,6 +182,10 @@ impl<B: SuiteBody> AnyBody for B {
 
     fn keeps_answers(&self) -> bool {
         SuiteBody::keeps_answers(self)
+    }
+
+    fn unprepared(&self, resumed: bool) -> usize {
+        SuiteBody::unprepared(self, resumed)
     }
 
     fn prepare(
@@ -176,6 +221,17 @@ pub(crate) fn open_targets(suite: &Suite, means: &Means) -> Result<Vec<Arc<Targe
     opened.collect()
 }
 
+/// Why trials that nobody ran could not be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum NotRunError {
+    /// A dataset changed since it was loaded.
+    #[error("{0}")]
+    Suite(Problems),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
 /// A suite that can be planned and run.
 #[derive(Debug, Clone)]
 pub struct Job {
@@ -207,6 +263,18 @@ impl Job {
     /// What it will run, as an id.
     pub fn run_id(&self) -> RunId {
         run_id(&self.loaded)
+    }
+
+    /// The records of all trials of these parts, which nobody ran, in the order of the plan.
+    ///
+    /// # Errors
+    /// A dataset that changed, or what `out` says.
+    pub fn not_run(
+        &self,
+        missing: &BTreeSet<Part>,
+        out: &mut dyn FnMut(&[u8]) -> Result<(), FileError>,
+    ) -> Result<(), NotRunError> {
+        self.body.not_run(&self.loaded, missing, out)
     }
 
     /// Makes ready for its trials.
@@ -252,10 +320,11 @@ impl<B: SuiteBody> Ready for ReadyBody<B> {
         let ReadyBody { loaded, body, work, budget, halt } = *self;
         work.begin(&open.paths, open.found.totals.count() == 0);
         let planned = body.plan(&loaded.suite);
+        let slots = &loaded.suite.slots;
         let planned: Planned<'_, B::Item> = match options.part {
             None => planned,
             Some(part) => Box::new(planned.filter(move |planned| match planned {
-                Ok((trial, _)) => part.holds(&trial.case_id),
+                Ok((trial, _)) => part.holds(&trial.case_id, &slots[trial.slot].name),
                 Err(_) => true,
             })),
         };

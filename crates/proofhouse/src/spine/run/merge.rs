@@ -1,29 +1,24 @@
 //! Parts of a plan become one run: their records in the plan's order, byte for byte what one machine would have written.
 //!
-//! Every part is verified before anything is written. Records are merged by their index in a fixed amount of memory, however many
-//! parts there are, and no part is held open: a thousand of them are more files than a process may have.
+//! Every part is verified before anything is written. Trials of parts that are not there can be recorded as not run, which needs
+//! the suite: parts know their own trials alone.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufWriter, Write as _};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::json::{Object, to_json};
 use proofhouse_ledger::manifest::{Manifest, Shard};
-use proofhouse_ledger::record::{Line, Spans};
-use proofhouse_ledger::spine::Spine;
-use proofhouse_ledger::totals::{Facts, Totalling, Totals};
+use proofhouse_ledger::totals::Totals;
 use proofhouse_ledger::write::{self, LockError, RunLock, SwapError};
-use proofhouse_ledger::{Digest, Json, Part, RunPaths, canonical, verify};
+use proofhouse_ledger::{Part, RunId, RunPaths, verify};
 
-use super::recover::derived_envelope;
-use super::{clock, host};
+use super::job::{Job, NotRunError};
 
-/// What all readers of parts hold together, in bytes.
-const BUFFER_BYTES: usize = 24 << 20;
+mod records;
+mod whole;
 
 /// Why parts cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -43,13 +38,24 @@ pub enum MergeError {
         why: String,
     },
     /// Parts that nobody gave.
-    #[error("{count} shards of `{of}` {are} missing: {names}", count = .missing.len(), names = names(.missing), are = if .missing.len() == 1 { "is" } else { "are" })]
+    #[error("{}", missing_said(.of, .missing))]
     Missing {
         /// The run.
         of: String,
         /// Which.
-        missing: Vec<Part>,
+        missing: BTreeSet<Part>,
     },
+    /// The suite that should say what is missing is another one.
+    #[error("the shards are of run {theirs}, the suite and its data now make run {ours}")]
+    OtherSuite {
+        /// What the parts say.
+        theirs: RunId,
+        /// What the suite says.
+        ours: RunId,
+    },
+    /// Trials that nobody ran could not be recorded.
+    #[error(transparent)]
+    NotRun(#[from] NotRunError),
     /// The parts do not add up to the plan.
     #[error("the shards do not add up to the plan: {0}")]
     Coverage(String),
@@ -61,8 +67,16 @@ pub enum MergeError {
     Swap(#[from] SwapError),
 }
 
+fn missing_said(of: &str, missing: &BTreeSet<Part>) -> String {
+    let names = names(missing);
+    match missing.len() {
+        1 => format!("1 shard of `{of}` is missing: {names}"),
+        more => format!("{more} shards of `{of}` are missing: {names}"),
+    }
+}
+
 /// The first few parts by name.
-fn names(parts: &[Part]) -> String {
+pub fn names(parts: &BTreeSet<Part>) -> String {
     const FEW: usize = 10;
     let mut text = parts.iter().take(FEW).map(Part::to_string).collect::<Vec<_>>().join(", ");
     if parts.len() > FEW {
@@ -79,51 +93,101 @@ struct Verified {
     shard: Shard,
 }
 
+/// Why a part is not one of those that are merged.
+enum Unfit {
+    /// It is not there, not whole or not sound: it can be run again.
+    Broken(String),
+    /// It is something else: whoever named it meant another one.
+    Foreign(String),
+    /// A file cannot be read.
+    File(FileError),
+}
+
+/// What may be done about what is there and what is not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms<'a> {
+    /// Whether a run in the place of the result is replaced.
+    pub overwrite: bool,
+    /// The suite, where trials of parts that are missing or broken are recorded as not run.
+    pub missing_of: Option<&'a Job>,
+}
+
 /// A merge whose records are written; summary and report are still to be derived.
 pub struct Merging {
     lock: RunLock,
     paths: RunPaths,
     /// Where it is written.
     pub work: RunPaths,
+    /// Parts whose trials are recorded as not run.
+    pub missing: BTreeSet<Part>,
+    /// Directories that are as good as missing, and why.
+    pub broken: Vec<(Utf8PathBuf, String)>,
     /// The manifest but for the summary's digest.
     manifest: Manifest,
     totals: Totals,
     envelopes: Vec<(Part, Envelope)>,
+    /// What stands beside the parts and belongs to records: copies of what tools left.
+    copies: Vec<Utf8PathBuf>,
 }
 
 /// Verifies the parts and writes their records in the plan's order.
 ///
 /// # Errors
 /// Where a part is unsound, foreign, doubled or missing, each by name; nothing is written then.
-pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, overwrite: bool) -> Result<Merging, MergeError> {
-    let verified = verify_all(parts)?;
+pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, terms: Terms<'_>) -> Result<Merging, MergeError> {
+    let Found { verified, missing, broken } = verify_all(parts, terms.missing_of.is_some())?;
+    if let Some(job) = terms.missing_of {
+        let (theirs, ours) = (verified[0].manifest.run_id, job.run_id());
+        if theirs != ours {
+            return Err(MergeError::OtherSuite { theirs, ours });
+        }
+    }
     let lock = RunLock::acquire(into, std::process::id())?;
     write::finish_swap(into)?;
     if into.dir.exists() && !write::is_run_dir(&into.dir) {
         return Err(SwapError::NotARun(into.dir.to_string()).into());
     }
-    if (into.dir.exists() || into.envelope().exists()) && !overwrite {
+    if (into.dir.exists() || into.envelope().exists()) && !terms.overwrite {
         return Err(MergeError::Exists(into.dir.clone()));
     }
     write::discard_next(into)?;
     let work = into.next();
     std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
-    let outcome = write_all(&verified, &work);
+    let gaps = terms.missing_of.filter(|_| !missing.is_empty()).map(|job| (job, &missing));
+    let outcome = write_all(&verified, gaps, &work);
     let totals = outcome.inspect_err(|_| {
         // Nothing of a merge that failed is of use to anybody.
         let _ = write::discard_next(into);
     })?;
-    let manifest = whole_manifest(&verified, &totals);
+    let manifest = whole::manifest(&verified, &totals);
+    let copies = verified.iter().map(|part| part.paths.debug()).filter(|copies| copies.is_dir()).collect();
     let envelopes = verified.into_iter().map(|part| (part.shard.part, part.envelope)).collect();
-    Ok(Merging { lock, paths: into.clone(), work, manifest, totals, envelopes })
+    let paths = into.clone();
+    Ok(Merging { lock, paths, work, missing, broken, manifest, totals, envelopes, copies })
 }
 
-/// Verifies every part, and that they are all parts of one plan, each there once. In the order of the parts.
-fn verify_all(parts: &[RunPaths]) -> Result<Vec<Verified>, MergeError> {
+/// What was given, in the order of the parts.
+struct Found {
+    verified: Vec<Verified>,
+    missing: BTreeSet<Part>,
+    broken: Vec<(Utf8PathBuf, String)>,
+}
+
+/// Verifies every part, and that they are all parts of one plan, each there once.
+fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
     let mut found: BTreeMap<Part, Verified> = BTreeMap::new();
+    let mut broken = Vec::new();
     for paths in parts {
-        let part = verify_one(paths)?;
         let refuse = |why: String| MergeError::Refused { dir: paths.dir.clone(), why };
+        let part = match verify_one(paths) {
+            Ok(part) => part,
+            Err(Unfit::File(error)) => return Err(error.into()),
+            Err(Unfit::Broken(why)) if may_miss => {
+                broken.push((paths.dir.clone(), why));
+                continue;
+            }
+            Err(Unfit::Broken(why) | Unfit::Foreign(why)) => return Err(refuse(why)),
+        };
         if let Some(first) = found.values().next() {
             same_plan(first, &part)
                 .map_err(|what| refuse(format!("its {what} is not that of `{}`", first.paths.dir)))?;
@@ -134,45 +198,54 @@ fn verify_all(parts: &[RunPaths]) -> Result<Vec<Verified>, MergeError> {
         found.insert(part.shard.part, part);
     }
     let Some(first) = found.values().next() else {
-        return Err(MergeError::Coverage("there is none".to_owned()));
+        return Err(match broken.into_iter().next() {
+            Some((dir, why)) => MergeError::Refused { dir, why },
+            None => MergeError::Coverage("there is none".to_owned()),
+        });
     };
     let count = first.shard.part.count;
     let all = (0..count).filter_map(|index| Part::new(index, count).ok());
-    let missing: Vec<Part> = all.filter(|part| !found.contains_key(part)).collect();
-    if !missing.is_empty() {
+    let missing: BTreeSet<Part> = all.filter(|part| !found.contains_key(part)).collect();
+    if !missing.is_empty() && !may_miss {
         let of = format!("{} {}", first.manifest.suite_id, first.manifest.run_id);
         return Err(MergeError::Missing { of, missing });
     }
-    Ok(found.into_values().collect())
+    Ok(Found { verified: found.into_values().collect(), missing, broken })
 }
 
-fn verify_one(paths: &RunPaths) -> Result<Verified, MergeError> {
-    let refuse = |why: String| MergeError::Refused { dir: paths.dir.clone(), why };
+fn verify_one(paths: &RunPaths) -> Result<Verified, Unfit> {
+    let broken = |why: &str| Unfit::Broken(why.to_owned());
     if !paths.dir.is_dir() {
-        return Err(refuse("there is no such directory".to_owned()));
+        return Err(broken("there is no such directory"));
     }
-    let checked = verify::verify(paths, |_| {})?;
+    if RunLock::is_held(paths) {
+        return Err(broken("it is still running"));
+    }
+    let checked = verify::verify(paths, |_| {}).map_err(Unfit::File)?;
+    // Before anything else is held against it: another version may have meant it so.
+    let version = checked.manifest.as_ref().map(|manifest| manifest.proofhouse_version.as_str());
+    if let Some(theirs) = version.filter(|theirs| *theirs != env!("CARGO_PKG_VERSION")) {
+        let ours = env!("CARGO_PKG_VERSION");
+        return Err(Unfit::Foreign(format!("proofhouse {theirs} made it, this is {ours}")));
+    }
     if let Some(finding) = checked.findings.list.first() {
         let more = checked.findings.total - 1;
         let more = if more > 0 { format!(" (and {more} more findings)") } else { String::new() };
-        return Err(refuse(format!("it is not sound: {finding}{more}")));
+        return Err(Unfit::Broken(format!("it is not sound: {finding}{more}")));
     }
     let Some(manifest) = checked.manifest else {
-        return Err(refuse(format!("it is not whole: {} trials are recorded", checked.totals.count)));
+        let recorded = checked.totals.count;
+        return Err(Unfit::Broken(format!("it is not whole: {recorded} trials are recorded")));
     };
     let Some(envelope) = checked.envelope else {
-        return Err(refuse("it has no envelope, so that nobody knows how it ended".to_owned()));
+        return Err(broken("it has no envelope, so that nobody knows how it ended"));
     };
     if envelope.exit_status != ExitStatus::Normal {
-        return Err(refuse("it did not end normally".to_owned()));
-    }
-    if manifest.proofhouse_version != env!("CARGO_PKG_VERSION") {
-        let (theirs, ours) = (&manifest.proofhouse_version, env!("CARGO_PKG_VERSION"));
-        return Err(refuse(format!("proofhouse {theirs} made it, this is {ours}")));
+        return Err(broken("it did not end normally"));
     }
     match manifest.shard {
         Some(shard) => Ok(Verified { paths: paths.clone(), manifest, envelope, shard }),
-        None => Err(refuse("it is a whole run, not a shard".to_owned())),
+        None => Err(Unfit::Foreign("it is a whole run, not a shard".to_owned())),
     }
 }
 
@@ -201,15 +274,21 @@ fn same_plan(a: &Verified, b: &Verified) -> Result<(), &'static str> {
 }
 
 /// The records, the configuration and the telemetry of all parts.
-fn write_all(parts: &[Verified], work: &RunPaths) -> Result<Totals, MergeError> {
+fn write_all(
+    parts: &[Verified],
+    gaps: Option<(&Job, &BTreeSet<Part>)>,
+    work: &RunPaths,
+) -> Result<Totals, MergeError> {
     let config = files::read(&parts[0].paths.config())?;
     files::write_synced(&work.config(), &config)?;
-    let path = work.records();
-    let file = File::create(&path).map_err(FileError::new("create", &path))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    let totals = write_records(parts, &mut out)?;
-    let file = out.into_inner().map_err(|error| FileError::new("write", &path)(error.into_error()))?;
-    file.sync_all().map_err(FileError::new("sync", &path))?;
+    let mut sources: Vec<Utf8PathBuf> = parts.iter().map(|part| part.paths.records()).collect();
+    let not_run = work.journal();
+    if let Some((job, missing)) = gaps {
+        write_not_run(job, missing, &not_run)?;
+        sources.push(not_run.clone());
+    }
+    let totals = records::write(&sources, &work.records())?;
+    files::remove_if_there(&not_run)?;
     let shard = parts[0].shard;
     if totals.count != shard.plan_count || totals.plan_sha256 != shard.plan_sha256 {
         let (found, planned) = (totals.count, shard.plan_count);
@@ -226,6 +305,14 @@ fn write_all(parts: &[Verified], work: &RunPaths) -> Result<Totals, MergeError> 
     Ok(totals)
 }
 
+/// Records of trials that nobody ran, in a file beside the others.
+fn write_not_run(job: &Job, missing: &BTreeSet<Part>, to: &Utf8Path) -> Result<(), MergeError> {
+    let file = File::create(to).map_err(FileError::new("create", to))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    job.not_run(missing, &mut |line| out.write_all(line).map_err(FileError::new("write", to)))?;
+    Ok(out.flush().map_err(FileError::new("write", to))?)
+}
+
 /// Telemetry is nobody's proof: it is put together in the order of the parts.
 fn append_file(from: &Utf8PathBuf, to: &Utf8PathBuf) -> Result<(), FileError> {
     let mut source = File::open(from).map_err(FileError::new("open", from))?;
@@ -233,193 +320,4 @@ fn append_file(from: &Utf8PathBuf, to: &Utf8PathBuf) -> Result<(), FileError> {
         File::options().append(true).create(true).open(to).map_err(FileError::new("open", to))?;
     std::io::copy(&mut source, &mut target).map_err(FileError::new("copy", from))?;
     Ok(())
-}
-
-fn write_records(parts: &[Verified], out: &mut BufWriter<File>) -> Result<Totals, MergeError> {
-    let share = (BUFFER_BYTES / parts.len()).clamp(4 << 10, 1 << 20);
-    let mut readers: Vec<PartReader> =
-        parts.iter().map(|part| PartReader::new(part.paths.records(), share)).collect();
-    let mut queue = BinaryHeap::new();
-    for (place, reader) in readers.iter_mut().enumerate() {
-        if let Some(index) = reader.advance()? {
-            queue.push(Reverse((index, place)));
-        }
-    }
-    let mut totals = Totalling::default();
-    let mut spans = Spans::default();
-    while let Some(Reverse((index, place))) = queue.pop() {
-        if index != totals.count() {
-            let expected = totals.count();
-            let what = match index < expected {
-                true => format!("trial {index} is there twice"),
-                false => format!("trial {expected} is missing"),
-            };
-            return Err(MergeError::Coverage(what));
-        }
-        let reader = &mut readers[place];
-        let line = reader.line();
-        let facts = Line::split(&line[..line.len() - 1], &mut spans).and_then(|line| Facts::of(&line));
-        let facts = facts.map_err(|damage| reader.changed(&damage.to_string()))?;
-        totals.push(&facts);
-        totals.bytes(line);
-        out.write_all(line).map_err(FileError::new("write", &reader.path))?;
-        if let Some(index) = reader.advance()? {
-            queue.push(Reverse((index, place)));
-        }
-    }
-    Ok(totals.finish())
-}
-
-/// One part's records, line by line, without holding the file open.
-struct PartReader {
-    path: Utf8PathBuf,
-    share: usize,
-    offset: u64,
-    block: Vec<u8>,
-    /// Where the present line begins and ends in the block.
-    line: std::ops::Range<usize>,
-}
-
-impl PartReader {
-    fn new(path: Utf8PathBuf, share: usize) -> Self {
-        Self { path, share, offset: 0, block: Vec::new(), line: 0..0 }
-    }
-
-    fn line(&self) -> &[u8] {
-        &self.block[self.line.clone()]
-    }
-
-    fn changed(&self, what: &str) -> MergeError {
-        let dir = self.path.parent().map(ToOwned::to_owned).unwrap_or_default();
-        MergeError::Refused { dir, why: format!("it changed while it was merged: {what}") }
-    }
-
-    /// Goes to the next line and gives its index; nothing at the end.
-    fn advance(&mut self) -> Result<Option<u64>, MergeError> {
-        let from = self.line.end;
-        let end = loop {
-            if let Some(end) = memchr::memchr(b'\n', &self.block[self.line.end.max(from)..]) {
-                break self.line.end + end + 1;
-            }
-            if !self.fill()? {
-                return match self.block.len() == self.line.end {
-                    true => Ok(None),
-                    false => Err(self.changed("its last line has no end")),
-                };
-            }
-        };
-        self.line = self.line.end..end;
-        let mut spans = Spans::default();
-        let line = self.line();
-        let index = Line::split(&line[..line.len() - 1], &mut spans).and_then(|line| line.index());
-        index.map(Some).map_err(|damage| self.changed(&damage.to_string()))
-    }
-
-    /// Reads on; false at the end of the file.
-    fn fill(&mut self) -> Result<bool, MergeError> {
-        self.block.drain(..self.line.end);
-        self.line = 0..0;
-        let read = File::open(&self.path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(self.offset))?;
-            file.take(self.share as u64).read_to_end(&mut self.block)
-        });
-        let read = read.map_err(FileError::new("read", &self.path))?;
-        self.offset += read as u64;
-        Ok(read > 0)
-    }
-}
-
-/// The manifest of the whole, but for what is derived later.
-fn whole_manifest(parts: &[Verified], totals: &Totals) -> Manifest {
-    let first = &parts[0].manifest;
-    let mut toolchains = BTreeMap::new();
-    for part in parts {
-        toolchains.extend(part.manifest.toolchains.clone());
-    }
-    let spine = Spine::new(&first.run_id);
-    Manifest {
-        plan_sha256: totals.plan_sha256,
-        record_count: totals.count,
-        counts: totals.counts.clone(),
-        records_sha256: totals.records_sha256,
-        records_merkle_root: totals.merkle_root,
-        toolchains,
-        completed_at: match first.determinism.deterministic_artifacts {
-            true => spine.run_end(totals.count).to_string(),
-            false => parts.iter().map(|part| part.manifest.completed_at.clone()).max().unwrap_or_default(),
-        },
-        started_at: match first.determinism.deterministic_artifacts {
-            true => spine.run_start().to_string(),
-            false => parts.iter().map(|part| part.manifest.started_at.clone()).min().unwrap_or_default(),
-        },
-        shard: None,
-        ..first.clone()
-    }
-}
-
-impl Merging {
-    /// Writes the manifest of a run whose summary is written.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn write_manifest(&self, summary: &[u8]) -> Result<(), FileError> {
-        let manifest = Manifest { summary_sha256: Digest::of(summary), ..self.manifest.clone() };
-        let bytes = canonical::to_file(&manifest).expect("a manifest is plain data");
-        files::write_atomic(&self.work.manifest(), &bytes)
-    }
-
-    /// Puts the whole run in its place, with an envelope that lists its parts.
-    ///
-    /// # Errors
-    /// When the disk refuses.
-    pub fn seal(self) -> Result<Envelope, MergeError> {
-        let Merging { lock, paths, work, manifest, totals, envelopes } = self;
-        let mut envelope = derived_envelope(&paths, &manifest, &totals);
-        envelope.spec_digest = Some(manifest.config_sha256);
-        envelope.timeout_per_case = envelopes[0].1.timeout_per_case;
-        envelope.run_instance_id.get_or_insert_with(|| clock::now().compact());
-        let each = || envelopes.iter().map(|(_, envelope)| envelope);
-        envelope.lane.clone_from(&envelopes[0].1.lane);
-        envelope.sandbox_tier.clone_from(&envelopes[0].1.sandbox_tier);
-        envelope.run_start_ts_utc = each().filter_map(|part| part.run_start_ts_utc.clone()).min();
-        envelope.run_end_ts_utc = Some(clock::now().to_string());
-        let same_commit = each().all(|part| part.git_commit == envelopes[0].1.git_commit);
-        envelope.git_commit = envelopes[0].1.git_commit.clone().filter(|_| same_commit);
-        let same_tool = each().all(|part| part.tool_sha256 == envelopes[0].1.tool_sha256);
-        envelope.tool_sha256 = envelopes[0].1.tool_sha256.filter(|_| same_tool);
-        let same_tree = each().all(|part| part.git_dirty == envelopes[0].1.git_dirty);
-        envelope.git_dirty = envelopes[0].1.git_dirty.filter(|_| same_tree);
-        envelope.host = host::name();
-        envelope.pid = Some(std::process::id());
-        envelope.boot_id = host::boot_id();
-        envelope.details = details(&envelopes);
-        envelope.manifest_sha256 = Digest::of_file(&work.manifest()).ok();
-        let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
-        write::end(&work, &paths, &bytes, true)?;
-        drop(lock);
-        Ok(envelope)
-    }
-}
-
-/// What the first part says of its kind, and every part by its name, host and digest.
-fn details(envelopes: &[(Part, Envelope)]) -> Json {
-    let mut details: Object = envelopes[0].1.details.as_object().cloned().unwrap_or_default();
-    details.remove(proofhouse_ledger::envelope::SHARD);
-    let parts = envelopes.iter().map(|(part, envelope)| {
-        let text = |value: &Option<String>| value.as_deref().map_or(Json::Null, Json::from);
-        Json::Object(
-            [
-                ("host", text(&envelope.host)),
-                ("run_end_ts_utc", text(&envelope.run_end_ts_utc)),
-                ("run_start_ts_utc", text(&envelope.run_start_ts_utc)),
-                ("records_sha256", text(&envelope.receipt_sha256.map(|digest| digest.to_string()))),
-                ("shard", Json::from(part.to_string())),
-                ("trials", to_json(&envelope.total_cases_completed).unwrap_or(Json::Null)),
-            ]
-            .into_iter()
-            .collect(),
-        )
-    });
-    details.set("shards", Json::Array(parts.collect()));
-    Json::Object(details)
 }

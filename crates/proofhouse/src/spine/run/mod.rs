@@ -26,8 +26,8 @@ pub(crate) mod stored;
 pub(crate) mod work;
 
 pub use execute::{Ending, ExecuteError, Executed, Stop};
-pub use job::{Job, Ready};
-pub use merge::{MergeError, Merging, begin_merge};
+pub use job::{Job, NotRunError, Ready};
+pub use merge::{MergeError, Merging, Terms as MergeTerms, begin_merge, names as part_names};
 pub use open::{Open, OpenError, is_complete, open, read_envelope, receipt_path, run_id};
 pub use recover::{NOT_DERIVABLE, RecoverError, Recovered, derived_envelope, instance_of, rebuild, recover};
 pub use seal::{SealError, seal, write_manifest};

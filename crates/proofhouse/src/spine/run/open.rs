@@ -359,8 +359,9 @@ impl PlanPart<'_> {
     /// Its trials.
     fn trials(&self) -> Trials<'_> {
         let Some(part) = self.part else { return self.job.trials() };
+        let slots = &self.job.loaded.suite.slots;
         let holds = move |trial: &Result<Trial, Problems>| match trial {
-            Ok(trial) => part.holds(&trial.case_id),
+            Ok(trial) => part.holds(&trial.case_id, &slots[trial.slot].name),
             Err(_) => true,
         };
         Box::new(self.job.trials().filter(holds))
@@ -382,7 +383,7 @@ fn listed(job: &Job, part: Part) -> Result<(Shard, Places), OpenError> {
         let trial = trial.map_err(OpenError::Suite)?;
         plan.push(&trial.record_id, &trial.input_fingerprint);
         plan_count += 1;
-        if part.holds(&trial.case_id) {
+        if part.holds(&trial.case_id, &job.loaded.suite.slots[trial.slot].name) {
             indexes.push(trial.index);
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::manifest::SANDBOX_GAPS;
-use proofhouse_ledger::record::{Status, VARIANT_SHORTFALL};
+use proofhouse_ledger::record::{MISSING_SHARD, Status, VARIANT_SHORTFALL};
 use proofhouse_ledger::{Json, RunPaths};
 use proofhouse_sandbox::Sandbox;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -30,6 +30,20 @@ pub(crate) fn left_out<'a>(error: &'a str, metric: &'a str) -> Assessment<'a> {
         status: Status::Skipped,
         error_type: Some(VARIANT_SHORTFALL),
         error: Some(error),
+        output_sha256: None,
+        scores: &[],
+        primary_metric: Some(metric),
+        passed: None,
+        usage: None,
+    }
+}
+
+/// What is said of a trial that nobody ran: its shard was missing when the others were merged.
+pub(crate) fn not_run<'a>(why: &'a str, metric: &'a str) -> Assessment<'a> {
+    Assessment {
+        status: Status::NotRun,
+        error_type: Some(MISSING_SHARD),
+        error: Some(why),
         output_sha256: None,
         scores: &[],
         primary_metric: Some(metric),

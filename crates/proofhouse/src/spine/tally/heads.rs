@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::config::Price;
+use proofhouse_ledger::config::{self, Price, Repeated};
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
 use proofhouse_ledger::summary::{Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
@@ -154,6 +154,8 @@ struct SlotTally {
     name: String,
     trials: u64,
     counts: [u64; Status::ALL.len()],
+    /// Trials that were not run because nobody needed them.
+    spared: u64,
     passed: u64,
     assessed: u64,
     pass_clusters: Clusters,
@@ -206,7 +208,7 @@ impl Tally {
             own.push(line, at, status, passed)?;
         }
         // What a policy made unnecessary was not needed, and a wording that does not exist was not possible.
-        let needless = status == Status::NotRun && self.own.as_ref().is_some_and(|own| own.spares());
+        let needless = is_spared(line, status) && self.own.as_ref().is_some_and(|own| own.spares());
         let variant = line.raw(HEAD.variant_id).unwrap_or(b"null");
         let needed = !needless && (status != Status::Skipped || variant == b"null");
         // Nobody is scored on what only tries whether a model can be tested at all.
@@ -303,10 +305,23 @@ impl Tally {
         }
     }
 
-    /// The summary.
+    /// What no record says where there is none: a part of a plan may be empty.
+    fn take_from_config(&mut self) {
+        let config: Repeated = config::part(&self.config);
+        let (Some(kind), Some(suite_id)) = (config.kind, config.suite_id) else { return };
+        self.run_id = Some(config::run_id(&self.config));
+        self.suite_id = suite_id;
+        self.kind = Some(kind);
+        self.own = self.kinds.map(|open| open(kind, &self.config));
+    }
+
+    /// The summary; nothing where neither a record nor the configuration says what it is of.
     pub fn finish(mut self) -> Option<Summary> {
         self.close_case();
         self.close_scattered();
+        if self.own.is_none() {
+            self.take_from_config();
+        }
         let own = self.own.take()?;
         let prices = expense::prices(&self.config);
         let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares(), &prices)).collect();
@@ -345,6 +360,7 @@ impl SlotTally {
     ) -> Result<(), Damage> {
         self.trials += 1;
         self.counts[status as usize] += 1;
+        self.spared += u64::from(is_spared(line, status));
         self.expense.push(line, status)?;
         let variant = line.raw(HEAD.variant_id).unwrap_or_default();
         if variant != self.variant.0 {
@@ -400,9 +416,9 @@ impl SlotTally {
         self.scores.values_mut().for_each(Clusters::close);
     }
 
-    /// `spared`: trials that were not run are trials that nobody needed.
-    fn summarise(&self, spared: bool, prices: &BTreeMap<String, Price>) -> Slot {
-        let needed = self.trials - if spared { self.counts[Status::NotRun as usize] } else { 0 };
+    /// `spares`: the kind has a policy that makes trials unnecessary.
+    fn summarise(&self, spares: bool, prices: &BTreeMap<String, Price>) -> Slot {
+        let needed = self.trials - if spares { self.spared } else { 0 };
         let slot = &self.name;
         let of_slot = |what: &str| format!("{what} where slot = {slot:?}");
         let tags = self.tags.iter().map(|(tag, (numerator, denominator))| {
@@ -433,6 +449,11 @@ impl SlotTally {
             usage: self.expense.usage(prices.get(slot)),
         }
     }
+}
+
+/// Whether a trial was not run and nothing went wrong: a policy had seen enough. One whose shard is missing says so as its error.
+fn is_spared(line: &Line<'_>, status: Status) -> bool {
+    status == Status::NotRun && line.raw(HEAD.error_type).is_none_or(|raw| raw == b"null")
 }
 
 fn tags(line: &Line<'_>) -> Vec<String> {

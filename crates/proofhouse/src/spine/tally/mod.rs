@@ -31,7 +31,7 @@ pub enum TallyError {
         /// What is wrong with it.
         damage: Damage,
     },
-    /// There is no record.
+    /// There is no record, and the configuration does not say what the run is.
     #[error("there is no record to add up")]
     Empty,
     /// The configuration cannot be read.

@@ -27,6 +27,8 @@ struct Sent {
     next: u64,
     /// When all that was sent is worked off at an even pace, by each allowance.
     even: [Option<Instant>; 2],
+    /// Whether nothing may be sent ahead of an even pace.
+    strictly_even: bool,
 }
 
 /// The time after which so much of an allowance for a minute is worked off.
@@ -52,6 +54,12 @@ impl Pace {
         let mut sent = self.sent();
         sent.requests = smaller(sent.requests, requests);
         sent.tokens = smaller(sent.tokens, tokens);
+    }
+
+    /// Sends nothing ahead of an even pace, not even the first request: whoever is started in the place of another that has just
+    /// ended must not use the same minute twice.
+    pub(super) fn keep_even(&self) {
+        self.sent().strictly_even = true;
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {
@@ -94,6 +102,12 @@ impl Pace {
             }
         }
         let allowances = [(sent.requests, 1), (sent.tokens, tokens)];
+        if sent.strictly_even {
+            for (place, (most, amount)) in allowances.into_iter().enumerate() {
+                let Some(most) = most else { continue };
+                at = at.max(sent.even[place].unwrap_or_else(|| now + share(amount, most)));
+            }
+        }
         for (even, (most, _)) in sent.even.iter().zip(allowances) {
             if let (Some(even), Some(_)) = (even, most) {
                 at = at.max(even.checked_sub(BURST).unwrap_or(now));
@@ -133,6 +147,27 @@ mod tests {
         let pace = Pace::default();
         pace.lower(requests, tokens);
         pace
+    }
+
+    /// Ten instances one after the other, each ended after nine seconds: together they keep to the allowance of one.
+    #[tokio::test(start_paused = true)]
+    async fn whoever_comes_next_does_not_use_the_same_minute_twice() {
+        let start = Instant::now();
+        let mut sent = Vec::new();
+        for instance in 0..10 {
+            let pace = pace(Some(30), None);
+            pace.keep_even();
+            let end = start + Duration::from_secs(9 * (instance + 1));
+            while tokio::time::timeout_at(end, pace.wait(1)).await.is_ok() {
+                sent.push(start.elapsed());
+            }
+        }
+        let most = sent.iter().map(|from| {
+            let within = |at: &&Duration| **at >= *from && **at < *from + Duration::from_secs(60);
+            sent.iter().filter(within).count()
+        });
+        assert!(most.clone().max() <= Some(30), "{most:?}");
+        assert!(sent.len() >= 35, "and the allowance is used: {}", sent.len());
     }
 
     #[tokio::test(start_paused = true)]

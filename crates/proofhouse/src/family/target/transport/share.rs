@@ -16,8 +16,15 @@ use crate::text::complaint::Complaint;
 #[derive(Debug, Clone, Default)]
 pub struct Endpoints {
     known: Arc<Mutex<Vec<Known>>>,
-    /// The part of the plan that is run here: the others draw on the same allowances.
-    part: Option<Part>,
+    /// Who else draws on the same allowances.
+    among: Option<Among>,
+}
+
+/// The part of the plan that is run here, and how many parts run at the same time.
+#[derive(Debug, Clone, Copy)]
+struct Among {
+    part: Part,
+    at_once: u32,
 }
 
 #[derive(Debug)]
@@ -42,21 +49,31 @@ pub(crate) struct Share {
 }
 
 impl Endpoints {
-    /// The same, with what every endpoint allows divided among the parts of a plan.
+    /// The same, with what every endpoint allows divided among the parts of a plan: all of them, or those that run at the same
+    /// time where that is known.
     #[must_use]
-    pub fn divided(&self, part: Option<Part>) -> Endpoints {
-        Endpoints { part, ..self.clone() }
+    pub fn divided(&self, part: Option<Part>, at_once: Option<u32>) -> Endpoints {
+        let among =
+            part.map(|part| Among { part, at_once: at_once.map_or(part.count, |most| most.min(part.count)) });
+        Endpoints { among, ..self.clone() }
     }
 
-    /// What of an allowance is ours. Parts differ by one at most and add up to the whole.
+    /// What of an allowance is ours. The shares of those that run at the same time never add up to more than the whole.
     fn part_of(&self, key: &str, whole: Option<u32>) -> Result<Option<u32>, Complaint> {
-        let (Some(whole), Some(part)) = (whole, self.part) else { return Ok(whole) };
-        let upto = |index: u32| u64::from(whole) * u64::from(index) / u64::from(part.count);
-        let ours = u32::try_from(upto(part.index + 1) - upto(part.index)).unwrap_or(u32::MAX);
-        if whole < part.count {
-            let what = format!("`{key}: {whole}` cannot be divided among {} shards", part.count);
-            return Err(Complaint::new(what).hint(format!("take at most {whole} shards")));
+        let (Some(whole), Some(Among { part, at_once })) = (whole, self.among) else { return Ok(whole) };
+        if whole < at_once {
+            let what = format!("`{key}: {whole}` cannot be divided among {at_once} shards");
+            let hint = format!(
+                "take at most {whole} shards, or let fewer run at a time and say so: `--shards-at-once {whole}`"
+            );
+            return Err(Complaint::new(what).hint(hint));
         }
+        // Where any of them may run, nobody knows which: each has the same. Where all do, what is left over is given away too.
+        let upto = |index: u32| u64::from(whole) * u64::from(index) / u64::from(part.count);
+        let ours = match at_once < part.count {
+            true => whole / at_once,
+            false => u32::try_from(upto(part.index + 1) - upto(part.index)).unwrap_or(u32::MAX),
+        };
         Ok(Some(ours))
     }
 
@@ -70,7 +87,7 @@ impl Endpoints {
         let requests = self.part_of("requests_per_minute", settings.requests_per_minute)?;
         let tokens = self.part_of("tokens_per_minute", settings.tokens_per_minute)?;
         // Who has more shards than places runs fewer of them at once: one place each is the least.
-        let count = self.part.map_or(1, |part| part.count);
+        let count = self.among.map_or(1, |among| among.at_once);
         let in_flight = settings.max_in_flight.map(|most| (most / count).max(1));
         let place = Place::of(to, key);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,6 +101,9 @@ impl Endpoints {
             share.gate.lower(most as usize);
         }
         share.pace.lower(requests, tokens);
+        if self.among.is_some() {
+            share.pace.keep_even();
+        }
         Ok(share)
     }
 }
@@ -137,6 +157,25 @@ mod tests {
             let other = join(&endpoints, other.0, other.1, Some(3));
             assert_eq!(minutes(&[&other, &other, &other]).await, 0);
         }
+    }
+
+    #[test]
+    fn shares_of_an_allowance_never_add_up_to_more() {
+        let ours = |whole: u32, index: u32, count: u32, at_once: Option<u32>| {
+            let part = Part::new(index, count).unwrap();
+            Endpoints::default().divided(Some(part), at_once).part_of("k", Some(whole))
+        };
+        for (whole, count) in [(100, 7), (7, 7), (1000, 3), (60, 1)] {
+            let all: u32 = (0..count).map(|index| ours(whole, index, count, None).unwrap().unwrap()).sum();
+            assert_eq!(all, whole, "{whole} among {count}");
+            for at_once in 1..=count {
+                let each = ours(whole, 0, count, Some(at_once)).unwrap().unwrap();
+                assert!(each * at_once <= whole || at_once == count, "{whole} among {at_once} of {count}");
+            }
+        }
+        assert!(ours(6, 0, 7, None).is_err(), "nobody can send less than one a minute");
+        assert_eq!(ours(6, 0, 7, Some(3)), Ok(Some(2)));
+        assert_eq!(ours(60, 3, 100, Some(200)), ours(60, 3, 100, None), "no more run than there are");
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::manifest::Manifest;
-use proofhouse_ledger::record::Status;
-use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::record::{MISSING_SHARD, Status};
+use proofhouse_ledger::summary::{Slot, Summary};
 
 use super::failures::Failure;
 use super::own::OwnPresentation;
@@ -80,15 +80,30 @@ pub struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// Trials that a stopping rule made unnecessary.
-    pub(crate) fn spared(&self, counts: &BTreeMap<String, u64>) -> u64 {
-        if self.own.spares { counts.get(Status::NotRun.as_str()).copied().unwrap_or(0) } else { 0 }
+    /// Trials that a stopping rule made unnecessary. Those of a missing shard were not run either, and are missed.
+    pub(crate) fn spared(&self) -> u64 {
+        if !self.own.spares {
+            return 0;
+        }
+        let of = |counts: &BTreeMap<String, u64>, name: &str| counts.get(name).copied().unwrap_or(0);
+        let not_run = of(&self.summary.counts, Status::NotRun.as_str());
+        not_run.saturating_sub(of(&self.summary.error_types, MISSING_SHARD))
+    }
+
+    /// The same of one slot.
+    pub(crate) fn spared_of(&self, slot: &Slot) -> u64 {
+        let needed = slot.pass_rate_all.denominator;
+        match self.own.spares {
+            false => 0,
+            true if needed > 0 => slot.trials.saturating_sub(needed),
+            true => slot.counts.get(Status::NotRun.as_str()).copied().unwrap_or(0),
+        }
     }
 
     /// Trials whose verdict somebody misses.
     pub(crate) fn unassessed(&self) -> u64 {
         let summary = self.summary;
-        let settled = summary.assessed + self.spared(&summary.counts) + (self.own.left_out)(summary);
+        let settled = summary.assessed + self.spared() + (self.own.left_out)(summary);
         summary.trials.saturating_sub(settled)
     }
 }
@@ -118,10 +133,9 @@ fn lede(facts: &Facts<'_>) -> Line {
     let (manifest, summary) = (facts.manifest, facts.summary);
     let mut text =
         format!(": {}, {} assessed", plural(summary.trials, "trial", "trials"), count(summary.assessed));
-    for (number, what) in [
-        (facts.spared(&summary.counts), "not needed"),
-        ((facts.own.left_out)(summary), facts.own.left_out_as),
-    ] {
+    for (number, what) in
+        [(facts.spared(), "not needed"), ((facts.own.left_out)(summary), facts.own.left_out_as)]
+    {
         if number > 0 {
             text.push_str(&format!(", {} {what}", count(number)));
         }

@@ -17,7 +17,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         Some(rates) => doc.blocks.extend(rates(facts).blocks),
         None => rates(&mut doc, facts),
     }
-    let spared = facts.spared(&facts.summary.counts);
+    let spared = facts.spared();
     if spared > 0 {
         let text = format!(
             "{} of {} planned runs were left out: the policy stopped before them.",
@@ -69,7 +69,7 @@ const ANSWERS: [&str; 5] = ["empty", "null", "length", "refused", "filtered"];
 /// What kept trials from being assessed, by type of error where those say it, most frequent first.
 fn reasons(facts: &Facts<'_>) -> String {
     let summary: &Summary = facts.summary;
-    let (unassessed, spared) = (facts.unassessed(), facts.spared(&summary.counts));
+    let (unassessed, spared) = (facts.unassessed(), facts.spared());
     let broke = |(status, count): &(&String, &u64)| {
         status.as_str() != "success" && **count > 0 && (spared == 0 || status.as_str() != "not_run")
     };
@@ -166,7 +166,7 @@ fn behind(slot: &Slot, verdict: &str) -> Vec<(&'static str, String)> {
 }
 
 fn unassessed(facts: &Facts<'_>, slot: &Slot) -> Cell {
-    let spared = facts.spared(&slot.counts);
+    let spared = facts.spared_of(slot);
     let rate = &slot.pass_rate;
     let unassessed = (slot.trials - spared).saturating_sub(rate.denominator);
     if unassessed == 0 {
@@ -179,7 +179,7 @@ fn unassessed(facts: &Facts<'_>, slot: &Slot) -> Cell {
 
 /// The rate if everything that was not assessed had failed, and if it had passed (Manski 1990); none where all was assessed.
 fn bounds(facts: &Facts<'_>, slot: &Slot) -> Option<[f64; 2]> {
-    let planned = slot.trials - facts.spared(&slot.counts);
+    let planned = slot.trials - facts.spared_of(slot);
     let Rate { numerator: passed, denominator: assessed, .. } = slot.pass_rate;
     let open = planned.checked_sub(assessed).filter(|open| *open > 0)?;
     Some([passed, passed + open].map(|count| count as f64 / planned as f64))
