@@ -161,7 +161,10 @@ impl Alone<'_> {
                     Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
                 }
             }
-            Some(Checker::Broken(_)) if self.task.is_own(signature) => self.beside_its_own(judged),
+            Some(Checker::Broken(_)) if self.task.is_own(signature) => match signature.showing_its_error() {
+                Some(shown) => self.across(begun(self.assembled, self.screened), &shown),
+                None => self.beside_its_own(judged),
+            },
             Some(Checker::Broken(why)) => {
                 let _ = self.task.inseparable.set(why);
                 one_process::judge(self, judged)

@@ -158,6 +158,20 @@ impl Signature {
         self.parameters.iter().all(parameter) && result && fields && !(borrows && has_reference(&self.result))
     }
 
+    /// The same with an error of the completion's own that only shows itself.
+    pub(super) fn showing_its_error(&self) -> Option<Signature> {
+        let Type::Std(path @ "::std::result::Result", parts) = &self.result else { return None };
+        let [value, Type::Own(_)] = parts.as_slice() else { return None };
+        let result = Type::Std(path, vec![value.clone(), Type::Shown]);
+        let named = |kind: &Type, name: &str| {
+            text(kind, "", "").split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+        };
+        let used =
+            |own: &&Definition| self.parameters.iter().chain([value]).any(|kind| named(kind, &own.name));
+        let own: Vec<Definition> = self.own.iter().filter(used).cloned().collect();
+        Some(Signature { result, own, ..self.clone() })
+    }
+
     /// Whether its error only shows itself.
     pub(super) fn shows_its_error(&self) -> bool {
         matches!(&self.result, Type::Std("::std::result::Result", parts) if parts.last() == Some(&Type::Shown))
