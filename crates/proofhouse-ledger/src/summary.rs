@@ -1,6 +1,6 @@
 //! `summary.json`: what the records add up to. Every rate carries its parts and its interval, and is null when empty.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,13 @@ pub struct Summary {
     /// What only receipts of containment trials can say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentSummary>,
+}
+
+impl Summary {
+    /// The cases that count for nobody, whatever their records say: no rate has them.
+    pub fn left_out(&self) -> BTreeSet<&str> {
+        self.code.as_ref().map(Code::excluded).unwrap_or_default()
+    }
 }
 
 impl Summary {

@@ -85,6 +85,23 @@ fn every_task_and_every_answer_counts() {
 }
 
 #[test]
+fn a_pass_on_a_broken_task_is_none() {
+    let lab = Lab::new();
+    let answer = |task: &str, text: &str| json!({"task_id": task, "completion": text});
+    let samples = [
+        answer("a", "    return x + 1\n"),
+        answer("wrong", "    return 7\n"),
+        answer("wrong", "    return x\n"),
+    ];
+    lab.write("p.jsonl", lines(&[python("a", 2), python("wrong", 7)])).write("s.jsonl", lines(&samples));
+    lab.tools("code p.jsonl s.jsonl --k 1 --no-cache --skip-report --run-dir r").exits(0).says("pass@1 100");
+    assert_eq!(lab.records("r")[1]["passed"], true, "it was judged before its task was known to be broken");
+    assert_eq!(lab.json("r/summary.json")["slots"][0]["pass_rate"]["denominator"], 1);
+    lab.tools("export r --format junit --out x").exits(0);
+    assert!(lab.read("x/junit.xml").contains("tests=\"3\" failures=\"0\" errors=\"0\" skipped=\"2\""));
+}
+
+#[test]
 fn no_answer_leaves_itself_out_of_the_headline() {
     let lab = Lab::new();
     let task = |task_id: &str| {

@@ -1,9 +1,11 @@
 //! `junit.xml`: every trial a test case, for the pages that CI systems make of such files. For runs of every kind.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::record::{HEAD, Kind, Line, Status};
+use proofhouse_ledger::summary::Summary;
 
 use super::{ExportError, Format, Sink, Source};
 use crate::text::visible::visible;
@@ -28,9 +30,13 @@ enum End {
 }
 
 impl End {
-    fn of(line: &Line<'_>) -> Result<Self, ExportError> {
+    /// `left_out` are the cases that count for nobody.
+    fn of(line: &Line<'_>, left_out: &BTreeSet<&str>) -> Result<Self, ExportError> {
         let damaged =
             |damage| ExportError::Damaged { line: line.index().map_or(0, |index| index + 1), damage };
+        if left_out.contains(&*line.get(HEAD.case_id).map_err(damaged)?) {
+            return Ok(End::Skipped);
+        }
         Ok(match (line.get(HEAD.passed).map_err(damaged)?, line.status().map_err(damaged)?) {
             (Some(true), _) => End::Passed,
             (Some(false), _) => End::Failed,
@@ -43,9 +49,11 @@ impl End {
 }
 
 fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
+    let summary = source.summary()?;
+    let left_out = summary.as_ref().map(Summary::left_out).unwrap_or_default();
     let mut counts = [0u64; 4];
     source.each(|line| {
-        counts[End::of(line)? as usize] += 1;
+        counts[End::of(line, &left_out)? as usize] += 1;
         Ok(())
     })?;
     let mut sink = Sink::create(out.join("junit.xml"))?;
@@ -58,7 +66,7 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         counts[End::Skipped as usize],
     );
     sink.put(head.as_bytes())?;
-    source.each(|line| Ok(sink.put(case(&suite, line, End::of(line)?).as_bytes())?))?;
+    source.each(|line| Ok(sink.put(case(&suite, line, End::of(line, &left_out)?).as_bytes())?))?;
     sink.put(b"</testsuite>\n</testsuites>\n")?;
     Ok(vec![sink.finish()?])
 }

@@ -6,6 +6,7 @@
 
 mod chance;
 pub(super) mod docstring;
+mod doubt;
 mod known;
 mod modules;
 mod programs;

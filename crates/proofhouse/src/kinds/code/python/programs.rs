@@ -31,6 +31,7 @@ pub(super) const CHECKER: &str = both!(
     include_str!("lent.py.txt"),
     include_str!("checker.py.txt"),
     include_str!("decoys.py.txt"),
+    include_str!("doubts.py.txt"),
     include_str!("judge.py.txt")
 );
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proofhouse_sandbox::{Infra, Status};
 use serde::Deserialize;
 
+use super::known::Decoy;
 use super::modules;
 use crate::kinds::code::output;
 use crate::kinds::code::report::word;
@@ -34,6 +35,10 @@ pub(super) struct Said {
     reasons: Vec<String>,
     /// Whether the answer changed what it was given.
     pub(super) mutates: bool,
+    /// Whether something was not taken from it that could have decided.
+    pub(super) refused: bool,
+    /// Of each thing that its own objects decided, what else the tests could expect there.
+    pub(super) doubts: Vec<Vec<Decoy>>,
     /// How many wrong expectations there are for one process.
     #[serde(skip)]
     pub(super) checks: u64,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use proofhouse_sandbox::{Limits, Outcome, Sandbox, Spec, Status, link, recipes};
 use serde_json::{Value, json};
 
+use super::doubt::Doubt;
 use super::known::{Known, Profile, Sites, Solution};
 use super::said::{self, Said};
 use super::{modules, programs};
@@ -27,7 +28,7 @@ const WARM_WALL_S: u64 = 6;
 
 /// How often wrong expectations are tried at least, where there are any, and right ones again.
 const FEWEST: usize = 4;
-const AGAIN: usize = 2;
+pub(super) const AGAIN: usize = 2;
 
 /// No run takes longer.
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
@@ -104,6 +105,21 @@ impl TestSession {
             let sites = learns.then(|| self.learn(problem, known).sites.clone());
             (said, status) = self.run_frozen(problem, completion, sites.as_ref());
         }
+        if said.passed() && !said.doubts.is_empty() {
+            if self.doubted(problem, known, completion, &said.doubts) == Doubt::Unmoved {
+                said = Said::unmoved();
+            }
+            let sites = known.solution.get().map(|solution| solution.sites.clone());
+            let again = sites.as_ref().map_or(Profile::None, Profile::Only);
+            for _ in 0..AGAIN {
+                if said.passed() {
+                    (said, status) = self.run(problem, completion, &again);
+                }
+            }
+        } else if said.refused && said.may_need_more() && self.convinces(problem, known, completion) {
+            let sites = known.solution.get().map(|solution| solution.sites.clone());
+            (said, status) = self.run(problem, completion, &Profile::Trusting(sites.as_ref()));
+        }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
         if more {
@@ -151,7 +167,7 @@ impl TestSession {
     }
 
     /// What the task's own solution shows. It is never decided from an answer: a forger would buy the weaker way.
-    fn learn<'k>(&mut self, problem: &Problem, known: &'k Known) -> &'k Solution {
+    pub(super) fn learn<'k>(&mut self, problem: &Problem, known: &'k Known) -> &'k Solution {
         if let Some(solution) = known.solution.get() {
             return solution;
         }
@@ -189,7 +205,12 @@ impl TestSession {
     }
 
     /// Runs an answer across the border: warm if it can be, alone if that leaves any doubt.
-    fn run(&mut self, problem: &Problem, completion: &str, profile: &Profile<'_>) -> (Said, Option<Status>) {
+    pub(super) fn run(
+        &mut self,
+        problem: &Problem,
+        completion: &str,
+        profile: &Profile<'_>,
+    ) -> (Said, Option<Status>) {
         self.judged += 1;
         if self.zygotes > 0 || self.zygote.is_some() {
             match self.run_warm(problem, completion, profile) {
@@ -310,6 +331,8 @@ impl TestSession {
         let mut task = task(problem);
         task["profile"] = profile.json();
         task["frozen"] = profile.frozen().into();
+        task["trust"] = profile.trusts().into();
+        task["decoy"] = json!(profile.decoy());
         task["canonical"] = problem.canonical_solution.as_deref().into();
         task["cpu_s"] = self.limits.cpu_ms.div_ceil(1000).into();
         let Some(checker) = self.checker.as_mut() else {

@@ -161,7 +161,9 @@ fn member(at: usize, task: Arc<Prepared>, assembled: Assembled) -> Option<Member
         && assembled.reading != Reading::AsIs
         && !task.frame.checks.names.is_empty();
     match task.way(&assembled) {
-        Way::Border(signature) if plain => Some(Member { at, task, assembled, screened, signature }),
+        Way::Border(signature) if plain && !signature.shows_its_error() => {
+            Some(Member { at, task, assembled, screened, signature })
+        }
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::types::{Definition, Fields, Type, Variant};
 /// Whether a value of the type can be sent and read: it has a size, and nothing in it is borrowed to be changed.
 pub(super) fn is_value(each: &Type) -> bool {
     match each {
-        Type::Own(_) | Type::AnyError(_) => true,
+        Type::Own(_) | Type::AnyError(_) | Type::Shown => true,
         Type::Std("::std::borrow::Cow", inner) => match inner.as_slice() {
             [Type::Slice(item)] => is_value(item),
             _ => true,
@@ -34,7 +34,7 @@ pub(super) fn has_reference(each: &Type) -> bool {
         Type::Ref(_) | Type::RefMut(_) => true,
         Type::Std(_, inner) | Type::Tuple(inner) => inner.iter().any(has_reference),
         Type::Array(inner, _) | Type::Slice(inner) | Type::Items(inner, _) => has_reference(inner),
-        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+        Type::Own(_) | Type::Str | Type::AnyError(_) | Type::Shown => false,
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn has_cell(each: &Type) -> bool {
         | Type::Items(inner, _)
         | Type::Ref(inner)
         | Type::RefMut(inner) => has_cell(inner),
-        Type::Own(_) | Type::Str | Type::AnyError(_) => false,
+        Type::Own(_) | Type::Str | Type::AnyError(_) | Type::Shown => false,
     }
 }
 
@@ -96,6 +96,7 @@ pub(super) fn text(each: &Type, own: &str, lifetime: &str) -> String {
         // What is changed in place is the test's own, however long that lives.
         Type::RefMut(inner) => format!("&mut {}", text(inner, own, lifetime)),
         Type::Items(..) => result_text(each, own),
+        Type::Shown => "::__proofhouse_border::Shown".to_owned(),
         Type::AnyError(false) => "::std::boxed::Box<dyn ::std::error::Error>".to_owned(),
         Type::AnyError(true) => {
             "::std::boxed::Box<dyn ::std::error::Error + ::std::marker::Send + ::std::marker::Sync>"
@@ -115,7 +116,7 @@ pub(super) fn has_hollow_list(kind: &Type, own: &[Definition]) -> bool {
         Type::Array(inner, _) | Type::Slice(inner) | Type::Ref(inner) | Type::RefMut(inner) => {
             has_hollow_list(inner, own)
         }
-        Type::Own(_) | Type::Str | Type::Items(..) | Type::AnyError(_) => false,
+        Type::Own(_) | Type::Str | Type::Items(..) | Type::AnyError(_) | Type::Shown => false,
     }
 }
 

@@ -60,7 +60,10 @@ impl Frame {
                 let declared = find(None).filter(|(_, entry, _)| entry.as_deref().is_some_and(tested));
                 declared.filter(|_| named.is_some_and(|name| !tested(name)))
             })
-            .unwrap_or_else(|| (problem.prompt.clone(), problem.entry_point.clone(), problem.prompt.len()));
+            .unwrap_or_else(|| {
+                let from = named.and_then(|name| open_type(&problem.prompt, name));
+                (problem.prompt.clone(), problem.entry_point.clone(), from.unwrap_or(problem.prompt.len()))
+            });
         let (head, missing) = without_missing(&head, crates);
         let (test, test_closes) = match problem.test.trim_start().strip_prefix('}') {
             // MultiPL-E's tests begin with the brace at which the model was stopped.
@@ -87,6 +90,16 @@ fn open_function(prompt: &str, entry: Option<&str>) -> Option<(String, usize)> {
         }
     }
     None
+}
+
+/// Where the type begins that a prompt ends in the middle of: `pub struct Stack`, with or without an open brace.
+fn open_type(prompt: &str, name: &str) -> Option<usize> {
+    [format!("{prompt}\n}}"), format!("{prompt}\n{{}}"), format!("{prompt}\n;")].iter().find_map(|closed| {
+        let lexed = Lexed::of(closed)?;
+        let items = Item::all(&lexed)?;
+        let last = items.last()?;
+        (last.kind == Kind::Type && last.name == name && last.to > prompt.len()).then_some(last.from)
+    })
 }
 
 /// The prompt without imports from crates that are not there; every byte keeps its place.

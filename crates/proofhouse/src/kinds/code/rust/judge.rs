@@ -50,7 +50,7 @@ pub(super) fn judge(rust: &Rust, task: &Prepared, bench: &Bench, completion: &st
     let judged = match task.way(&assembled) {
         Way::Border(signature) => alone.over_the_border(judged, &signature),
         Way::Shared(_) => one_process::judge(&alone, judged),
-        Way::Refused => alone.as_rustc_says(judged),
+        Way::Refused => alone.beside_its_own(judged),
     };
     if judged.error_type == Some(ErrorType::CompileError) {
         return without_crates(task, judged, &screened);
@@ -143,6 +143,9 @@ impl Alone<'_> {
         if rust.clippy == Clippy::Required && judged.clippy_ok == Some(false) {
             return lint_failure(judged);
         }
+        if signature.shows_its_error() && !self.compiles_plainly() {
+            return self.as_rustc_says(judged);
+        }
         match rust.checkers.of(&self.compiler, &[(self.task, signature)]).pop() {
             Some(Checker::Ready(checker, number)) => self.test(judged, &program, &checker, number),
             Some(Checker::Lent(checker)) if self.compiles_plainly() => {
@@ -158,7 +161,10 @@ impl Alone<'_> {
                     Err(error) => ended(judged, ErrorType::InfraSandbox, error.to_string()),
                 }
             }
-            Some(Checker::Broken(_)) if self.task.is_own(signature) => self.as_rustc_says(judged),
+            Some(Checker::Broken(_)) if self.task.is_own(signature) => match signature.showing_its_error() {
+                Some(shown) => self.across(begun(self.assembled, self.screened), &shown),
+                None => self.beside_its_own(judged),
+            },
             Some(Checker::Broken(why)) => {
                 let _ = self.task.inseparable.set(why);
                 one_process::judge(self, judged)
@@ -189,6 +195,15 @@ impl Alone<'_> {
     /// Whether completion and tests compile together.
     pub(super) fn compiles_plainly(&self) -> bool {
         self.plainly().status == Status::Ok
+    }
+
+    /// Only the completion says what its types are, because the task leaves that open. Beside its tests it could say what they are to
+    /// find, so that there it has to fail wrong ones.
+    fn beside_its_own(&self, judged: Judged) -> Judged {
+        if !self.task.leaves_its_function_open() || !self.compiles_plainly() {
+            return self.as_rustc_says(judged);
+        }
+        one_process::judge(self, judged)
     }
 
     /// The function's own types keep it from being called over the border. Whether its tests would compile with it at all is

@@ -96,7 +96,7 @@ impl Prepared {
         if let Some(why) = self.inseparable.get() {
             return Way::Shared(why.clone());
         }
-        let own = || Declared::of(&assembled.source, entry);
+        let own = || Declared::of_answer(&assembled.source, entry);
         match &self.declared {
             // Who takes only types that cross is judged the stronger way.
             Declared::Generic => match own() {

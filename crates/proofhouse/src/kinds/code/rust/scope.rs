@@ -1,10 +1,13 @@
 //! What a completion and the tests beside it see of each other: two crates, of which the tests' has only names that the task has.
 
+use std::collections::BTreeSet;
+
 use super::checks::LIST;
 use super::decoys;
 use super::imports;
 use super::items::{Item, Kind};
 use super::judge::Alone;
+use super::library::PRELUDE;
 use super::one_process::LIBRARY;
 use super::prepared::Prepared;
 use super::program::{self, BORDER_NAME};
@@ -74,6 +77,7 @@ impl Scope {
             let named =
                 own.iter().filter(|item| item.kind == Kind::Type && words.contains(&item.name.as_str()));
             names.extend(named.map(|item| item.name.clone()));
+            names.extend(asked_for(alone, &own));
         }
         names.sort_unstable();
         names.dedup();
@@ -146,6 +150,23 @@ impl Scope {
             ("tests.rs".to_owned(), program::tests(tests.text)),
         ]
     }
+}
+
+/// What else the prompt asks for in words, where only the completion can give it: its tests take it from there.
+fn asked_for(alone: &Alone<'_>, own: &[Item]) -> Vec<String> {
+    if !alone.task.leaves_its_function_open() {
+        return Vec::new();
+    }
+    let frame = &alone.task.frame;
+    let told: BTreeSet<&str> = frame.head.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let known = |name: &str| PRELUDE.iter().any(|(each, _)| *each == name);
+    let wanted = |item: &&Item| {
+        matches!(item.kind, Kind::Type | Kind::Function | Kind::Value)
+            && told.contains(item.name.as_str())
+            && frame.checks.words.contains(&item.name)
+            && !known(&item.name)
+    };
+    own.iter().filter(wanted).map(|item| item.name.clone()).collect()
 }
 
 /// The functions and constants of the prompt, where the completion has one of them in other words; their names are no longer

@@ -42,10 +42,23 @@ pub(super) enum Declared {
 impl Declared {
     /// Looks for a function at the outermost level of a text.
     pub(super) fn of(text: &str, name: &str) -> Declared {
+        Declared::read(text, name, false)
+    }
+
+    /// The same in an answer, whose error may be one that only shows itself.
+    pub(super) fn of_answer(text: &str, name: &str) -> Declared {
+        match Declared::of(text, name) {
+            Declared::Closed => Declared::read(text, name, true),
+            other => other,
+        }
+    }
+
+    fn read(text: &str, name: &str, shows: bool) -> Declared {
         let Some(lexed) = Lexed::of(text) else { return Declared::Nowhere };
         let Some(items) = Item::all(&lexed) else { return Declared::Nowhere };
         let Some(item) = items.iter().find(|item| item.is_function(name)) else { return Declared::Nowhere };
         let scope = Scope::of(&lexed, &items);
+        let scope = if shows { scope.showing() } else { scope };
         if is_generic(&lexed, item) {
             return Declared::Generic;
         }
@@ -105,11 +118,14 @@ impl Signature {
         for (from, to) in parts(lexed, list + 1, close) {
             parameters.push(scope.read(colon(lexed, from, to)? + 1, to)?);
         }
-        let result = match close + 1 == open {
+        let mut result = match close + 1 == open {
             true => Type::Tuple(Vec::new()),
             // Behind the arrow.
             false => scope.read(close + 3, open)?,
         };
+        if scope.shows() {
+            show_error(&mut result, scope);
+        }
         let mut own = Vec::new();
         for each in parameters.iter().chain([&result]) {
             collect_own(each, scope, &mut own)?;
@@ -140,6 +156,25 @@ impl Signature {
             Fields::None => true,
         });
         self.parameters.iter().all(parameter) && result && fields && !(borrows && has_reference(&self.result))
+    }
+
+    /// The same with an error of the completion's own that only shows itself.
+    pub(super) fn showing_its_error(&self) -> Option<Signature> {
+        let Type::Std(path @ "::std::result::Result", parts) = &self.result else { return None };
+        let [value, Type::Own(_)] = parts.as_slice() else { return None };
+        let result = Type::Std(path, vec![value.clone(), Type::Shown]);
+        let named = |kind: &Type, name: &str| {
+            text(kind, "", "").split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+        };
+        let used =
+            |own: &&Definition| self.parameters.iter().chain([value]).any(|kind| named(kind, &own.name));
+        let own: Vec<Definition> = self.own.iter().filter(used).cloned().collect();
+        Some(Signature { result, own, ..self.clone() })
+    }
+
+    /// Whether its error only shows itself.
+    pub(super) fn shows_its_error(&self) -> bool {
+        matches!(&self.result, Type::Std("::std::result::Result", parts) if parts.last() == Some(&Type::Shown))
     }
 
     /// The types that a completion's own text defines, by name.
@@ -303,6 +338,11 @@ impl Signature {
         if matches!(self.result, Type::Items(..)) {
             call = format!("{BORDER}::Items::new({call})");
         }
+        if self.shows_its_error() {
+            call = format!(
+                "{{ use {BORDER}::{{Displays as _, Debugs as _}}; {call}.map_err(|error| (&{BORDER}::Showing(&error)).shown()) }}"
+            );
+        }
         let (own, path) = match glue {
             Some(path) => (String::new(), path),
             None => (self.glue() + &self.carriers("super::"), "self::call"),
@@ -431,6 +471,16 @@ pub(super) fn colon(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<usize> 
     None
 }
 
+/// Has the error of a result show itself, where its definition cannot cross.
+fn show_error(result: &mut Type, scope: &Scope<'_>) {
+    if let Type::Std("::std::result::Result", parts) = result
+        && let [_, error] = parts.as_mut_slice()
+        && collect_own(error, scope, &mut Vec::new()).is_none()
+    {
+        *error = Type::Shown;
+    }
+}
+
 /// Collects the definitions behind a type; `None` if one of them cannot cross.
 fn collect_own(each: &Type, scope: &Scope<'_>, own: &mut Vec<Definition>) -> Option<()> {
     let inner: Vec<Type> = match each {
@@ -456,7 +506,7 @@ fn collect_own(each: &Type, scope: &Scope<'_>, own: &mut Vec<Definition>) -> Opt
         | Type::Items(inner, _) => {
             vec![(**inner).clone()]
         }
-        Type::Str | Type::AnyError(_) => Vec::new(),
+        Type::Str | Type::AnyError(_) | Type::Shown => Vec::new(),
     };
     if own.len() > MAX_TYPES {
         return None;

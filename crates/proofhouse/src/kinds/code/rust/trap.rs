@@ -111,13 +111,18 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared, dice: &mut Dice) -> Option<B
 /// Whether a completion passes its tests because it does what they say.
 pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belief {
     let known = known(alone);
+    // What is known of nobody else, only the completion's own types say.
+    let unknown = || match known.tried || alone.task.leaves_its_function_open() {
+        true => Belief::Untestable,
+        false => Belief::Believed,
+    };
     if known.decoys.is_empty() {
-        return Belief::Believed;
+        return if known.tried { Belief::Believed } else { unknown() };
     }
     let mut dice = Dice::of(&alone.compiler.bench.secret());
     let room = Room { alone, scope, library, lent: known.lent };
     let Some((sites, dealt, program)) = room.fitting(known.sites.clone(), &mut dice) else {
-        return if known.tried { Belief::Untestable } else { Belief::Believed };
+        return unknown();
     };
     // Where a place is now that not all of them may be left.
     let now = |(site, other): (usize, usize)| {

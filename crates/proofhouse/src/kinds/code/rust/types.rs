@@ -30,6 +30,8 @@ pub(super) enum Type {
     Items(Box<Type>, bool),
     /// A boxed error of any kind; `true` where it may be sent to other threads.
     AnyError(bool),
+    /// An error that cannot be carried: what it shows of itself.
+    Shown,
 }
 
 /// A type that a text defines.
@@ -65,6 +67,8 @@ pub(super) struct Scope<'a> {
     imports: BTreeMap<String, String>,
     /// Modules of which everything is imported.
     globs: Vec<String>,
+    /// Whether an error that cannot be carried may cross by what it shows of itself.
+    shows: bool,
 }
 
 impl<'a> Scope<'a> {
@@ -77,7 +81,17 @@ impl<'a> Scope<'a> {
                 _ => drop(imports.insert(leaf.name, leaf.path)),
             }
         }
-        Scope { lexed, items, imports, globs }
+        Scope { lexed, items, imports, globs, shows: false }
+    }
+
+    /// The same, where an error that cannot be carried crosses by what it shows of itself.
+    pub(super) fn showing(self) -> Scope<'a> {
+        Scope { shows: true, ..self }
+    }
+
+    /// Whether errors may cross by what they show.
+    pub(super) fn shows(&self) -> bool {
+        self.shows
     }
 
     /// Reads the type between two tokens; `None` if its values cannot cross.
@@ -216,8 +230,13 @@ pub(super) fn parts(lexed: &Lexed<'_>, from: usize, to: usize) -> Vec<(usize, us
     parts
 }
 
-/// The type parameters between an alias's name and its `=`; `None` where they are more than names.
-fn alias_parameters(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<Vec<String>> {
+/// The type parameters between an alias's name and its `=`, with where the type stands that each is by default; `None` where they
+/// are more than that.
+fn alias_parameters(
+    lexed: &Lexed<'_>,
+    from: usize,
+    to: usize,
+) -> Option<Vec<(String, Option<(usize, usize)>)>> {
     if from == to {
         return Some(Vec::new());
     }
@@ -225,12 +244,28 @@ fn alias_parameters(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<Vec<Str
     let mut names = Vec::new();
     for (from, to) in parts(lexed, from + 1, last) {
         match to - from {
-            1 if !lexed.word(from).is_empty() => names.push(lexed.word(from).to_owned()),
+            1 if !lexed.word(from).is_empty() => names.push((lexed.word(from).to_owned(), None)),
+            3.. if !lexed.word(from).is_empty() && lexed.is_mark(from + 1, '=') => {
+                names.push((lexed.word(from).to_owned(), Some((from + 2, to))));
+            }
             2 if lexed.is_mark(from, '\'') => {}
             _ => return None,
         }
     }
     Some(names)
+}
+
+/// The `=` of an alias, behind those of its parameters.
+fn alias_equals(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<usize> {
+    let mut angles = 0_i32;
+    (from..to).find(|at| {
+        match lexed.tokens[*at].what {
+            What::Mark('<') => angles += 1,
+            What::Mark('>') if !lexed.is_mark(at - 1, '-') => angles -= 1,
+            _ => {}
+        }
+        angles == 0 && lexed.is_mark(*at, '=')
+    })
 }
 
 struct Reader<'s, 'a> {
@@ -390,6 +425,9 @@ impl Reader<'_, '_> {
         if path == "::std::boxed::Box" {
             return self.boxed();
         }
+        if path == "::std::result::Result" && self.scope.shows {
+            return self.result();
+        }
         let mut arguments = self.arguments()?;
         let result =
             |value, error| Type::Std("::std::result::Result", vec![value, Type::Std(error, Vec::new())]);
@@ -408,19 +446,51 @@ impl Reader<'_, '_> {
         })
     }
 
+    /// A result whose error may be one that only shows itself.
+    fn result(&mut self) -> Option<Type> {
+        let before = self.at;
+        let known = self.arguments().filter(|arguments| arguments.len() == 2);
+        if let Some(arguments) = known {
+            return Some(Type::Std("::std::result::Result", arguments));
+        }
+        self.at = before;
+        let value = self.skip_mark('<').then(|| self.deeper())??;
+        if !self.skip_mark(',') {
+            return None;
+        }
+        let mut angles = 1_i32;
+        while angles > 0 {
+            if self.at >= self.to {
+                return None;
+            }
+            match self.scope.lexed.tokens[self.at].what {
+                What::Mark('<') => angles += 1,
+                What::Mark('>') if !self.scope.lexed.is_mark(self.at - 1, '-') => angles -= 1,
+                What::Open(_, close) => self.at = close,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Some(Type::Std("::std::result::Result", vec![value, Type::Shown]))
+    }
+
     fn own(&mut self, name: &str, item: &Item) -> Option<Type> {
         let lexed = self.scope.lexed;
         if lexed.word(item.keyword) != "type" {
             return (!self.is_mark('<')).then(|| Type::Own(name.to_owned()));
         }
         let to = (item.keyword..lexed.tokens.len()).find(|at| lexed.is_mark(*at, ';'))?;
-        let equals = (item.keyword + 2..to).find(|at| lexed.is_mark(*at, '='))?;
+        let equals = alias_equals(lexed, item.keyword + 2, to)?;
         let names = alias_parameters(lexed, item.keyword + 2, equals)?;
-        let arguments = self.arguments()?;
-        if self.aliases >= MAX_ALIASES || names.len() != arguments.len() {
+        let mut arguments = self.arguments()?;
+        if self.aliases >= MAX_ALIASES || names.len() < arguments.len() {
             return None;
         }
-        let bound = names.into_iter().zip(arguments).collect();
+        for (_, default) in &names[arguments.len()..] {
+            let (from, to) = (*default)?;
+            arguments.push(self.inner(from, to)?);
+        }
+        let bound = names.into_iter().map(|(name, _)| name).zip(arguments).collect();
         let (scope, depth, aliases) = (self.scope, self.depth + 1, self.aliases + 1);
         let mut reader = Reader { scope, at: equals + 1, to, depth, aliases, bound };
         let found = reader.one()?;

@@ -12,7 +12,7 @@ pub(in crate::kinds::code::rust) enum Entry {
     Function,
     /// A `use` of something in a module of the answer.
     Import,
-    /// Something whose type only the compiler knows: a constant that can be called, or what a macro makes.
+    /// Something else: a type, a constant that can be called, or what a macro makes.
     Other,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn given(frame: &Frame, lexed: &Lexed<'_>, items: &[Item]) -> Option<
     if imported {
         return Some((Entry::Import, nothing));
     }
-    let is_value = |item: &Item| item.kind == Kind::Value && item.name == *entry;
+    let is_value = |item: &Item| matches!(item.kind, Kind::Value | Kind::Type) && item.name == *entry;
     if items.iter().any(is_value) || items.iter().any(|item| is_made(lexed, items, item, entry)) {
         return Some((Entry::Other, nothing));
     }
