@@ -11,6 +11,9 @@ pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
 
 mod attest;
+mod baseline;
+mod bless;
+mod browser;
 mod check;
 mod closing;
 mod code;
@@ -19,6 +22,7 @@ mod completions;
 mod diff;
 mod doctor;
 mod env;
+mod events;
 mod exit;
 mod export;
 mod failure;
@@ -28,6 +32,7 @@ mod key;
 mod lanes;
 mod launch;
 mod list;
+mod machine;
 mod man;
 mod mcp_proxy;
 mod mcp_shim;
@@ -43,6 +48,7 @@ mod score;
 mod shard;
 mod sound;
 mod status;
+mod trend;
 mod vary;
 mod verbose;
 mod verify;
@@ -86,6 +92,8 @@ enum Command {
     Export(export::Export),
     Diff(diff::Diff),
     Compare(compare::Compare),
+    Bless(bless::Bless),
+    Trend(trend::Trend),
     Verify(verify::Verify),
     Attest(attest::Attest),
     Recover(recover::Recover),
@@ -179,6 +187,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
+        Command::Bless(command) => command.run(terminal),
+        Command::Trend(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
         Command::Attest(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),

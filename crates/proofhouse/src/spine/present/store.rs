@@ -71,7 +71,7 @@ pub fn terminal(run: &RunPaths, kinds: OfKind, look: Look) -> Result<String, Rep
     let manifest: Manifest = super::read(&run.manifest(), "manifest.json")?;
     let summary: Summary = super::read(&run.summary(), "summary.json")?;
     let own = kinds(summary.kind);
-    let failures = failures::first(&run.records(), &summary, own)?;
+    let failures = failures::first(&run.records(), &summary, own, failures::MAX_TOLD)?;
     let (timing, failures) = (timing::read(run), &failures);
     let timing = timing.as_ref();
     let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: None, failures, own };
@@ -84,7 +84,7 @@ fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
     let own = kinds(summary.kind);
     let survey = survey::survey(&run.records(), &summary, own)?;
     super::agree(&manifest, &summary, &survey)?;
-    let failures = failures::first(&run.records(), &summary, own)?;
+    let failures = failures::first(&run.records(), &summary, own, failures::MAX_SHOWN)?;
     let (timing, failures) = (timing::read(run), &failures);
     let (timing, survey) = (timing.as_ref(), Some(&survey));
     let facts = Facts { manifest: &manifest, summary: &summary, timing, survey, failures, own };
