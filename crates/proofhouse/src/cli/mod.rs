@@ -19,6 +19,7 @@ mod closing;
 mod code;
 mod compare;
 mod completions;
+mod demo;
 mod diff;
 mod doctor;
 mod env;
@@ -26,6 +27,7 @@ mod events;
 mod exit;
 mod export;
 mod failure;
+mod here;
 mod init;
 mod inputs;
 mod key;
@@ -48,6 +50,7 @@ mod score;
 mod shard;
 mod sound;
 mod status;
+mod suite_page;
 mod trend;
 mod vary;
 mod verbose;
@@ -62,7 +65,7 @@ pub use reference::generated;
 #[command(name = "proofhouse", version, max_term_width = 100, after_long_help = Exit::help())]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 
     /// Say nothing but errors and the data that was asked for.
     #[arg(long, short, global = true)]
@@ -79,6 +82,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Demo),
     Init(init::Init),
     Check(check::Check),
     Plan(plan::Plan),
@@ -172,8 +176,10 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
+fn dispatch(command: Option<Command>, terminal: &Terminal) -> Result<Exit, Failure> {
+    let Some(command) = command else { return here::say(terminal) };
     let outcome = match command {
+        Command::Demo(command) => command.run(terminal),
         Command::Init(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
         Command::Plan(command) => command.run(terminal),

@@ -28,7 +28,7 @@ pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use failures::Told;
 pub use own::{OwnPresentation, OwnSurvey};
 pub use sections::{Facts, Section};
-pub use store::{json, markdown, matches, terminal, write, write_timing};
+pub use store::{gist, json, markdown, matches, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 pub use versus::page::{Heading, compared};
 

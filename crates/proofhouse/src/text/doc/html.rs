@@ -192,8 +192,8 @@ fn grid(grid: &Grid) -> Markup {
                 li {
                     span.cells {
                         @for cell in cells {
-                            a href=(Shown(&address(&cell.records))) class=[class(&["cell", cell.class])] aria-label=(Shown(&cell.spoken)) title=(Shown(&cell.spoken)) {
-                                (Shown(&cell.shown))
+                            a href=(Shown(&address(&cell.records))) class=[class(&["cell", cell.class])] title=(Shown(&cell.spoken)) {
+                                (Shown(&cell.shown)) span.quiet { ", " (Shown(&cell.spoken)) }
                             }
                         }
                     }

@@ -116,7 +116,8 @@ fn damage_is_told_with_line_numbers() {
 #[test]
 fn colour_marks_words_without_brackets() {
     let text = render_text(&eventful(), Style::Colour);
-    assert!(text.contains("\u{1b}[31m42\u{1b}[0m"), "{text}");
+    let (good, bad) = ("\u{1b}[32m42\u{1b}[0m", "\u{1b}[31m41\u{1b}[0m");
+    assert!(text.contains(good) && text.contains(bad), "what went was right, what came is wrong: {text}");
     assert!(!text.contains("[-"));
     assert!(!text.contains("\u{1b}[2J"), "what a target printed never reaches the terminal as it is");
 }

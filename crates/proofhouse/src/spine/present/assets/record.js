@@ -163,6 +163,7 @@ function openRecord(id) {
   } else fillRecord(n);
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
+  root.dataset.shown = String((Number(root.dataset.shown) || 0) + 1);
 }
 
 function step(by) {
