@@ -16,6 +16,15 @@ record! {
     own {
         /// The task.
         task_id: Option<String>,
+        /// What the model was shown, its beginning; absent where that is not known.
+        task [absent if "Option::is_none"]: Option<String>,
+        /// The program that was judged, its beginning, which the lines of `compile_errors` and `lints` are of; absent where it passed, and
+        /// where the language puts answer and task together elsewhere.
+        program [absent if "Option::is_none"]: Option<String>,
+        /// The lines of the test around the one that failed, or its beginning; absent where it passed.
+        test_source [absent if "Option::is_none"]: Option<String>,
+        /// The number of the first of them, from 1.
+        test_line [absent if "Option::is_none"]: Option<u64>,
         /// What the model wrote, bounded.
         completion: Option<String>,
         /// Its true length.

@@ -82,6 +82,10 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
     let (missing, finding) = (["serde".to_owned()], Json::Object(finding));
     let body = Code {
         task_id: Some("task"),
+        task: Some("fn f()"),
+        program: Some("fn f() {}"),
+        test_source: Some("f()"),
+        test_line: Some(1),
         completion: Some("fn f() {}"),
         completion_bytes: Some(9),
         completion_id: 2,

@@ -21,7 +21,7 @@ pub(super) fn found(terminal: &Terminal, paths: &RunPaths) -> Result<(), ReportE
 
 /// Writes what runs of a kind have beside them, and says where.
 pub(super) fn exports(terminal: &Terminal, paths: &RunPaths, kind: Kind) -> Result<(), ExportError> {
-    for (name, path) in export::beside(paths, kinds::row(kind).exports)? {
+    for (name, path) in export::beside(paths, kinds::row(kind).exports, kinds::own_presentation)? {
         terminal.say(&format!("{:7} {path}", format!("{name}:")));
     }
     Ok(())

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::{Terminal, visible};
 use crate::kinds;
 use crate::spine::compare::{self, Report};
+use crate::spine::present::{self, Heading};
 
 /// Compare runs of the same cases: by target and over cases, with what it would take to know more.
 #[derive(Debug, Args)]
@@ -42,6 +43,8 @@ enum Format {
     Json,
     /// For a pull-request comment.
     Markdown,
+    /// One page: what got worse first, side by side and word by word.
+    Html,
 }
 
 impl Compare {
@@ -61,6 +64,7 @@ impl Compare {
         terminal.data(&match self.format {
             Format::Text => text(&report),
             Format::Markdown => markdown(&report),
+            Format::Html => page(&report, &runs)?,
             Format::Json => {
                 let json = serde_json::to_string_pretty(&report).expect("a report is plain JSON");
                 format!("{json}\n")
@@ -68,6 +72,18 @@ impl Compare {
         })?;
         Ok(Exit::Ok)
     }
+}
+
+fn page(report: &Report, runs: &[(String, RunPaths)]) -> Result<String, Failure> {
+    let title = format!("{} runs compared", runs.len());
+    let heading = Heading {
+        title: &title,
+        sentences: report.sentences(),
+        remarks: Vec::new(),
+        comparison: Some(report),
+    };
+    present::compared(runs, &heading, kinds::own_presentation)
+        .map_err(|error| Failure::new(Exit::Usage, &error))
 }
 
 fn text(report: &Report) -> String {

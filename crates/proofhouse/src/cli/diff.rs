@@ -8,7 +8,9 @@ use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
+use crate::spine::compare;
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
+use crate::spine::present::{self, Heading};
 
 /// Compare two run directories, record by record.
 #[derive(Debug, Args)]
@@ -62,8 +64,26 @@ enum Format {
     Json,
     /// For a pull-request comment.
     Markdown,
-    /// Workflow annotations.
+    /// Workflow annotations: the first regressions.
     Github,
+    /// One page: regressions first, side by side and word by word.
+    Html,
+}
+
+/// The two runs on one page.
+fn page(report: &diff::Report, runs: [&RunPaths; 2]) -> Result<String, Failure> {
+    let runs = [("A", runs[0]), ("B", runs[1])].map(|(letter, run)| (letter.to_owned(), run.clone()));
+    let names = runs.each_ref().map(|(letter, run)| (format!("{letter} {}", run.dir), run.clone()));
+    // Where the runs have nothing in common there is no table.
+    let comparison = compare::compare(&runs, true, kinds::measures).ok();
+    let heading = Heading {
+        title: report.b.suite_id.as_deref().unwrap_or("What changed"),
+        sentences: report.sentences().map(str::to_owned).collect(),
+        remarks: diff::remarks(report).into_iter().chain([diff::counts_line(report)]).collect(),
+        comparison: comparison.as_ref(),
+    };
+    present::compared(&names, &heading, kinds::own_presentation)
+        .map_err(|error| Failure::new(Exit::Usage, &error))
 }
 
 impl Diff {
@@ -89,6 +109,7 @@ impl Diff {
             Format::Json => diff::render_json(&report),
             Format::Markdown => diff::render_markdown(&report),
             Format::Github => diff::render_github(&report),
+            Format::Html => page(&report, [&a, &b])?,
         })?;
         let demand = Demand {
             no_changes: self.fail_on_changes,

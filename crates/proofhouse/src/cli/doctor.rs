@@ -9,6 +9,7 @@ use proofhouse_sandbox::{OpenError, Options, Request, Sandbox, Tier, attacks, re
 
 use super::exit::Exit;
 use super::failure::Failure;
+use super::machine::{self, Examined, Form, Named};
 use super::{Terminal, env, visible};
 use crate::family::target::{Chat, Opening};
 use crate::kinds;
@@ -34,6 +35,10 @@ pub(super) struct Doctor {
     /// Attack the sandbox on this machine, and say what got through.
     #[arg(long)]
     attack: bool,
+
+    /// Who reads it.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "attack")]
+    format: Form,
 }
 
 /// Which sandbox to use; shared by all commands that start programs.
@@ -91,9 +96,19 @@ impl Doctor {
             rows.extend(endpoints);
             healthy &= well;
         }
-        terminal.data(&pairs(&rows))?;
+        if self.format == Form::Text {
+            terminal.data(&pairs(&rows))?;
+        }
         let sandbox = self.sandbox.open()?;
-        terminal.data(&format!("sandbox: {}\n", probe.label(sandbox.tier())))?;
+        let label = probe.label(sandbox.tier()).to_string();
+        match self.format {
+            Form::Text => terminal.data(&format!("sandbox: {label}\n"))?,
+            Form::Json => {
+                let rows = rows.into_iter().map(|[name, value]| Named { name, value }).collect();
+                let examined = Examined { schema_version: machine::VERSION, healthy, sandbox: label, rows };
+                machine::print(terminal, &examined)?;
+            }
+        }
         if self.attack && !attack(&sandbox, terminal)? {
             return Ok(Exit::VerificationFailed);
         }

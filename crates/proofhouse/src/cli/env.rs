@@ -28,6 +28,21 @@ pub fn cache_folder() -> Option<Utf8PathBuf> {
     Some(cache.join("proofhouse"))
 }
 
+/// `BROWSER`: what opens a page for `--open`.
+const BROWSER: &str = "BROWSER";
+/// Where CI systems say which branch is built: that of a pull request first.
+const BRANCHES: [&str; 4] = ["GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BRANCH_NAME"];
+
+/// The user's browser, if one is named.
+pub fn browser() -> Option<String> {
+    passed(BROWSER).filter(|browser| !browser.is_empty())
+}
+
+/// The branch that is built here, if a CI system says it.
+pub fn branch() -> Option<String> {
+    BRANCHES.into_iter().find_map(|name| passed(name).filter(|branch| !branch.is_empty()))
+}
+
 /// A variable that a target's `pass_env` names.
 pub fn passed(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the one home of the environment")]

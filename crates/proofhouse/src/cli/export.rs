@@ -22,7 +22,7 @@ pub(super) struct Export {
     #[arg(long, value_parser = PossibleValuesParser::new(kinds::exports().map(|format| format.name)))]
     format: String,
 
-    /// Where to write [default: `RUN_DIR.humaneval`, `RUN_DIR.tree`, `RUN_DIR.junit`; receipts beside the run directory].
+    /// Where to write [default: `RUN_DIR.export`, `RUN_DIR.humaneval`, `RUN_DIR.tree`, `RUN_DIR.junit`; receipts beside the run directory].
     #[arg(long, value_name = "DIR")]
     out: Option<Utf8PathBuf>,
 }
@@ -39,13 +39,15 @@ impl Export {
         let named = |format: &&'static Format| format.name == self.format;
         let format = kinds::exports().find(named).expect("the command line takes known formats only");
         let out = self.out.clone().unwrap_or_else(|| format.place(&paths));
-        let written = export::export(&paths, format, &out).map_err(|error| {
+        let written = export::export(&paths, format, &out, kinds::own_presentation).map_err(|error| {
             let exit = match &error {
                 ExportError::Taken(_) => {
                     return Failure::new(Exit::Refused, &error).hint("`--out DIR` writes to another folder");
                 }
                 ExportError::Kind { .. } => Exit::Usage,
-                ExportError::Damaged { .. } | ExportError::Manifest(_) => Exit::VerificationFailed,
+                ExportError::Damaged { .. } | ExportError::Manifest(_) | ExportError::Report(_) => {
+                    Exit::VerificationFailed
+                }
                 ExportError::File(_) => Exit::Internal,
             };
             Failure::new(exit, &error)

@@ -1,17 +1,18 @@
 //! `list`: the members of each family, with their documentation.
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 
 use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::machine::{self, Form, Listed, Member};
 use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
 use crate::family::vary::GeneratorConfig;
 use crate::kinds;
-use crate::spine::export::Format;
 use crate::text::doc::terminal::pairs;
+use crate::text::page::Page;
 
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]
@@ -22,6 +23,10 @@ pub(super) struct List {
 
     /// Only this member, with its whole page.
     name: Option<String>,
+
+    /// Who reads it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -42,32 +47,57 @@ enum Family {
 
 impl List {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let pages = match self.family {
-            Family::Generators => GeneratorConfig::pages(),
-            Family::Attacks => AttackConfig::pages(),
-            Family::Judges => JudgeConfig::pages(),
-            Family::Targets => TargetConfig::pages(),
-            Family::Exports => {
-                let row = |format: &Format| [format.name.to_owned(), format.about.to_owned()];
-                terminal.data(&pairs(&kinds::exports().map(row).collect::<Vec<_>>()))?;
-                return Ok(Exit::Ok);
-            }
-            Family::ExitCodes => {
-                terminal.data(&Exit::help())?;
-                return Ok(Exit::Ok);
-            }
-        };
-        if let Some(name) = &self.name {
-            let page = pages.iter().find(|page| page.name == name.as_str()).ok_or_else(|| {
-                let names: Vec<&str> = pages.iter().map(|page| page.name).collect();
-                Failure::say(Exit::Usage, format!("there is no `{name}`"))
-                    .hint(format!("there are {}", names.join(", ")))
-            })?;
-            terminal.data(&page.render())?;
+        if let (Family::ExitCodes, Form::Text) = (self.family, self.format) {
+            terminal.data(&Exit::help())?;
             return Ok(Exit::Ok);
         }
-        let rows: Vec<_> = pages.iter().map(|page| [page.name.to_owned(), page.summary.clone()]).collect();
-        terminal.data(&pairs(&rows))?;
+        let mut members = self.family.members();
+        if let Some(name) = &self.name {
+            let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
+            members.retain(|member| member.name == *name);
+            if members.is_empty() {
+                return Err(Failure::say(Exit::Usage, format!("there is no `{name}`"))
+                    .hint(format!("there are {}", names.join(", "))));
+            }
+        }
+        match (self.format, &self.name, members.as_slice()) {
+            (Form::Json, ..) => {
+                let family = self.family.to_possible_value().map(|value| value.get_name().to_owned());
+                let family = family.unwrap_or_default();
+                machine::print(terminal, &Listed { schema_version: machine::VERSION, family, members })?;
+            }
+            (Form::Text, Some(_), [Member { page: Some(page), .. }]) => terminal.data(page)?,
+            (Form::Text, _, members) => {
+                let row = |member: &Member| [member.name.clone(), member.summary.clone()];
+                terminal.data(&pairs(&members.iter().map(row).collect::<Vec<_>>()))?;
+            }
+        }
         Ok(Exit::Ok)
+    }
+}
+
+impl Family {
+    fn members(self) -> Vec<Member> {
+        let page = |page: Page| {
+            let (name, text) = (page.name.to_owned(), page.render());
+            Member { name, summary: page.summary, page: Some(text) }
+        };
+        let line = |name: &str, summary: &str| Member {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            page: None,
+        };
+        let pages = |pages: Vec<Page>| pages.into_iter().map(page).collect();
+        match self {
+            Family::Generators => pages(GeneratorConfig::pages()),
+            Family::Attacks => pages(AttackConfig::pages()),
+            Family::Judges => pages(JudgeConfig::pages()),
+            Family::Targets => pages(TargetConfig::pages()),
+            Family::Exports => kinds::exports().map(|format| line(format.name, format.about)).collect(),
+            Family::ExitCodes => {
+                let code = |(exit, meaning): &(Exit, &str)| line(&(*exit as u8).to_string(), meaning);
+                Exit::TABLE.iter().map(code).collect()
+            }
+        }
     }
 }

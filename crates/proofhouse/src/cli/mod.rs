@@ -11,23 +11,30 @@ pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
 
 mod attest;
+mod baseline;
+mod bless;
+mod browser;
 mod check;
 mod closing;
 mod code;
 mod compare;
 mod completions;
+mod demo;
 mod diff;
 mod doctor;
 mod env;
+mod events;
 mod exit;
 mod export;
 mod failure;
+mod here;
 mod init;
 mod inputs;
 mod key;
 mod lanes;
 mod launch;
 mod list;
+mod machine;
 mod man;
 mod mcp_proxy;
 mod mcp_shim;
@@ -43,6 +50,8 @@ mod score;
 mod shard;
 mod sound;
 mod status;
+mod suite_page;
+mod trend;
 mod vary;
 mod verbose;
 mod verify;
@@ -56,7 +65,7 @@ pub use reference::generated;
 #[command(name = "proofhouse", version, max_term_width = 100, after_long_help = Exit::help())]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 
     /// Say nothing but errors and the data that was asked for.
     #[arg(long, short, global = true)]
@@ -73,6 +82,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Demo),
     Init(init::Init),
     Check(check::Check),
     Plan(plan::Plan),
@@ -86,6 +96,8 @@ enum Command {
     Export(export::Export),
     Diff(diff::Diff),
     Compare(compare::Compare),
+    Bless(bless::Bless),
+    Trend(trend::Trend),
     Verify(verify::Verify),
     Attest(attest::Attest),
     Recover(recover::Recover),
@@ -164,8 +176,10 @@ pub fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
+fn dispatch(command: Option<Command>, terminal: &Terminal) -> Result<Exit, Failure> {
+    let Some(command) = command else { return here::say(terminal) };
     let outcome = match command {
+        Command::Demo(command) => command.run(terminal),
         Command::Init(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
         Command::Plan(command) => command.run(terminal),
@@ -179,6 +193,8 @@ fn dispatch(command: Command, terminal: &Terminal) -> Result<Exit, Failure> {
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
+        Command::Bless(command) => command.run(terminal),
+        Command::Trend(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),
         Command::Attest(command) => command.run(terminal),
         Command::Recover(command) => command.run(terminal),

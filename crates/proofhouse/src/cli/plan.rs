@@ -9,6 +9,7 @@ use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::inputs::Inputs;
+use super::machine::{self, Dataset, Form, Named, Planned, VERSION};
 use crate::kinds;
 use crate::spine::plan;
 use crate::spine::run::Job;
@@ -32,6 +33,10 @@ pub(super) struct Plan {
     /// A difference that matters to you, as a share: say how many cases it takes to see it, and warn where it cannot be seen.
     #[arg(long, value_name = "X", value_parser = share)]
     margin: Option<f64>,
+
+    /// Who reads it.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "trials")]
+    format: Form,
 }
 
 /// A share above 0 and below 1.
@@ -53,67 +58,109 @@ impl Plan {
         if self.trials {
             return list(&job);
         }
-        let suite = &loaded.suite;
-        let mut text = format!("suite:       {}\n", suite.suite_id);
-        text.push_str(&format!("run id:      {}\n", job.run_id()));
-        text.push_str(&format!("plan sha256: {}\n", plan::digest(job.trials())?));
-        text.push_str(&format!("trials:      {} ({})\n", loaded.trial_count, job.body.factors(loaded)));
-        if job.body.is_reworded() {
-            let missing = plan::count_missing(job.trials())?;
-            text.push_str(&format!(
-                "left out:    {missing} trials of wordings that generators cannot make\n"
-            ));
+        let planned = self.planned(&job)?;
+        for warning in &planned.warnings {
+            terminal.say(&format!("warning: {warning}"));
         }
-        for slot in &suite.slots {
-            text.push_str(&format!("target:      {} ({})\n", slot.name, slot.kind));
+        match self.format {
+            Form::Text => terminal.data(&text(&planned))?,
+            Form::Json => machine::print(terminal, &planned)?,
         }
-        text.push_str(&job.body.described());
-        for dataset in &loaded.datasets {
-            text.push_str(&format!(
-                "dataset:     {} ({} rows, {})\n",
-                dataset.path,
-                dataset.rows,
-                dataset.sha256.prefixed()
-            ));
-        }
-        self.power(&job, &mut text, terminal);
-        terminal.data(&text)?;
         Ok(Exit::Ok)
     }
 
+    fn planned(&self, job: &Job) -> Result<Planned, Failure> {
+        let (loaded, suite) = (&job.loaded, &job.loaded.suite);
+        let left_out = job.body.is_reworded().then(|| plan::count_missing(job.trials())).transpose()?;
+        let target = |name: &String, kind: &str| Named { name: name.clone(), value: kind.to_owned() };
+        let mut planned = Planned {
+            schema_version: VERSION,
+            suite_id: suite.suite_id.clone(),
+            kind: suite.kind.as_str().to_owned(),
+            run_id: job.run_id().to_string(),
+            plan_sha256: plan::digest(job.trials())?.to_string(),
+            trials: loaded.trial_count,
+            factors: job.body.factors(loaded),
+            left_out,
+            targets: suite.slots.iter().map(|slot| target(&slot.name, &slot.kind)).collect(),
+            described: job.body.described().lines().map(str::to_owned).collect(),
+            datasets: loaded
+                .datasets
+                .iter()
+                .map(|dataset| Dataset {
+                    path: dataset.path.to_string(),
+                    rows: dataset.rows,
+                    sha256: dataset.sha256.prefixed().to_string(),
+                })
+                .collect(),
+            sees: Vec::new(),
+            gate: None,
+            warnings: Vec::new(),
+        };
+        self.power(job, &mut planned);
+        Ok(planned)
+    }
+
     /// What the suite can see, in a comparison of its targets, a `diff` of two runs and its gate, and a warning where that is little.
-    fn power(&self, job: &Job, text: &mut String, terminal: &Terminal) {
+    fn power(&self, job: &Job, planned: &mut Planned) {
         let loaded = &job.loaded;
         let slots = loaded.suite.slots.len();
         let wanted = self.margin.unwrap_or(WANTED);
         let units = job.body.units(loaded);
+        let line = |name: &str, value: String| Named { name: name.to_owned(), value };
         for unit in &units {
             let seen = visible_difference(*unit, all_pairs(slots), wanted);
-            text.push_str(&format!("sees:        {}\n", seen.sentence()));
+            planned.sees.push(line("sees", seen.sentence()));
             if seen.is_coarse() {
                 let size = (wanted * 1e3).round() / 10.0;
-                terminal.say(&format!(
-                    "warning: a difference of {size} points may go unseen: {}",
-                    seen.sentence()
-                ));
+                planned
+                    .warnings
+                    .push(format!("a difference of {size} points may go unseen: {}", seen.sentence()));
             }
             let runs = visible_difference(*unit, slots as u64, wanted);
             if slots > 1 {
-                text.push_str(&format!("diff:        between two runs, {}\n", runs.sentence()));
+                planned.sees.push(line("diff", format!("between two runs, {}", runs.sentence())));
             }
-            text.push_str(&format!("diff:        {}\n", runs.margin_sentence()));
+            planned.sees.push(line("diff", runs.margin_sentence()));
             if self.margin.is_some() && runs.is_wide() {
-                terminal.say(&format!("warning: the margin cannot be reached: {}", runs.margin_sentence()));
+                planned.warnings.push(format!("the margin cannot be reached: {}", runs.margin_sentence()));
             }
         }
         let gate = loaded.suite.gate.as_ref().filter(|_| !units.is_empty());
         let asked = gate.and_then(|gate| Some((gate.pass_rate?.0, gate.confidence.map(|sure| sure.0))));
         match asked.map(|(rate, sure)| gate_reach(loaded.case_count, rate, sure)) {
-            Some(Ok(reach)) => text.push_str(&format!("gate:        {reach}\n")),
-            Some(Err(short)) => terminal.say(&format!("warning: {short}")),
+            Some(Ok(reach)) => planned.gate = Some(reach),
+            Some(Err(short)) => planned.warnings.push(short.to_string()),
             None => {}
         }
     }
+}
+
+/// The plan for people.
+fn text(planned: &Planned) -> String {
+    let mut text = format!("suite:       {}\n", planned.suite_id);
+    text.push_str(&format!("run id:      {}\n", planned.run_id));
+    text.push_str(&format!("plan sha256: {}\n", planned.plan_sha256));
+    text.push_str(&format!("trials:      {} ({})\n", planned.trials, planned.factors));
+    if let Some(missing) = planned.left_out {
+        text.push_str(&format!("left out:    {missing} trials of wordings that generators cannot make\n"));
+    }
+    for target in &planned.targets {
+        text.push_str(&format!("target:      {} ({})\n", target.name, target.value));
+    }
+    for line in &planned.described {
+        text.push_str(&format!("{line}\n"));
+    }
+    for Dataset { path, rows, sha256 } in &planned.datasets {
+        text.push_str(&format!("dataset:     {path} ({rows} rows, {sha256})\n"));
+    }
+    for Named { name, value } in &planned.sees {
+        text.push_str(&format!("{:12} {value}\n", format!("{name}:")));
+    }
+    if let Some(reach) = &planned.gate {
+        text.push_str(&format!("gate:        {reach}\n"));
+    }
+    text
 }
 
 fn list(job: &Job) -> Result<Exit, Failure> {

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
 
-use super::Cli;
 use super::exit::Exit;
 use super::schema::FileFormat;
+use super::{Cli, suite_page};
 use crate::family::attack::AttackConfig;
 use crate::family::judge::JudgeConfig;
 use crate::family::target::TargetConfig;
@@ -16,6 +16,7 @@ use crate::text::page::Page;
 /// Every generated file: its path from the root of the project, and its content.
 pub fn generated() -> Vec<(String, String)> {
     let mut files = vec![
+        ("docs/suite.md".to_owned(), suite_page::page()),
         ("docs/reference/commands.md".to_owned(), commands()),
         ("docs/reference/exit-codes.md".to_owned(), exit_codes()),
         (

@@ -76,7 +76,7 @@ impl Report {
             .map_err(|error| Failure::new(Exit::Refused, &error))?;
         tally::write(&paths, kinds::own_tally).map_err(|error| broken(&error))?;
         present::write(&paths, kinds).map_err(|error| broken(&error))?;
-        export::beside(&paths, kinds::row(manifest.kind).exports).map_err(|error| broken(&error))?;
+        export::beside(&paths, kinds::row(manifest.kind).exports, kinds).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));
         if self.timing {
             let written = present::write_timing(&paths, kinds).map_err(|error| broken(&error))?;

@@ -11,13 +11,14 @@ use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{Digest, Part, RunPaths, files};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::baseline::BaselineArgs;
 use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::shard::{self, ShardArg};
-use super::{Cli, Command, Terminal, closing, env, lanes};
+use super::{Cli, Command, Terminal, browser, closing, env, events, lanes};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
@@ -81,6 +82,17 @@ pub(super) struct Run {
     /// Leave out report.html; `proofhouse report` writes it later.
     #[arg(long)]
     skip_report: bool,
+
+    /// Print what happens as lines of JSON (launch, progress, trial, done) in place of the result; `schema event` describes them.
+    #[arg(long, conflicts_with = "shard")]
+    json: bool,
+
+    /// Open the report in the browser when the run is done.
+    #[arg(long, conflicts_with = "skip_report")]
+    open: bool,
+
+    #[command(flatten)]
+    baseline: BaselineArgs,
 
     #[command(flatten)]
     tapes: Tapes,
@@ -147,7 +159,7 @@ impl Run {
     pub(super) fn parsed(words: &[&str]) -> Result<Run, Failure> {
         let typed = ["proofhouse", "run"].into_iter().chain(words.iter().copied());
         match Cli::try_parse_from(typed) {
-            Ok(Cli { command: Command::Run(run), .. }) => Ok(run),
+            Ok(Cli { command: Some(Command::Run(run)), .. }) => Ok(run),
             Ok(_) => Err(Failure::say(Exit::Usage, "these are no flags of `proofhouse run`")),
             Err(error) => {
                 let text = error.to_string();
@@ -227,8 +239,14 @@ impl Run {
             terminal.say("note: there is nothing to resume; this is a new run");
         }
         let stop = stop_on_signals()?;
+        if self.json {
+            events::launch(loaded, job.run_id().to_string(), &open.paths);
+        }
         let mut live = Live::new(terminal);
-        let outcome = ready.execute(&mut open, &options, &stop, &mut |progress| live.show(progress));
+        let outcome = ready.execute(&mut open, &options, &stop, &mut |progress| match self.json {
+            true => events::progress(progress),
+            false => live.show(progress),
+        });
         live.clear();
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
@@ -247,16 +265,30 @@ impl Run {
                     terminal.say(&shard::done(part, &envelope, &paths));
                     return Ok(Done { exit: Exit::Ok, summary });
                 }
-                closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
+                if !self.json {
+                    closing::found(terminal, &paths).map_err(|error| Failure::new(Exit::Internal, &error))?;
+                }
                 if let Some(answers) = &answers {
                     terminal.say(&closing::cache(answers));
                 }
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 closing::exports(terminal, &paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
-                Ok(Done { exit: verdict(&summary), summary })
+                let exit = self.baseline.check(verdict(&summary), &paths, self.json, terminal)?;
+                if self.json {
+                    events::done(exit, &paths, Some(&summary));
+                }
+                if self.open {
+                    browser::open(&paths.report(), terminal);
+                }
+                Ok(Done { exit, summary })
             }
-            _ => Err(self.incomplete(&envelope, &executed, &paths, &place)),
+            _ => {
+                if self.json {
+                    events::done(Exit::Incomplete, &place, None);
+                }
+                Err(self.incomplete(&envelope, &executed, &paths, &place))
+            }
         }
     }
 
@@ -449,6 +481,7 @@ impl Run {
             command: std::env::args().collect(),
             part: None,
             lane: run::Lane::default(),
+            observer: self.json.then(events::trials),
         })
     }
 }

@@ -11,9 +11,9 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::{Terminal, machine};
 use crate::kinds::{self, KINDS, OwnFormat};
 
 /// Print the JSON Schema of a file format, or check files against it.
@@ -47,7 +47,8 @@ impl FileFormat {
         let records = KINDS.iter().map(|row| FileFormat::Record(row.kind));
         let own = KINDS.iter().flat_map(|row| row.formats).map(FileFormat::Own);
         let rest = [FileFormat::Manifest, FileFormat::Summary, FileFormat::Envelope];
-        [FileFormat::Suite].into_iter().chain(records).chain(own).chain(rest)
+        let said = machine::FORMATS.iter().map(FileFormat::Own);
+        [FileFormat::Suite].into_iter().chain(records).chain(own).chain(rest).chain(said)
     }
 
     /// The word on the command line and in file names.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::key::PublicKey;
+use super::machine::{self, Form, VerifiedRun};
 use super::sound::{self, Inspected, Rejudged};
 use super::{Terminal, env, plural, visible};
 use crate::kinds;
@@ -47,6 +48,10 @@ pub(super) struct Verify {
     /// Check that the record in this file, made by `attest --prove`, is in its run; with `--key`, that the run is signed.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["strict", "rejudge", "suite", "run_dirs"])]
     proof: Option<Utf8PathBuf>,
+
+    /// Who reads it.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "proof")]
+    format: Form,
 }
 
 impl Verify {
@@ -56,20 +61,30 @@ impl Verify {
             return check_proof(proof, key.as_ref(), terminal);
         }
         let mut worst = Exit::Ok;
+        let mut runs = Vec::new();
         for dir in &self.run_dirs {
             let paths = RunPaths::new(dir.as_str().trim_end_matches('/'));
-            let exit = self.check(&paths, key.as_ref(), terminal)?;
+            let (text, run, exit) = self.check(&paths, key.as_ref(), terminal)?;
+            match self.format {
+                Form::Text => terminal.data(&visible(&text))?,
+                Form::Json => runs.push(run),
+            }
             if worst != Exit::VerificationFailed && exit != Exit::Ok {
                 worst = exit;
             }
         }
+        if self.format == Form::Json {
+            machine::print(terminal, &machine::Verified { schema_version: machine::VERSION, runs })?;
+        }
         Ok(worst)
     }
 
-    fn check(&self, paths: &RunPaths, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Exit, Failure> {
+    fn check(&self, paths: &RunPaths, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Told, Failure> {
         if !paths.dir.is_dir() {
-            terminal.data(&visible(&format!("{}: NOT SOUND, it is not a directory\n", paths.dir)))?;
-            return Ok(Exit::VerificationFailed);
+            let what = "it is not a directory";
+            let text = format!("{}: NOT SOUND, {what}\n", paths.dir);
+            let run = VerifiedRun::new(paths.dir.as_str(), "not_sound", vec![what.to_owned()]);
+            return Ok((text, run, Exit::VerificationFailed));
         }
         let mut inspected = sound::inspect(paths, self.rejudge)?;
         if let Some(suite) = &self.suite {
@@ -85,16 +100,14 @@ impl Verify {
         if let Some(name) = &inspected.renamed_from {
             terminal.say(&visible(&format!("note: `{}` was written as `{name}`", paths.dir)));
         }
-        tell(paths, &inspected, key, terminal)
+        Ok(tell(paths, &inspected, key))
     }
 }
 
-fn tell(
-    paths: &RunPaths,
-    Inspected { verified, rejudged, .. }: &Inspected,
-    key: Option<&PublicKey>,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
+/// What is said of a run, to people and to programs, and what the command exits with for it.
+type Told = (String, VerifiedRun, Exit);
+
+fn tell(paths: &RunPaths, Inspected { verified, rejudged, .. }: &Inspected, key: Option<&PublicKey>) -> Told {
     let (findings, totals) = (&verified.findings, &verified.totals);
     let dir = &paths.dir;
     let mut text = String::new();
@@ -138,8 +151,24 @@ fn tell(
             Exit::VerificationFailed
         }
     };
-    terminal.data(&visible(&text))?;
-    Ok(exit)
+    let verdict = match exit {
+        Exit::Ok => "sound",
+        Exit::Incomplete => "incomplete",
+        _ => "not_sound",
+    };
+    let said = findings.list.iter().chain(&findings.left_over).map(|finding| finding.to_string()).collect();
+    let impossible = rejudged.iter().flat_map(|rejudged| &rejudged.impossible);
+    let run = VerifiedRun {
+        exit_code: exit as u8,
+        records: totals.count,
+        records_sha256: Some(totals.records_sha256.to_string()),
+        findings_total: findings.total,
+        rejudged_same: rejudged.as_ref().map(|rejudged| rejudged.same),
+        not_rejudged: impossible.map(|(why, count)| ((*why).to_owned(), *count)).collect(),
+        signed_by: key.filter(|_| exit == Exit::Ok).map(|key| key.id().to_string()),
+        ..VerifiedRun::new(dir.as_str(), verdict, said)
+    };
+    (text, run, exit)
 }
 
 fn said_of(dir: &Utf8Path, rejudged: &Rejudged) -> String {

@@ -218,12 +218,16 @@ pub fn suite_schema() -> serde_json::Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let any: Vec<serde_json::Value> =
         KINDS.iter().map(|row| (row.schema)(&mut generator).to_value()).collect();
+    let reference =
+        |(row, schema): (&&Row, &serde_json::Value)| (row.kind.as_str().to_owned(), schema["$ref"].clone());
+    let mapping: serde_json::Map<String, serde_json::Value> = KINDS.iter().zip(&any).map(reference).collect();
     let definitions = generator.take_definitions(true);
     serde_json::json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Proofhouse suite",
         "description": "A suite of any kind.",
         "anyOf": any,
+        "discriminator": {"propertyName": "kind", "mapping": mapping},
         "$defs": definitions,
     })
 }

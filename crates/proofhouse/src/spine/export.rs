@@ -13,10 +13,14 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
 use proofhouse_ledger::summary::Summary;
 
+use super::present::{OfKind, ReportError, Told};
+
 mod junit;
+mod markdown;
+mod rows;
 
 /// Formats for runs of several kinds.
-pub(crate) const SHARED: &[Format] = &[junit::FORMAT];
+pub(crate) const SHARED: &[Format] = &[junit::FORMAT, rows::CSV, rows::JSONL, markdown::FORMAT];
 
 /// A format that a run can be written in.
 pub struct Format {
@@ -41,6 +45,8 @@ pub struct Source<'a> {
     pub paths: &'a RunPaths,
     /// What it is.
     pub manifest: &'a Manifest,
+    /// How kinds tell of their records.
+    pub kinds: OfKind,
 }
 
 /// Why a run cannot be exported.
@@ -63,6 +69,9 @@ pub enum ExportError {
     /// Something else is there.
     #[error("`{0}` is there already and has other content")]
     Taken(Utf8PathBuf),
+    /// A report could not be made of it.
+    #[error(transparent)]
+    Report(#[from] ReportError),
     /// The format is for another kind of run.
     #[error("`{format}` is for runs of kind `{wanted}`; this one is of kind `{found}`")]
     Kind {
@@ -87,7 +96,12 @@ impl Format {
 }
 
 /// Writes a run in a format below `out`.
-pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
+pub fn export(
+    paths: &RunPaths,
+    format: &Format,
+    out: &Utf8Path,
+    kinds: OfKind,
+) -> Result<Vec<Utf8PathBuf>, ExportError> {
     let manifest = format::read_manifest(paths)?;
     if !format.kinds.contains(&manifest.kind) {
         let found = manifest.kind.as_str();
@@ -95,15 +109,19 @@ pub fn export(paths: &RunPaths, format: &Format, out: &Utf8Path) -> Result<Vec<U
         return Err(ExportError::Kind { format: format.name, wanted, found });
     }
     std::fs::create_dir_all(out).map_err(FileError::new("create", out))?;
-    (format.write)(&Source { paths, manifest: &manifest }, out)
+    (format.write)(&Source { paths, manifest: &manifest, kinds }, out)
 }
 
 /// Writes what runs of a kind have beside them by default, each in its place; gives the name and where that is.
-pub fn beside(paths: &RunPaths, formats: &[Format]) -> Result<Vec<(&'static str, Utf8PathBuf)>, ExportError> {
+pub fn beside(
+    paths: &RunPaths,
+    formats: &[Format],
+    kinds: OfKind,
+) -> Result<Vec<(&'static str, Utf8PathBuf)>, ExportError> {
     let mut written = Vec::new();
     for format in formats.iter().filter(|format| format.beside) {
         let out = format.place(paths);
-        export(paths, format, &out)?;
+        export(paths, format, &out, kinds)?;
         written.push((format.name, out));
     }
     Ok(written)
@@ -113,6 +131,16 @@ impl Source<'_> {
     /// The run's summary, if it can be read.
     pub fn summary(&self) -> Result<Option<Summary>, ExportError> {
         Ok(serde_json::from_slice(&files::read(&self.paths.summary())?).ok())
+    }
+
+    /// What was asked, expected and answered in a trial, and why that is wrong, as its kind tells it.
+    pub(crate) fn told(&self, line: &Line<'_>) -> Result<Told, ExportError> {
+        let damaged =
+            |damage| ExportError::Damaged { line: line.index().map_or(0, |index| index + 1), damage };
+        match (self.kinds)(self.manifest.kind).failure {
+            Some(tell) => tell(line).map_err(damaged),
+            None => Ok(Told::default()),
+        }
     }
 
     /// Gives every record to `take`, in plan order.

@@ -4,6 +4,7 @@
 //! every block that reaches it and adds nothing of its own, so two of them cannot contradict each other. Text from anywhere
 //! goes into lines as it is; making it harmless is the back end's duty, and none can forget it for a single place.
 
+pub mod card;
 pub mod figure;
 pub mod html;
 pub mod json;
@@ -11,6 +12,7 @@ pub mod markdown;
 pub mod table;
 pub mod terminal;
 
+pub use card::Card;
 pub use figure::Figure;
 pub use table::{Cell, Column, Row, Table};
 
@@ -232,6 +234,8 @@ pub struct Grid {
 pub struct GridCell {
     pub(crate) class: &'static str,
     pub(crate) shown: String,
+    /// The records behind it.
+    pub(crate) records: Records,
     /// The same in words.
     pub(crate) spoken: String,
 }
@@ -267,6 +271,10 @@ pub enum Content {
     Figure(Figure, String),
     /// A grid of cells.
     Grid(Grid),
+    /// Single trials, each with its texts.
+    Cards(Vec<Card>),
+    /// Counts that lead to the records behind them, each with what it means: for pages.
+    Chips(Vec<(Tone, Line)>),
     /// Who said what.
     Said(Vec<(String, Line)>),
     /// Text that is copied as it is.

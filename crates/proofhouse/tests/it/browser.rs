@@ -68,8 +68,12 @@ fn filters_narrow_the_table_and_the_address_keeps_them() {
     assert_eq!(text(&browser, "#count"), "10 of 168 records");
     browser.and_wait("document.getElementById('f-clear').click()");
     assert_eq!(text(&browser, "#count"), "168 records; shown here: 1–100");
-    browser.and_wait("document.querySelector('.heat li:nth-child(3) a').click()");
+    browser.and_wait("document.querySelector('.heat li:nth-child(3) > a').click()");
     assert_eq!(column(&browser, "case"), ["capital/australia"; 6], "the heat map leads to its records");
+    browser.and_wait("document.querySelector('.heat li:nth-child(3) .cells a').click()");
+    assert_eq!(column(&browser, "slot"), ["careful"; 3], "and so does each of its cells");
+    browser.and_wait("document.querySelector('.stacked a[aria-label^=Timeout]').dispatchEvent(new MouseEvent('click', { bubbles: true }))");
+    assert_eq!(text(&browser, "#count"), "3 of 168 records", "and each part of a bar");
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
@@ -130,7 +134,8 @@ fn a_permalink_opens_its_record_and_keys_walk_on() {
         text(&browser, "#d-body").contains("the output is not the expected text <b>at all</b>"),
         "judge's reason"
     );
-    assert!(text(&browser, "#d-body").contains("sed -n '88p' records.jsonl"));
+    let raw = browser.eval("document.querySelector('#d-body .raw').textContent");
+    assert!(raw.as_str().unwrap().contains("sed -n '88p' records.jsonl"), "{raw}");
 
     browser.press("j");
     let next = RecordId::of_trial("hasty", "capital/japan", None, 1).to_string();
@@ -147,6 +152,86 @@ fn a_permalink_opens_its_record_and_keys_walk_on() {
 
     browser.open(&run.paths.report(), "#r=000000000000000000000000");
     assert_eq!(text(&browser, "#d-title"), "No such record");
+}
+
+#[test]
+fn chips_deal_cards_of_their_outcome() {
+    let run = sample();
+    let Some(browser) = Browser::start(DESKTOP) else { return };
+    browser.open(&run.write_html(), "");
+    let cards = |what: &str| {
+        browser.eval(&format!("[...document.querySelectorAll('#cards .card')].map((card) => card{what})"))
+    };
+    let first = cards(".innerText");
+    let first = first[0].as_str().unwrap();
+    for part in ["capital/france on careful", "Question", "Expected", "Answer", "I am not sure.", "Why"] {
+        assert!(first.contains(part), "{part} in {first}");
+    }
+    let top = browser.eval("document.querySelector('.card').getBoundingClientRect().top");
+    assert!(top.as_f64().unwrap() < 800.0, "the first card is on the first screen: {top}");
+    assert_eq!(cards(".className.includes('v0')"), json!(vec![true; 12]));
+    let chips = browser
+        .eval("[...document.querySelectorAll('.outcome-chips a')].slice(0, 4).map((chip) => chip.innerText)");
+    assert_eq!(chips, json!(["39 failed", "19 flaky", "11 not assessed", "118 passed"]));
+    browser.eval("document.querySelector('.outcome-chips a[href=\"#show=unassessed\"]').click()");
+    wait_for(
+        &browser,
+        "location.hash === '#show=unassessed' && document.querySelectorAll('#cards .v2').length > 0",
+    );
+    assert_eq!(browser.eval("document.querySelectorAll('#cards .card:not(.v2)').length"), 0);
+    browser.eval("history.back()");
+    wait_for(&browser, "location.hash === ''");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_record_opens_over_the_page_and_gives_the_focus_back() {
+    let run = sample();
+    let Some(browser) = Browser::start(DESKTOP) else { return };
+    browser.open(&run.write_html(), "");
+    browser.eval("document.querySelector('#cards a').focus()");
+    browser.press("j");
+    let second = browser.eval("document.activeElement.hash");
+    browser.press("\u{e007}");
+    assert_eq!(browser.eval("document.getElementById('detail').open"), true);
+    assert_eq!(browser.eval("location.hash"), second);
+    browser.press("\u{e00c}");
+    assert_eq!(browser.eval("document.activeElement.hash"), second, "where it came from");
+    browser.eval("document.activeElement.click()");
+    browser.eval("history.back()");
+    wait_for(&browser, "!document.getElementById('detail').open");
+}
+
+#[test]
+fn answers_stand_side_by_side_where_they_differ() {
+    let run = sample();
+    let Some(browser) = Browser::start(DESKTOP) else { return };
+    browser.open(&run.write_html(), "");
+    let rows = || browser.eval("document.querySelectorAll('#matrix-table tbody tr').length");
+    assert_eq!(rows(), 20);
+    assert_eq!(text(&browser, "#matrix-table thead").trim_end(), "Question\tcareful\thasty");
+    browser.eval("document.getElementById('m-differ').click()");
+    wait_for(
+        &browser,
+        "document.getElementById('m-count').textContent.includes('on which the targets differ')",
+    );
+    let case = "[...document.querySelectorAll('#matrix-table tbody tr')].find((row) => row.innerText.includes('capital/japan'))";
+    browser.eval("(document.getElementById('m-against').value = 'expected', document.getElementById('m-against').dispatchEvent(new Event('input')))");
+    wait_for(&browser, &format!("{case}.querySelector('ins') !== null"));
+    assert_eq!(browser.eval(&format!("{case}.querySelectorAll('td').length")), 2);
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+/// Waits until an expression is true in the page.
+#[track_caller]
+fn wait_for(browser: &Browser, expression: &str) {
+    for _ in 0..300 {
+        if browser.eval(expression) == true {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("not within 15 seconds: {expression}");
 }
 
 #[test]

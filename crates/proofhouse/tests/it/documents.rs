@@ -50,6 +50,15 @@ fn shared(report: &Value) -> Vec<String> {
             "list" => {
                 block["items"].as_array().unwrap().iter().for_each(|item| said.extend(texts(item, &["text"])))
             }
+            "cards" => {
+                let cards =
+                    block["cards"].as_array().unwrap().iter().filter(|card| card["reach"] == "everywhere");
+                cards.for_each(|card| {
+                    said.extend(texts(card, &["title"]));
+                    said.extend(card["texts"]["expected"].as_str().map(str::to_owned));
+                    said.extend(card["why"].as_str().map(str::to_owned));
+                });
+            }
             "pairs" => {
                 let pairs =
                     block["pairs"].as_array().unwrap().iter().filter(|pair| pair["reach"] == "everywhere");

@@ -231,7 +231,7 @@ fn markdown_says_the_same() {
 
     ⚠️ 11 of 168 trials could not be assessed: 4 × http\_429, 3 × connection\_refused, 3 × timeout, 1 × judge\_failed.
 
-    #### What failed
+    #### What to look at
 
     ❌ 39 trials of 157 assessed failed. All are in <code>report.html&#35;verdict=failed</code>, the first by name here:
 
@@ -324,17 +324,18 @@ fn more_records_than_fit_are_chosen_by_verdict_and_counted() {
 
 #[test]
 fn long_texts_are_cut_shorter_where_there_are_many() {
-    let long = "long text ".repeat(500);
-    let run_of = |count: u32| {
+    let run_of = |count: u32, times: usize| {
+        let long = "long text ".repeat(times);
         let trials =
             (0..count).map(|at| Trial { repetition: at, ..Trial::answered("only", "case", "x", &long) });
         SampleRun::new(&["only"], None, trials).html()
     };
-    let few = run_of(20);
-    assert!(few.contains("kept up to 4,096 bytes of its JSON form; where more was cut"));
-    assert!(few.contains("{\"n\":5000,\"t\":\"long text "));
-    let many = run_of(12_000);
-    assert!(many.contains("kept up to 1,024 bytes of its JSON form (less than the usual 4,096"));
+    let few = run_of(20, 7_000);
+    assert!(few.contains("kept up to 65,536 bytes of its JSON form; where more was cut"));
+    assert!(few.contains("{\"n\":70000,\"t\":\"long text "));
+    assert!(run_of(2, 6_500).contains(&"long text ".repeat(6_500)), "64 kB are kept whole");
+    let many = run_of(12_000, 500);
+    assert!(many.contains("kept up to 1,024 bytes of its JSON form (less than the usual 65,536"));
     assert!(many.len() < 48 << 20, "{}", many.len());
 }
 

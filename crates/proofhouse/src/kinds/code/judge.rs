@@ -84,6 +84,13 @@ impl Judge {
         self.tasks.get(task_id).map(|entry| &entry.problem)
     }
 
+    /// The program that an answer makes of a task, where its language knows it.
+    pub fn program(&self, task_id: &str, completion: &str) -> Option<String> {
+        let entry = self.tasks.get(task_id)?;
+        let task = entry.task.get_or_init(|| self.language.task(&entry.problem));
+        task.program(&entry.problem.judged(completion))
+    }
+
     /// Judges one line of a samples file.
     pub fn judge(&self, sample: &Sample) -> Judged {
         let known = sample.task_id.as_deref().map(|task_id| (task_id, self.tasks.get(task_id)));

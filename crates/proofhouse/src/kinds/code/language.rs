@@ -122,4 +122,10 @@ pub trait Language: Send + Sync {
 pub trait Task: Send + Sync {
     /// Judges one completion, once.
     fn judge(&self, bench: &Bench, completion: &str) -> Judged;
+
+    /// The program that an answer makes of the task, without its tests, where that is known without running anything.
+    fn program(&self, completion: &str) -> Option<String> {
+        let _ = completion;
+        None
+    }
 }

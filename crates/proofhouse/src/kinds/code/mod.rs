@@ -52,7 +52,7 @@ pub use language::{Language, LanguageName, Task};
 pub use problem::{Problem, ProblemError, ProblemFile, read_problem_file, read_problems};
 pub use prose::{Prose, Unfit};
 pub use python::Python;
-pub use record::{Body, body};
+pub use record::{Body, Context, body};
 pub use rehearse::{Flaw, Remark, rehearse};
 pub use rust::{Clippy, Rust};
 pub(crate) use rust::{is_crate_name, is_crate_version};

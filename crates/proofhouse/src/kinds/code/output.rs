@@ -46,6 +46,13 @@ pub(super) fn within(text: &str, head_bytes: usize) -> Bounded {
     Bounded { text: join(text, text, bytes, head_bytes), bytes, sha256: Some(sha256) }
 }
 
+/// The beginning of a text, within so many bytes of JSON text.
+pub(super) fn beginning(text: &str, bytes: usize) -> String {
+    let mut room = bytes;
+    let end = text.char_indices().find(|(_, c)| !take(&mut room, *c)).map_or(text.len(), |(at, _)| at);
+    text[..end].to_owned()
+}
+
 fn join(head: &str, tail: &str, bytes: u64, head_bytes: usize) -> String {
     let mut room = head_bytes;
     let end = head.char_indices().find(|(_, c)| !take(&mut room, *c)).map_or(head.len(), |(at, _)| at);

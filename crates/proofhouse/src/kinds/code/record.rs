@@ -10,9 +10,49 @@ use super::verdict::{Border, ErrorType, Finding, Judged, TestOutcome};
 /// JSON bytes kept from the beginning of a completion: no record is longer than 100 kB, whatever the model wrote.
 const COMPLETION_HEAD_BYTES: usize = 32 << 10;
 
+/// JSON bytes kept of the task, of the program, and of the lines around the test that failed.
+const TASK_BYTES: usize = 4 << 10;
+const PROGRAM_BYTES: usize = 8 << 10;
+const TEST_BYTES: usize = 3 << 10;
+/// Lines of a test before and behind the one that failed.
+const AROUND: usize = 12;
+
+/// What an answer was judged in: for whoever reads the record, not for the verdict.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    task: Option<String>,
+    program: Option<String>,
+    test: Option<(u64, String)>,
+}
+
+impl Context {
+    /// Of an answer to a task.
+    pub fn of(task: &str) -> Context {
+        Context {
+            task: (!task.is_empty()).then(|| output::beginning(task, TASK_BYTES)),
+            ..Context::default()
+        }
+    }
+
+    /// The same with the program that failed and the test that it failed at.
+    #[must_use]
+    pub fn failed(mut self, program: Option<String>, test: &str, judged: &Judged) -> Context {
+        self.program = program.map(|program| output::beginning(&program, PROGRAM_BYTES));
+        let failed_at =
+            judged.diagnostics.panic.as_ref().filter(|panic| panic.file.as_deref() == Some("test"));
+        let line = failed_at.and_then(|panic| panic.line).map_or(1, |line| line as usize);
+        let first = line.saturating_sub(AROUND).max(1);
+        let lines: Vec<&str> = test.lines().skip(first - 1).take(line - first + AROUND).collect();
+        let excerpt = output::beginning(&lines.join("\n"), TEST_BYTES);
+        self.test = (!excerpt.trim().is_empty()).then_some((first as u64, excerpt));
+        self
+    }
+}
+
 /// The fields of a `code` record that own what they hold.
 #[derive(Debug, Clone)]
 pub struct Body {
+    context: Context,
     completion: Option<super::verdict::Bounded>,
     result: String,
     compile_errors: Json,
@@ -34,6 +74,7 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
     let last = [judged.error_type];
     let tries = if judged.is_doubtful() { judged.tries.as_slice() } else { &last };
     Body {
+        context: Context::default(),
         completion: sample.completion.as_ref().ok().map(|text| output::within(text, COMPLETION_HEAD_BYTES)),
         result: judged.result(),
         compile_errors: findings(&diagnostics.errors),
@@ -47,6 +88,12 @@ pub fn body(sample: &Sample, judged: &Judged, tags: &[String]) -> Body {
 }
 
 impl Body {
+    /// Says what the answer was judged in.
+    #[must_use]
+    pub fn within(self, context: Context) -> Body {
+        Body { context, ..self }
+    }
+
     /// Says that the model gave nothing to judge, with the class of what went wrong.
     pub fn was_not_judged(&mut self, error_type: &str) {
         self.result = format!("failed: {error_type}");
@@ -56,6 +103,10 @@ impl Body {
     pub fn fields<'a>(&'a self, sample: &'a Sample, judged: &'a Judged) -> Code<'a> {
         Code {
             task_id: sample.task_id.as_deref(),
+            task: self.context.task.as_deref(),
+            program: self.context.program.as_deref(),
+            test_source: self.context.test.as_ref().map(|(_, text)| text.as_str()),
+            test_line: self.context.test.as_ref().map(|(first, _)| *first),
             completion: self.completion.as_ref().map(|bounded| bounded.text.as_str()),
             completion_bytes: self.completion.as_ref().map(|bounded| bounded.bytes),
             completion_id: sample.completion_id,
@@ -166,7 +217,9 @@ mod tests {
             latency_ms: None,
             usage: None,
         };
-        let body = body(sample, judged, &["tag".to_owned()]);
+        let long = "\u{1}\n".repeat(20_000);
+        let context = Context::of(&long).failed(Some(long.clone()), &long, judged);
+        let body = body(sample, judged, &["tag".to_owned()]).within(context);
         let mut out = Vec::new();
         body.fields(sample, judged).push(&mut out, &head);
         out

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::CodeBody;
 use super::plan::{Item, Question};
 use crate::family::target::{Chat, Reply, Target};
-use crate::kinds::code::{self, BATCH, Bench, Cache, Invalid, Judge, Judged, Sample, Soundness};
+use crate::kinds::code::{self, BATCH, Bench, Cache, Context, Invalid, Judge, Judged, Sample, Soundness};
 use crate::spine::plan::Trial;
 use crate::spine::run::execute::ExecuteError;
 use crate::spine::run::record::{Assessment, RecordWriter, Timer, Timing, describe, trial_seed};
@@ -43,6 +43,8 @@ pub(super) struct CodeWork {
 struct Answer {
     trial: Trial,
     sample: Arc<Sample>,
+    /// What the model was asked, where one was.
+    question: Option<Arc<Question>>,
     /// What the model said, where one was asked.
     reply: Option<Reply>,
     timing: Timing,
@@ -89,7 +91,7 @@ impl CodeWork {
             completion_id: trial.repetition.into(),
             completion: code::completion(reply.output.as_ref()),
         });
-        Answer { trial, sample, reply: Some(reply), timing }
+        Answer { trial, sample, question: Some(question), reply: Some(reply), timing }
     }
 
     /// Judges what can be judged, and writes every record.
@@ -141,6 +143,21 @@ impl CodeWork {
         }
     }
 
+    /// What the answer was judged in, for whoever looks at it: the task, and of an answer that failed the program and the test.
+    fn context(&self, answer: &Answer, judged: &Judged, passed: Option<bool>) -> Context {
+        let problem = answer.sample.task_id.as_deref().and_then(|task_id| self.judge.problem(task_id));
+        let Some(problem) = problem else { return Context::default() };
+        let asked =
+            answer.question.as_ref().map_or(problem.prompt.as_str(), |question| question.input.as_str());
+        let context = Context::of(asked);
+        match (&answer.sample.completion, passed) {
+            (Ok(completion), Some(false)) => {
+                context.failed(self.judge.program(&problem.task_id, completion), &problem.test, judged)
+            }
+            _ => context,
+        }
+    }
+
     fn write(&self, answer: &Answer, timing: Timing, judged: &Judged, sender: &RecordSender) {
         let Answer { trial, sample, reply, .. } = answer;
         let timing = &timing;
@@ -170,7 +187,7 @@ impl CodeWork {
             passed,
             usage: reply.as_ref().and_then(|reply| reply.usage.as_ref()),
         };
-        let mut body = code::body(sample, judged, &[]);
+        let mut body = code::body(sample, judged, &[]).within(self.context(answer, judged, passed));
         if let Some((_, Some(error_type), _)) = unanswered {
             body.was_not_judged(error_type);
         }
@@ -266,7 +283,8 @@ impl Work<Item> for CodeWork {
             for GroupTrial { trial, item, .. } in group {
                 match item {
                     Item::Sample(sample) => {
-                        answers.push(Answer { trial, sample, reply: None, timing: Timer::start().timing() });
+                        let timing = Timer::start().timing();
+                        answers.push(Answer { trial, sample, question: None, reply: None, timing });
                     }
                     Item::Task(question) => drop(asking.spawn(Arc::clone(&self).ask(trial, question))),
                     Item::Missing(reason) => {

@@ -69,10 +69,22 @@ fn failure(line: &Line<'_>) -> Result<Told, Damage> {
     let given = reasons.iter().filter(|(name, _)| alone.as_ref().is_none_or(|alone| **alone == ***name));
     let why: Vec<String> = given.map(|(name, reason)| format!("{name}: {reason}")).collect();
     Ok(Told {
+        asked: shown(asked(line.get(PROBE.input)?)).map(|text| ("Question", text)),
         expected: shown(line.get(PROBE.expected)?),
         answer: shown(line.get(PROBE.output)?),
         why: (!why.is_empty()).then(|| why.join("; ")),
     })
+}
+
+/// The last thing that the user said in a conversation.
+fn asked(input: Json) -> Json {
+    let messages = input.get("messages").unwrap_or(&input);
+    let user = |message: &&Json| message.get("role").and_then(Json::as_str) == Some("user");
+    let last = match messages {
+        Json::Array(messages) => messages.iter().rfind(user).and_then(|message| message.get("content")),
+        _ => None,
+    };
+    last.cloned().unwrap_or(input)
 }
 
 fn shown(value: Json) -> Option<String> {

@@ -27,7 +27,7 @@ use proofhouse_ledger::files::FileError;
 
 pub use gate::{Decision, Demand, decide};
 pub use noise::{Noise, Worse};
-pub use render::{Style, render_github, render_json, render_markdown, render_text};
+pub use render::{Style, counts_line, remarks, render_github, render_json, render_markdown, render_text};
 pub use report::{
     Change, Class, Excerpt, FieldChange, Flaw, Place, Report, RunFacts, Side, Torn, Trial, Unreadable,
 };

@@ -13,7 +13,7 @@ use super::report::Report;
 
 pub use github::render_github;
 pub use markdown::render_markdown;
-pub use text::render_text;
+pub use text::{counts_line, remarks, render_text};
 
 /// Whether text may be coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

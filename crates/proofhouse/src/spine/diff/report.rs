@@ -11,6 +11,7 @@ use super::findings::Findings;
 use super::noise::{Noise, Worse};
 use super::run::{self, Pairing, Run};
 use crate::spine::compare::OwnChange;
+use crate::text::doc::Tone;
 
 /// The version of the report's JSON.
 pub(super) const SCHEMA_VERSION: &str = "2.0";
@@ -125,6 +126,15 @@ impl Class {
             Class::Input => "input",
             Class::Metadata => "metadata",
             Class::Added => "added",
+        }
+    }
+
+    /// What it means to the reader: worse, better, or neither.
+    pub fn tone(self) -> Tone {
+        match self {
+            Class::Forbidden | Class::Regression | Class::Lost | Class::Dropped | Class::Removed => Tone::Bad,
+            Class::Improvement => Tone::Good,
+            _ => Tone::Neutral,
         }
     }
 

@@ -8,6 +8,7 @@ use proofhouse_ledger::record::{HEAD, Kind, Line, Status};
 use proofhouse_ledger::summary::Summary;
 
 use super::{ExportError, Format, Sink, Source};
+use crate::spine::present::Told;
 use crate::text::visible::visible;
 
 pub(super) const FORMAT: Format = Format {
@@ -66,12 +67,16 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         counts[End::Skipped as usize],
     );
     sink.put(head.as_bytes())?;
-    source.each(|line| Ok(sink.put(case(&suite, line, End::of(line, &left_out)?).as_bytes())?))?;
+    source.each(|line| {
+        let end = End::of(line, &left_out)?;
+        let told = if let End::Failed = end { source.told(line)? } else { Told::default() };
+        Ok(sink.put(case(&suite, line, end, &told).as_bytes())?)
+    })?;
     sink.put(b"</testsuite>\n</testsuites>\n")?;
     Ok(vec![sink.finish()?])
 }
 
-fn case(suite: &str, line: &Line<'_>, end: End) -> String {
+fn case(suite: &str, line: &Line<'_>, end: End, told_of: &Told) -> String {
     let word = |text: Result<Cow<'_, str>, _>| escaped(&text.unwrap_or_default());
     let (name, slot) = (word(line.get(HEAD.case_id)), word(line.get(HEAD.slot)));
     let variant = line.get(HEAD.variant_id).ok().flatten().map(|id| format!(", {}", escaped(&id)));
@@ -82,11 +87,30 @@ fn case(suite: &str, line: &Line<'_>, end: End) -> String {
     let message = told(line.get(HEAD.error).ok().flatten());
     let inner = match end {
         End::Passed => String::new(),
-        End::Failed => "<failure message=\"judged as wrong\"/>".to_owned(),
+        End::Failed => failure(told_of),
         End::Error => format!("<error type=\"{kind}\" message=\"{message}\"/>"),
         End::Skipped => "<skipped/>".to_owned(),
     };
     format!("<testcase classname=\"{suite}.{slot}\" name=\"{name}\">{inner}</testcase>\n")
+}
+
+/// Why it failed as the message, and question, expected and answer below it.
+fn failure(told: &Told) -> String {
+    let why = told.why.as_deref().unwrap_or("judged as wrong");
+    let asked = told.asked.as_ref().map(|(title, text)| (*title, text));
+    let texts = [
+        asked,
+        told.expected.as_ref().map(|text| ("Expected", text)),
+        told.answer.as_ref().map(|text| ("Answer", text)),
+    ];
+    let body: String =
+        texts.into_iter().flatten().map(|(title, text)| format!("{title}: {}\n", beginning(text))).collect();
+    format!("<failure message=\"{}\">{}</failure>", escaped(beginning(why)), escaped(&body))
+}
+
+/// Readers of such files show a page of text and not a book.
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(4_000).map_or(text, |(at, _)| &text[..at])
 }
 
 /// Text of anybody within an attribute: XML has no place for most control characters, not even escaped.

@@ -18,7 +18,7 @@ use super::sections::Facts;
 use super::survey::{Place, Survey, status_place};
 
 /// Bytes of a text that a page keeps: the first bound under which the data stays below [`MAX_DATA_BYTES`], or the last.
-pub const CLIP_BYTES: [usize; 4] = [4096, 1024, 256, 64];
+pub const CLIP_BYTES: [usize; 6] = [65_536, 16_384, 4096, 1024, 256, 64];
 /// The size that the texts of a page aim to stay below.
 pub const MAX_DATA_BYTES: u64 = 48 << 20;
 
@@ -254,7 +254,7 @@ fn write_block(out: &mut dyn Write, attribute: &'static str, json: &[u8]) -> io:
 }
 
 /// Chosen lines of `records.jsonl`, read in the file's order.
-struct Source<'a> {
+pub(super) struct Source<'a> {
     path: &'a Utf8Path,
     file: BufReader<File>,
     at: u64,
@@ -262,12 +262,12 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn open(path: &'a Utf8Path) -> Result<Self, ReportError> {
+    pub(super) fn open(path: &'a Utf8Path) -> Result<Self, ReportError> {
         let file = proofhouse_ledger::disk::open_regular(path).map_err(FileError::new("open", path))?;
         Ok(Self { path, file: BufReader::with_capacity(1 << 18, file), at: 0, buffer: Vec::new() })
     }
 
-    fn line(&mut self, place: Place) -> Result<&[u8], ReportError> {
+    pub(super) fn line(&mut self, place: Place) -> Result<&[u8], ReportError> {
         self.buffer.resize(place.length as usize, 0);
         let read = self
             .file

@@ -13,12 +13,15 @@ use proofhouse_ledger::summary::{Slot, Summary};
 use super::ReportError;
 use super::own::OwnPresentation;
 
-/// Failures that are told by name.
-const MAX_TOLD: usize = 5;
+/// Failures that everybody is told by name.
+pub(crate) const MAX_TOLD: usize = 5;
+/// Failures that a page shows before anybody asks for more.
+pub(crate) const MAX_SHOWN: usize = 12;
 
 /// A trial that was judged wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
+    pub(crate) record_id: String,
     pub(crate) case: String,
     pub(crate) slot: String,
     pub(crate) told: Told,
@@ -27,6 +30,8 @@ pub struct Failure {
 /// What a kind tells of a failed trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Told {
+    /// What was asked, and what that is called.
+    pub(crate) asked: Option<(&'static str, String)>,
     /// What the case expects.
     pub(crate) expected: Option<String>,
     /// What came instead.
@@ -41,18 +46,26 @@ pub(crate) fn count(summary: &Summary) -> u64 {
     summary.slots.iter().map(failed).sum()
 }
 
-/// Reads them.
+/// How many of them are of targets that are put to the test.
+pub(crate) fn news(summary: &Summary, own: &OwnPresentation) -> u64 {
+    let failed = |slot: &&Slot| !(own.is_control)(summary, &slot.slot);
+    let slots = summary.slots.iter().filter(failed);
+    slots.map(|slot| slot.pass_rate.denominator - slot.pass_rate.numerator).sum()
+}
+
+/// Reads them, as many as are wanted.
 pub(super) fn first(
     path: &Utf8Path,
     summary: &Summary,
     own: &OwnPresentation,
+    most: usize,
 ) -> Result<Vec<Failure>, ReportError> {
     let Some(told) = own.failure else { return Ok(Vec::new()) };
     let excluded = (own.excluded)(summary);
-    let mut left = count(summary);
+    let mut left = news(summary, own);
     let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
     let (mut reader, mut spans, mut number) = (LineReader::open(path)?, Spans::default(), 0);
-    while left > 0 && found.len() < MAX_TOLD {
+    while left > 0 && found.len() < most {
         let block = reader.next_lines().map_err(FileError::new("read", path))?;
         if block.is_empty() {
             break;
@@ -62,11 +75,12 @@ pub(super) fn first(
             let failure = Line::split(bytes, &mut spans)
                 .and_then(|line| failed(&line, told))
                 .map_err(|source| ReportError::Record { line: number, source })?;
-            let Some(failure) = failure.filter(|failure| !excluded.contains(failure.case.as_str())) else {
-                continue;
+            let counts = |failure: &Failure| {
+                !excluded.contains(failure.case.as_str()) && !(own.is_control)(summary, &failure.slot)
             };
+            let Some(failure) = failure.filter(counts) else { continue };
             left = left.saturating_sub(1);
-            if found.len() < MAX_TOLD && seen.insert((failure.case.clone(), failure.slot.clone())) {
+            if found.len() < most && seen.insert((failure.case.clone(), failure.slot.clone())) {
                 found.push(failure);
             }
         }
@@ -82,5 +96,6 @@ fn failed(line: &Line<'_>, told: Tell) -> Result<Option<Failure>, Damage> {
         return Ok(None);
     }
     let (case, slot) = (line.get(HEAD.case_id)?.into_owned(), line.get(HEAD.slot)?.into_owned());
-    Ok(Some(Failure { case, slot, told: told(line)? }))
+    let record_id = line.record_id()?.to_string();
+    Ok(Some(Failure { record_id, case, slot, told: told(line)? }))
 }

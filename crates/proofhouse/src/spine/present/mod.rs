@@ -21,14 +21,16 @@ pub(crate) mod sections;
 mod store;
 pub(crate) mod survey;
 mod timing;
+mod versus;
 pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use failures::Told;
 pub use own::{OwnPresentation, OwnSurvey};
 pub use sections::{Facts, Section};
-pub use store::{json, markdown, matches, terminal, write, write_timing};
+pub use store::{gist, json, markdown, matches, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
+pub use versus::page::{Heading, compared};
 
 /// What a kind adds to what people are told, by the kind of the run.
 pub type OfKind = fn(Kind) -> &'static OwnPresentation;
@@ -91,7 +93,7 @@ fn render_with(
     let own = kinds(summary.kind);
     let survey = survey::survey(&run.records(), &summary, own)?;
     agree(&manifest, &summary, &survey)?;
-    let failures = failures::first(&run.records(), &summary, own)?;
+    let failures = failures::first(&run.records(), &summary, own, failures::MAX_SHOWN)?;
     let (survey_of, failures) = (Some(&survey), &failures);
     let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: survey_of, failures, own };
     page::write_top(out, &facts).map_err(ReportError::Output)?;

@@ -30,6 +30,8 @@ pub struct OwnPresentation {
     pub(crate) survey: Option<fn() -> Box<dyn OwnSurvey>>,
     /// What it tells of a failed trial, where that says something.
     pub(crate) failure: Option<Tell>,
+    /// Whether a target is there to be compared with: that it fails is no news.
+    pub(crate) is_control: fn(&Summary, &str) -> bool,
     /// How its records are shown on the page: an expression of JavaScript.
     pub(crate) script: &'static str,
     /// The table of each target's result that stands under the verdict.
@@ -60,6 +62,7 @@ impl OwnPresentation {
         sections: &[],
         survey: None,
         failure: None,
+        is_control: |_, _| false,
         script: "{}",
         rates: None,
         spares: false,

@@ -12,7 +12,7 @@ use proofhouse_ledger::summary::Summary;
 use super::sections::{self, Facts};
 use super::{OfKind, ReportError, failures, render, render_with, survey, timing};
 use crate::text::doc::terminal::Look;
-use crate::text::doc::{self, Report};
+use crate::text::doc::{self, Content, Report, Tone};
 
 /// Writes `report.html`; whoever reads it sees the old one or the new one, never a part.
 pub fn write(run: &RunPaths, kinds: OfKind) -> Result<(), ReportError> {
@@ -71,11 +71,30 @@ pub fn terminal(run: &RunPaths, kinds: OfKind, look: Look) -> Result<String, Rep
     let manifest: Manifest = super::read(&run.manifest(), "manifest.json")?;
     let summary: Summary = super::read(&run.summary(), "summary.json")?;
     let own = kinds(summary.kind);
-    let failures = failures::first(&run.records(), &summary, own)?;
+    let failures = failures::first(&run.records(), &summary, own, failures::MAX_TOLD)?;
     let (timing, failures) = (timing::read(run), &failures);
     let timing = timing.as_ref();
     let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: None, failures, own };
     Ok(doc::terminal::render(&sections::report(&facts), look))
+}
+
+/// What a run found, in one sentence: how the gate fared, or else what its table says of each target.
+pub fn gist(run: &RunPaths, kinds: OfKind) -> Result<String, ReportError> {
+    let report = document(run, kinds)?;
+    let blocks = || report.parts.iter().flat_map(|part| &part.doc.blocks).map(|block| &block.content);
+    let headline = blocks().find_map(|content| match content {
+        Content::Headline { tone, title, text } if *tone != Tone::Neutral => {
+            Some(format!("{title}: {}", text.plain()))
+        }
+        _ => None,
+    });
+    let table = || {
+        blocks().find_map(|content| match content {
+            Content::Table(table) => Some(table.in_words()),
+            _ => None,
+        })
+    };
+    Ok(headline.or_else(table).unwrap_or_else(|| report.lede.plain()))
 }
 
 fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
@@ -84,7 +103,7 @@ fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
     let own = kinds(summary.kind);
     let survey = survey::survey(&run.records(), &summary, own)?;
     super::agree(&manifest, &summary, &survey)?;
-    let failures = failures::first(&run.records(), &summary, own)?;
+    let failures = failures::first(&run.records(), &summary, own, failures::MAX_SHOWN)?;
     let (timing, failures) = (timing::read(run), &failures);
     let (timing, survey) = (timing.as_ref(), Some(&survey));
     let facts = Facts { manifest: &manifest, summary: &summary, timing, survey, failures, own };

@@ -21,7 +21,7 @@ use super::clock::Watch;
 use super::open::Open;
 use super::reuse::Reuse;
 use super::work::{Finished, GroupTrial, Provenance, RecordSender, TrialLines, TrialResult, Work};
-use super::{Options, Progress};
+use super::{Observer, Options, Progress};
 use crate::family::target::{Budget, Halt};
 use crate::spine::plan::{Planned, Trial};
 use crate::spine::suite::Problems;
@@ -413,6 +413,9 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     }
 
     fn submit(&self, index: u64, line: &[u8], telemetry: &[u8]) -> Result<(), Ending> {
+        if let Some(Observer(show)) = &self.options.observer {
+            show(line);
+        }
         // The writer's own error comes out of `finish` and replaces this one.
         self.writer.submit(index, line, telemetry).map_err(|Stopped| Ending::Complete)
     }

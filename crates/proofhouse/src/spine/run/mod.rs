@@ -3,6 +3,7 @@
 //! The stages are `open` (everything that could refuse the run), `execute` (the dispatcher) and `seal` (manifest and
 //! envelope). Clock, processes' facts and signals live here and nowhere further down.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -61,6 +62,18 @@ pub struct Options {
     pub part: Option<Part>,
     /// The lane and where its gate's verdict comes from, for envelopes of containment runs.
     pub lane: Lane,
+    /// Who is shown each record as it is finished.
+    pub observer: Option<Observer>,
+}
+
+/// Somebody who is shown records as they are finished, in the order in which they end.
+#[derive(Clone)]
+pub struct Observer(pub Arc<dyn Fn(&[u8]) + Send + Sync>);
+
+impl std::fmt::Debug for Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observer")
+    }
 }
 
 /// The lane of a run, as its envelope tells it.

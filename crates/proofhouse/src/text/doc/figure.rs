@@ -1,5 +1,20 @@
 //! Figures as numbers: a page draws them, JSON hands them on, and the rest has the same numbers in words beside them.
 
+use super::Records;
+
+/// A part of a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Portion {
+    /// What the page's style sheet calls it.
+    pub(crate) class: &'static str,
+    /// What it is.
+    pub(crate) title: &'static str,
+    /// How much.
+    pub(crate) count: u64,
+    /// The records behind it.
+    pub(crate) records: Records,
+}
+
 /// A small chart.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
@@ -19,8 +34,8 @@ pub enum Figure {
         /// The difference.
         value: Option<f64>,
     },
-    /// Parts of a whole: class, title and count.
-    Stacked(Vec<(&'static str, &'static str, u64)>),
+    /// Parts of a whole.
+    Stacked(Vec<Portion>),
     /// One bar from the left: its share of the longest.
     Bar(f64),
     /// Shares over an ordered scale: lower end, value and upper end of each.

@@ -1,13 +1,14 @@
 //! A document as HTML: markup from our source, values from anywhere, each of them shown so that it cannot become markup,
 //! hide, or reorder its neighbours.
 
+pub mod frame;
 mod svg;
 
 use maud::{Markup, PreEscaped, Render, html};
 
 use super::figure::Scale;
 use super::table::{Cell, Column, Holds, Row, Table};
-use super::{Block, Content, Grid, Line, Pairing, Part, Records, Span, Style, Tone, Weight};
+use super::{Block, Card, Content, Grid, Line, Pairing, Part, Records, Span, Style, Tone, Weight};
 use crate::text::visible;
 
 /// Text of anybody: the only way in which values reach a page.
@@ -80,6 +81,15 @@ fn content(content: &Content) -> Markup {
         Content::List { items, .. } => html! {
             ul.account { @for item in items { li class=[class(&[tone_class(item.tone)])] { (line(&item.line)) } } }
         },
+        Content::Cards(cards) => html! {
+            div.cards id="cards" { @for card in cards { (self::card(card)) } }
+            p id="cards-more" {}
+        },
+        Content::Chips(chips) => html! {
+            p.outcome-chips {
+                @for (tone, chip) in chips { span class=[class(&["outcome", tone_class(*tone)])] { (line(chip)) } " " }
+            }
+        },
         Content::Pairs(Pairing::Facts, pairs) => html! {
             dl.facts { @for pair in pairs { div { dt { (line(&pair.name)) } dd { (line(&pair.value)) } } } }
         },
@@ -99,6 +109,18 @@ fn content(content: &Content) -> Markup {
             details class=[self::class(&[class])] open[*open] { summary { (line(summary)) } (self::blocks(blocks)) }
         },
         Content::Markup(markup) => PreEscaped((*markup).to_owned()),
+    }
+}
+
+fn card(card: &Card) -> Markup {
+    html! {
+        article.card.v0 {
+            h3 { (line(&card.title)) }
+            dl {
+                @for text in &card.texts { dt { (text.title) } dd { (Shown(&text.text)) } }
+                @if let Some(why) = &card.why { dt { "Why" } dd.why { (line(&Line::ticked(why))) } }
+            }
+        }
     }
 }
 
@@ -170,8 +192,8 @@ fn grid(grid: &Grid) -> Markup {
                 li {
                     span.cells {
                         @for cell in cells {
-                            span class=[class(&["cell", cell.class])] role="img" aria-label=(Shown(&cell.spoken)) title=(Shown(&cell.spoken)) {
-                                (Shown(&cell.shown))
+                            a href=(Shown(&address(&cell.records))) class=[class(&["cell", cell.class])] title=(Shown(&cell.spoken)) {
+                                (Shown(&cell.shown)) span.quiet { ", " (Shown(&cell.spoken)) }
                             }
                         }
                     }

@@ -58,6 +58,10 @@ fn content(content: &Content) -> Option<Value> {
                 .collect();
             json!({"type": "list", "ordered": ordered, "items": items})
         }
+        Content::Cards(cards) => {
+            let shown = cards.iter().filter(|card| card.reach <= Reach::Documents);
+            json!({"type": "cards", "cards": shown.map(card).collect::<Vec<Value>>()})
+        }
         Content::Pairs(_, pairs) => {
             let pairs: Vec<Value> = pairs
                 .iter()
@@ -84,8 +88,17 @@ fn content(content: &Content) -> Option<Value> {
         Content::More { summary, blocks: inside, .. } => {
             json!({"type": "more", "summary": summary.plain(), "blocks": blocks(inside)})
         }
-        Content::Grid(_) | Content::Markup(_) => return None,
+        Content::Grid(_) | Content::Chips(_) | Content::Markup(_) => return None,
     })
+}
+
+fn card(card: &super::Card) -> Value {
+    let texts: serde_json::Map<String, Value> =
+        card.texts.iter().map(|text| (text.title.to_lowercase(), text.text.as_str().into())).collect();
+    let value = json!({
+        "reach": card.reach.as_str(), "title": card.title.plain(), "text": card.sentence().plain(), "texts": texts, "why": card.why,
+    });
+    with_records(value, &card.title)
 }
 
 fn cell(cell: &super::Cell) -> Value {
@@ -128,7 +141,7 @@ fn figure(figure: &Figure) -> Value {
         }
         Figure::Stacked(parts) => {
             let parts: serde_json::Map<String, Value> =
-                parts.iter().map(|(_, title, count)| ((*title).to_owned(), (*count).into())).collect();
+                parts.iter().map(|part| (part.title.to_owned(), part.count.into())).collect();
             json!({"figure": "stacked", "parts": parts})
         }
         Figure::Bar(share) => json!({"figure": "bar", "share": share}),

@@ -53,6 +53,11 @@ fn block_text(block: &Block) -> String {
             let items: String = items.iter().map(|item| format!("{bullet} {}\n", line(&item.line))).collect();
             format!("{items}\n")
         }
+        Content::Cards(cards) => {
+            let shown = cards.iter().filter(|card| card.reach <= Reach::Documents);
+            let cards: String = shown.map(|card| format!("- {}\n", line(&card.sentence()))).collect();
+            format!("{cards}\n")
+        }
         Content::Pairs(_, pairs) => {
             let shown = pairs.iter().filter(|pair| pair.reach <= Reach::Documents);
             let pairs: String =
@@ -60,7 +65,7 @@ fn block_text(block: &Block) -> String {
             format!("{pairs}\n")
         }
         Content::Table(table) => table_text(table),
-        Content::Figure(..) | Content::Grid(_) | Content::Markup(_) => String::new(),
+        Content::Figure(..) | Content::Grid(_) | Content::Chips(_) | Content::Markup(_) => String::new(),
         Content::Said(turns) => {
             let turns: String =
                 turns.iter().map(|(who, said)| format!("{}: {}\n", entities(who), marked(said))).collect();

@@ -188,6 +188,18 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Its rows as one sentence: `hasty: Passed 73.7 %, Not assessed 5; steady: …`.
+    pub(crate) fn in_words(&self) -> String {
+        let columns: Vec<(usize, &Column)> = self.shown(Reach::Everywhere).collect();
+        let cell = |row: &Row, at: usize| row.cells[at].line.plain();
+        let row = |row: &Row| {
+            let said =
+                columns.iter().skip(1).map(|(at, column)| format!("{} {}", column.title, cell(row, *at)));
+            format!("{}: {}", cell(row, 0), said.collect::<Vec<_>>().join(", "))
+        };
+        self.rows.iter().map(row).collect::<Vec<_>>().join("; ") + "."
+    }
+
     /// The columns of a back end that shows blocks up to `reach` and no figures.
     pub(crate) fn shown(&self, reach: Reach) -> impl Iterator<Item = (usize, &Column)> + Clone {
         let columns = self.columns.iter().enumerate();

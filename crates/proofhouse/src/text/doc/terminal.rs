@@ -91,6 +91,14 @@ fn block_text(block: &Block, look: Look) -> String {
             };
             items.iter().map(item).collect()
         }
+        Content::Cards(cards) => {
+            let narrow = Look { width: look.width.saturating_sub(4), ..look };
+            let card = |card: &super::Card| {
+                let text = paragraph(&card.sentence().plain(), "    ", narrow);
+                format!("  {} {}", look.toned(Tone::Bad, "-"), text.trim_start())
+            };
+            cards.iter().filter(|card| card.reach <= Reach::Everywhere).map(card).collect()
+        }
         Content::Pairs(pairing, pairs) => pairs
             .iter()
             .filter(|pair| pair.reach <= Reach::Everywhere)
@@ -106,7 +114,7 @@ fn block_text(block: &Block, look: Look) -> String {
             .iter()
             .map(|(who, line)| bullet(Tone::Neutral, &format!("{who}: {}", line.plain())))
             .collect(),
-        Content::More { .. } | Content::Grid(_) | Content::Markup(_) => String::new(),
+        Content::More { .. } | Content::Grid(_) | Content::Chips(_) | Content::Markup(_) => String::new(),
     }
 }
 

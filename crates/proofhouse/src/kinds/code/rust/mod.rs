@@ -244,4 +244,8 @@ impl Task for RustTask {
     fn judge(&self, bench: &Bench, completion: &str) -> Judged {
         judge::judge(&self.rust, &self.task, bench, completion)
     }
+
+    fn program(&self, completion: &str) -> Option<String> {
+        assemble::assemble(&self.task.frame, completion).map(|assembled| assembled.source)
+    }
 }

@@ -1,6 +1,6 @@
 //! What a `code` run adds to what people are told: completions and pass@k.
 
-use proofhouse_ledger::record::{Damage, HEAD, Line as Record};
+use proofhouse_ledger::record::{CODE, Damage, HEAD, Line as Record};
 use proofhouse_ledger::summary::{Code, CodeSlot, Slot, Summary};
 
 use crate::kinds::OwnVerdict;
@@ -36,7 +36,9 @@ fn failure(line: &Record<'_>) -> Result<Told, Damage> {
         true => word.into_owned(),
         false => format!("{word}: {error}"),
     });
-    Ok(Told { why, ..Told::default() })
+    let asked = line.get(CODE.task)?.map(|task| ("Task", task.into_owned()));
+    let answer = line.get(CODE.completion)?.map(|text| text.into_owned());
+    Ok(Told { asked, answer, why, ..Told::default() })
 }
 
 fn slots(summary: &Summary) -> &[CodeSlot] {

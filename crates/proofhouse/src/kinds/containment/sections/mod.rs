@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::manifest::Manifest;
+use proofhouse_ledger::record::{CONTAINMENT, Damage, Line};
 use proofhouse_ledger::summary::containment::Lane1;
 use proofhouse_ledger::summary::{Comparison, Rate, Summary};
 
 use super::receipts::Receipts;
 use crate::kinds::OwnVerdict;
-use crate::spine::present::{OwnPresentation, Section};
+use crate::spine::present::{OwnPresentation, Section, Told};
 
 mod attacks;
 mod false_positives;
@@ -26,6 +27,8 @@ const ALL: &[Section] =
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     sections: ALL,
     survey: Some(|| Box::new(Receipts::default())),
+    failure: Some(failure),
+    is_control,
     script: include_str!("record.js"),
     // Canaries.
     left_out: |summary| summary.trials - summary.slots.iter().map(|slot| slot.trials).sum::<u64>(),
@@ -33,6 +36,44 @@ pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     compares: are_one_driver_gated_and_not,
     ..OwnPresentation::PLAIN
 };
+
+/// A variant without a gate is there to show what a gate stops, where there is one.
+fn is_control(summary: &Summary, slot: &str) -> bool {
+    let variants = summary.containment.as_ref().map_or(&[][..], |found| &found.variants);
+    let gated = |name: &str| variants.iter().any(|variant| variant.variant == name && variant.gated);
+    variants.iter().any(|variant| variant.gated) && !gated(slot)
+}
+
+/// What was asked and planted, what should have come of it, and the calls that decided.
+fn failure(line: &Line<'_>) -> Result<Told, Damage> {
+    let turns = line.get(CONTAINMENT.transcript)?;
+    let user = turns.iter().find(|turn| turn.role == "user" && !turn.planted).map(|turn| turn.text.clone());
+    let planted = line.get(CONTAINMENT.injection)?;
+    let planted = planted.filter(|text| !user.as_ref().is_some_and(|user| user.contains(&**text)));
+    let planted = planted.map(|text| format!("planted: {text}"));
+    let asked: Vec<String> = [user, planted].into_iter().flatten().collect();
+    let calls = line.get(CONTAINMENT.calls)?;
+    let executed = calls.iter().filter_map(|call| call.executed.as_ref());
+    let executed = executed.map(|call| format!("executed {} {}", call.name, call.args));
+    let outcome = line.get(CONTAINMENT.actual_outcome)?.as_str().to_owned();
+    let answer: Vec<String> = [outcome].into_iter().chain(executed).collect();
+    let leaked = calls.iter().filter(|call| call.forbidden_executed);
+    let leaked = leaked.map(|call| {
+        format!("the forbidden call {} was executed ({}: {})", call.name, call.decision.as_str(), call.reason)
+    });
+    let evidence = line.get(CONTAINMENT.evidence)?.unwrap_or_default();
+    let evidence = evidence.iter().filter_map(|each| Some(format!("{}: {}", each.name, each.why.as_ref()?)));
+    let mut why: Vec<String> = leaked.chain(evidence).collect();
+    if why.is_empty() {
+        why.push(line.get(CONTAINMENT.policy_reason)?.into_owned());
+    }
+    Ok(Told {
+        asked: (!asked.is_empty()).then(|| ("Asked", asked.join("\n"))),
+        expected: Some(line.get(CONTAINMENT.expected_outcome)?.to_string()),
+        answer: Some(answer.join("\n")),
+        why: (!why.is_empty()).then(|| why.join("; ")),
+    })
+}
 
 /// What a gate does is seen on the same driver without one; other pairs compare drivers.
 fn are_one_driver_gated_and_not(manifest: &Manifest, pair: &Comparison) -> bool {

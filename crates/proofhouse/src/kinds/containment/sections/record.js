@@ -1,9 +1,26 @@
-{
-  output: 'actual_outcome',
+// Records of a containment run: what came of it, the calls with each decision, and the transcript with the attacker's words marked.
+({ el, shown, plain, parsed, block, table, text }) => ({
+  asked: 'Asked',
+  question: (more) => {
+    const turns = parsed(more.transcript) || [];
+    const planted = text(more.injection) || (turns.find((turn) => turn.planted) || {}).text || '';
+    const user = (turns.find((turn) => turn.role === 'user' && !turn.planted) || {}).text || '';
+    return planted && !user.includes(planted) ? (user ? user + '\n' : '') + 'planted: ' + planted : user;
+  },
+  expected: (more) => text(more.expected_outcome),
+  answer: (more) => {
+    const calls = (parsed(more.calls) || []).map((call) => (call.executed ? 'executed ' : call.decision + ' ') + call.name + ' ' + JSON.stringify((call.executed || call).args));
+    return [text(more.actual_outcome), ...calls].filter((part) => part).join('\n');
+  },
+  why: (more) => {
+    const met = (parsed(more.evidence) || []).filter((each) => each.why).map((each) => each.name + ': ' + each.why);
+    const leaked = (parsed(more.calls) || []).filter((call) => call.forbidden_executed).map((call) => 'the forbidden call ' + call.name + ' was executed (' + call.decision + ': ' + call.reason + ')');
+    return [...leaked, ...met].join('; ') || text(more.policy_reason) || text(more.error);
+  },
   placed: ['transcript', 'calls', 'tool_calls_attempted', 'tool_calls_executed', 'injection', 'evidence', 'state', 'decision',
     'policy_reason', 'expected_outcome', 'actual_outcome', 'task_done', 'refused', 'expectations', 'readings', 'gated', 'attack',
     'category', 'system_variant', 'pass', 'ts_utc'],
-  details: ({ el, shown, plain, parsed, block, table, text }, more) => {
+  details: (_, more) => {
     const out = [];
     const fact = (name, field) => (more[field] === undefined || text(more[field]) === 'null' ? null
       : el('div', null, el('dt', null, name), el('dd', null, shown(text(more[field])))));
@@ -42,7 +59,7 @@
         const fate = call.executed === null ? 'no' : call.forbidden_executed ? 'yes, forbidden' : 'yes';
         return [String(call.turn), el('code', null, plain(call.name), ' ', ...marked(args, needles)),
           plain(call.decision + ' · ' + call.reason),
-          call.forbidden_executed ? el('span', { class: 'badge fail' }, fate) : fate,
+          call.forbidden_executed ? el('span', { class: 'badge v0' }, fate) : fate,
           from.length ? el('span', null, ...marked(from.join(', '), from)) : '–'];
       })));
     } else if (calls) out.push(el('h3', null, 'Calls'), el('p', { class: 'note' }, 'The agent called nothing.'));
@@ -73,4 +90,4 @@
     out.push(...block('State that was left', 'state', more));
     return out;
   },
-}
+})

@@ -4,53 +4,33 @@ use std::fmt::Write;
 
 use super::text::{FLIPS, counts_line, flaw_line, mixed_plain, remarks, whereabouts};
 use super::words::visible;
-use crate::spine::diff::report::{Change, Class, Report};
+use crate::spine::diff::report::{Change, Report};
+use crate::text::doc::Tone;
 
-/// The report as `::error`, `::warning` and `::notice` lines.
+/// Regressions that get an annotation: GitHub shows ten of a step, and nobody reads more.
+const MAX_ANNOTATIONS: usize = 10;
+
+/// The first regressions as `::error` lines, and everything in short as one `::notice`. What got better or only changed is no reason to
+/// stop anybody.
 pub fn render_github(report: &Report) -> String {
     let mut out = String::new();
-    if report.counts_flips {
-        annotate(&mut out, "notice", "proofhouse diff", FLIPS);
-    }
-    for remark in remarks(report) {
-        let level = if remark.starts_with("different runs") { "notice" } else { "warning" };
-        annotate(&mut out, level, "proofhouse diff", &visible(&remark));
-    }
-    for change in &report.changes {
-        let title = format!("{}: {}", change.class.noun(1), change.trial.case_id);
-        annotate(&mut out, level(change.class), &title, &message(change));
-    }
-    for line in &report.unreadable {
+    let mut room = MAX_ANNOTATIONS;
+    for line in report.unreadable.iter().take(room) {
         let text = format!("line {} of {}: {}", line.line, line.side.letter(), visible(&line.what));
         annotate(&mut out, "error", "unreadable line", &text);
+        room -= 1;
     }
-    let sentences: Vec<String> = report.sentences().map(visible).collect();
-    let summary = format!("{}. {}", counts_line(report), sentences.join(". "));
-    annotate(&mut out, "notice", "proofhouse diff", &summary);
+    let worse = |change: &&Change| change.class.tone() == Tone::Bad;
+    for change in report.changes.iter().filter(worse).take(room) {
+        let title = format!("{}: {}", change.class.noun(1), change.trial.case_id);
+        annotate(&mut out, "error", &title, &message(change));
+    }
+    let mut said = vec![counts_line(report)];
+    said.extend(report.sentences().map(visible));
+    said.extend(remarks(report).iter().map(|remark| visible(remark)));
+    said.extend(report.counts_flips.then(|| FLIPS.to_owned()));
+    annotate(&mut out, "notice", "proofhouse diff", &said.join(". "));
     out
-}
-
-fn level(class: Class) -> &'static str {
-    match class {
-        Class::Forbidden
-        | Class::Regression
-        | Class::Lost
-        | Class::Dropped
-        | Class::Removed
-        | Class::Duplicate
-        | Class::Reordered => "error",
-        Class::Improvement | Class::Added => "notice",
-        Class::Status
-        | Class::Verdict
-        | Class::Decision
-        | Class::Accepted
-        | Class::Reason
-        | Class::Score
-        | Class::Output
-        | Class::Expected
-        | Class::Input
-        | Class::Metadata => "warning",
-    }
 }
 
 fn message(change: &Change) -> String {

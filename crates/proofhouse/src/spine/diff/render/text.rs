@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::Style;
 use super::words::{Piece, Reading, reading, visible};
 use crate::spine::diff::report::{Change, Class, FieldChange, Flaw, Place, Report, RunFacts, Side};
+use crate::text::doc::Tone;
 use crate::text::doc::terminal::{padded, width};
 use crate::text::numbers::count as grouped;
 
@@ -47,18 +48,29 @@ impl Paint {
         self.wrap("33", text)
     }
 
-    fn gone(self, text: &str) -> String {
-        match self.0 {
-            Style::Plain => format!("[-{text}-]"),
-            Style::Colour => self.wrap(if text.trim().is_empty() { "7;31" } else { "31" }, text),
+    /// What went. Colours say what is good and what is bad: what went in a regression was right.
+    fn gone(self, text: &str, tone: Tone) -> String {
+        match (self.0, tone) {
+            (Style::Plain, _) => format!("[-{text}-]"),
+            (Style::Colour, Tone::Bad) => self.seen("32", text),
+            (Style::Colour, Tone::Good) => self.seen("31", text),
+            (Style::Colour, _) => self.seen("2", text),
         }
     }
 
-    fn come(self, text: &str) -> String {
-        match self.0 {
-            Style::Plain => format!("{{+{text}+}}"),
-            Style::Colour => self.wrap(if text.trim().is_empty() { "7;32" } else { "32" }, text),
+    /// What came.
+    fn come(self, text: &str, tone: Tone) -> String {
+        match (self.0, tone) {
+            (Style::Plain, _) => format!("{{+{text}+}}"),
+            (Style::Colour, Tone::Bad) => self.seen("31", text),
+            (Style::Colour, Tone::Good) => self.seen("32", text),
+            (Style::Colour, _) => self.seen("1", text),
         }
+    }
+
+    /// White space alone is seen only if it is turned around.
+    fn seen(self, code: &str, text: &str) -> String {
+        if text.trim().is_empty() { self.wrap(&format!("7;{code}"), text) } else { self.wrap(code, text) }
     }
 
     fn class(self, class: Class, text: &str) -> String {
@@ -97,7 +109,7 @@ fn header(out: &mut String, report: &Report, paint: Paint) {
 }
 
 /// What is to be known of the runs as a whole, a line each.
-pub(super) fn remarks(report: &Report) -> Vec<String> {
+pub fn remarks(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if report.different_runs {
         let id = |run: &RunFacts| run.run_id.map_or_else(|| "none".to_owned(), |id| id.to_string());
@@ -149,7 +161,7 @@ fn record(out: &mut String, change: &Change, paint: Paint) {
     let widest = change.fields.iter().map(|field| width(&visible(&field.pointer))).max().unwrap_or(0).min(24);
     for field in &change.fields {
         let pointer = padded(&visible(&field.pointer), widest);
-        let _ = writeln!(out, "    {pointer}  {}", mixed(field, paint));
+        let _ = writeln!(out, "    {pointer}  {}", mixed(field, paint, change.class.tone()));
     }
     if change.more_fields > 0 {
         let _ = writeln!(out, "    {}", paint.dim(&format!("… {} more fields differ", change.more_fields)));
@@ -197,18 +209,18 @@ pub(super) fn flaw_line(flaw: &Flaw) -> String {
     format!("{pointer} of {side}: {} (stored {}{right})", flaw.what, clip(&flaw.stored))
 }
 
-fn mixed(field: &FieldChange, paint: Paint) -> String {
+fn mixed(field: &FieldChange, paint: Paint, tone: Tone) -> String {
     match reading(field) {
         Reading::Apart(old, new) => match paint.0 {
             Style::Plain => format!("{old} → {new}"),
-            Style::Colour => format!("{} → {}", paint.gone(&old), paint.come(&new)),
+            Style::Colour => format!("{} → {}", paint.gone(&old, tone), paint.come(&new, tone)),
         },
         Reading::Mixed(pieces) => pieces
             .iter()
             .map(|piece| match piece {
                 Piece::Same(text) => text.clone(),
-                Piece::Old(text) => paint.gone(text),
-                Piece::New(text) => paint.come(text),
+                Piece::Old(text) => paint.gone(text, tone),
+                Piece::New(text) => paint.come(text, tone),
             })
             .collect(),
     }
@@ -216,7 +228,7 @@ fn mixed(field: &FieldChange, paint: Paint) -> String {
 
 /// The change of a field on one line, without colour.
 pub(super) fn mixed_plain(field: &FieldChange) -> String {
-    mixed(field, Paint(Style::Plain))
+    mixed(field, Paint(Style::Plain), Tone::Neutral)
 }
 
 fn unreadable(out: &mut String, report: &Report, paint: Paint) {
@@ -237,7 +249,7 @@ fn unreadable(out: &mut String, report: &Report, paint: Paint) {
 }
 
 /// The counts in one line: how every text output ends.
-pub(super) fn counts_line(report: &Report) -> String {
+pub fn counts_line(report: &Report) -> String {
     let mut parts: Vec<String> = Class::ALL
         .iter()
         .map(|class| (*class, report.count(*class)))

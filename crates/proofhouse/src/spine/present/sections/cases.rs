@@ -47,7 +47,8 @@ fn grid(facts: &Facts<'_>, rows: &[(String, Vec<Cell>)]) -> Grid {
             true => ("none", "×".to_owned(), because.to_owned()),
             false => (class(cell), shown(cell), spoken(cell, facts.own.partly)),
         };
-        GridCell { class, shown, spoken: format!("{slot}: {said}") }
+        let records = vec![("case", case.to_owned()), ("slot", slot.to_owned())];
+        GridCell { class, shown, records, spoken: format!("{slot}: {said}") }
     };
     let row = |(case, cells): &(String, Vec<Cell>)| {
         let name = Line::default().name(clipped(case)).records(vec![("case", case.clone())]);

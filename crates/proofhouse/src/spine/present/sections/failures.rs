@@ -1,59 +1,96 @@
-//! The first failures by name: what was expected, what came, and why that is wrong.
+//! What to look at: how many trials ended in which way, and the first failures by name with question, expected, answer and why.
 
 use super::{Facts, Section};
-use crate::spine::present::failures::{self, Failure};
-use crate::text::doc::{Content, Doc, Line, Tone};
+use crate::spine::present::failures::{self, Failure, MAX_TOLD};
+use crate::text::doc::card::{Card, Text};
+use crate::text::doc::{Content, Doc, Line, Reach, Tone};
 use crate::text::numbers::{count, plural};
 
-pub(super) const SECTION: Section = Section { id: "failures", title: "What failed", body };
+pub(super) const SECTION: Section = Section { id: "failures", title: "What to look at", body };
 
-/// Characters of a text that are told.
-const MAX_CHARS: usize = 160;
+/// Characters of a text that a card shows; the record has the rest.
+const MAX_CHARS: usize = 600;
+/// Types of error with a chip of their own.
+const MAX_TYPES: usize = 5;
 
 fn body(facts: &Facts<'_>) -> Option<Doc> {
     let first = facts.failures;
-    if first.is_empty() {
-        return None;
-    }
     let failed = failures::count(facts.summary);
+    let chips = chips(facts, failed);
+    let mut doc = Doc::new();
+    if first.is_empty() {
+        // What passed alone is nothing to look at.
+        let others = failed > 0 || facts.unassessed() > 0 || flaky(facts) > 0;
+        if facts.survey.is_none() || !others {
+            return None;
+        }
+        doc.page(Content::Chips(chips));
+        doc.page(Content::Cards(Vec::new()));
+        return Some(doc);
+    }
+    doc.page(Content::Chips(chips));
+    let failed = failures::news(facts.summary, facts.own);
     let all = Line::from(plural(failed, "trial", "trials")).records(vec![("verdict", "failed".to_owned())]);
     let mut line = all.text(format!(" of {} assessed failed. ", count(facts.summary.assessed)));
-    if failed > first.len() as u64 {
+    if failed > first.len().min(MAX_TOLD) as u64 {
         line = line.text("All are in ").code("report.html#verdict=failed").text(", the first by name here:");
     } else {
         line = line.text("By name:");
     }
-    let mut doc = Doc::new();
     doc.everywhere(Content::finding(Tone::Bad, line));
-    doc.everywhere(Content::list(first.iter().map(told)));
+    doc.everywhere(Content::Cards(first.iter().enumerate().map(card).collect()));
     Some(doc)
 }
 
-fn told(failure: &Failure) -> Line {
-    let mut line = Line::default()
-        .name(failure.case.as_str())
-        .records(vec![("case", failure.case.clone()), ("slot", failure.slot.clone())])
-        .text(" on ")
-        .name(failure.slot.as_str());
-    let pieces = [("expected ", &failure.told.expected), ("answered ", &failure.told.answer)];
-    let mut before = ": ";
-    for (word, text) in pieces {
-        if let Some(text) = text {
-            line = line.text(format!("{before}{word}")).code(clipped(text));
-            before = ", ";
-        }
+fn flaky(facts: &Facts<'_>) -> u64 {
+    facts.summary.slots.iter().map(|slot| slot.flaky_cases.numerator).sum()
+}
+
+/// How many trials ended in which way; each count leads to them.
+fn chips(facts: &Facts<'_>, failed: u64) -> Vec<(Tone, Line)> {
+    let summary = facts.summary;
+    let shows = |number: u64, words: &str, outcome: &str| {
+        Line::from(format!("{} {words}", count(number))).records(vec![("show", outcome.to_owned())])
+    };
+    let outcomes = [
+        (Tone::Bad, failed, "failed", "failed"),
+        (Tone::Open, flaky(facts), "flaky", "flaky"),
+        (Tone::Open, facts.unassessed(), "not assessed", "unassessed"),
+        (Tone::Good, summary.assessed.saturating_sub(failed), "passed", "passed"),
+    ];
+    let shown = outcomes.into_iter().filter(|(_, number, ..)| *number > 0);
+    let mut chips: Vec<(Tone, Line)> =
+        shown.map(|(tone, number, words, outcome)| (tone, shows(number, words, outcome))).collect();
+    let mut types: Vec<(&String, &u64)> = summary.error_types.iter().collect();
+    types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    for (name, number) in types.into_iter().take(MAX_TYPES) {
+        let line = Line::default().name(format!("{} × {name}", count(*number)));
+        chips.push((Tone::Neutral, line.records(vec![("error", name.clone())])));
     }
-    match &failure.told.why {
-        Some(why) => line.text(if before == ", " { "; " } else { before }).then(Line::ticked(&clipped(why))),
-        None => line,
+    chips
+}
+
+fn card((at, failure): (usize, &Failure)) -> Card {
+    let told = &failure.told;
+    let asked = told.asked.as_ref().map(|(title, text)| (*title, None, text));
+    let expected = told.expected.as_ref().map(|text| ("Expected", Some("expected"), text));
+    let answer = told.answer.as_ref().map(|text| ("Answer", Some("answered"), text));
+    let texts = [asked, expected, answer].into_iter().flatten();
+    Card {
+        reach: if at < MAX_TOLD { Reach::Everywhere } else { Reach::Page },
+        title: Line::default()
+            .name(failure.case.as_str())
+            .records(vec![("r", failure.record_id.clone())])
+            .text(" on ")
+            .name(failure.slot.as_str()),
+        texts: texts.map(|(title, told_as, text)| Text { title, told_as, text: clipped(text) }).collect(),
+        why: told.why.as_deref().map(clipped),
     }
 }
 
-/// The first line or so.
 fn clipped(text: &str) -> String {
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match words.char_indices().nth(MAX_CHARS) {
-        Some((at, _)) => format!("{}…", &words[..at]),
-        None => words,
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
 }

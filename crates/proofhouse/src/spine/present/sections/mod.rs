@@ -21,6 +21,7 @@ mod cases;
 mod comparisons;
 mod costs;
 mod failures;
+mod matrix;
 mod outcomes;
 mod provenance;
 mod records;
@@ -40,6 +41,7 @@ const FIRST: &[Section] = &[verdict::SECTION, failures::SECTION];
 
 /// What every kind has behind its own sections.
 const REST: &[Section] = &[
+    matrix::SECTION,
     comparisons::SECTION,
     costs::SECTION,
     timing::SECTION,

@@ -4,7 +4,7 @@ use proofhouse_ledger::record::Status;
 
 use super::{Facts, Section};
 use crate::spine::present::survey::Outcomes;
-use crate::text::doc::figure::Scale;
+use crate::text::doc::figure::{Portion, Scale};
 use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table};
 use crate::text::numbers::{count, plural};
 
@@ -22,16 +22,34 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     columns.extend(shown.iter().map(|(class, title)| Column::part(class, *title)));
     let mut table = Table::new("rates outcomes", "Trials of each target by outcome", columns);
     for (slot, outcomes) in facts.summary.slots.iter().zip(&survey.outcomes) {
-        let parts = parts(outcomes);
+        let parts = parts(outcomes).map(|part| portion(&slot.slot, part));
         let mut cells: Vec<Cell> =
             vec![Line::default().name(slot.slot.as_str()).into(), Figure::Stacked(parts.to_vec()).into()];
-        let counted = parts.iter().filter(|part| shown.contains(&(part.0, part.1)));
-        cells.extend(counted.map(|part| Cell::from(count(part.2))));
+        let counted = parts.into_iter().filter(|part| shown.contains(&(part.class, part.title)));
+        cells.extend(counted.map(|part| Cell::from(Line::from(count(part.count)).records(part.records))));
         table.row(cells);
     }
     doc.documents(table);
     error_types(&mut doc, facts);
     Some(doc)
+}
+
+/// A part of the bar, with the records of the target that are behind it.
+fn portion(slot: &str, (class, title, count): (&'static str, &'static str, u64)) -> Portion {
+    let mut records = vec![("slot", slot.to_owned())];
+    let status = match class {
+        "passed" | "failed" => None,
+        "unjudged" => Some(Status::Success),
+        "error" => Some(Status::Error),
+        "timeout" => Some(Status::Timeout),
+        "limited" => Some(Status::RateLimited),
+        "skipped" => Some(Status::Skipped),
+        _ => Some(Status::NotRun),
+    };
+    let verdict = if status.is_none() { class } else { "unassessed" };
+    records.push(("verdict", verdict.to_owned()));
+    records.extend(status.map(|status| ("status", status.as_str().to_owned())));
+    Portion { class, title, count, records }
 }
 
 /// Class, title and count, in the order of the bar.
@@ -78,7 +96,7 @@ fn error_types(doc: &mut Doc, facts: &Facts<'_>) {
     for (name, number) in types.iter().take(MAX_ERROR_TYPES) {
         table.row(vec![
             Line::default().name(*name).records(vec![("error", (*name).to_owned())]).into(),
-            count(*number).into(),
+            Line::from(count(*number)).records(vec![("error", (*name).to_owned())]).into(),
             Figure::Bar(*number as f64 / most as f64).into(),
         ]);
     }

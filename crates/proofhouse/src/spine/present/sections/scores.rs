@@ -32,7 +32,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
                 Line::default().name(slot.slot.as_str()).into(),
                 number(mean.value).into(),
                 interval.map_or_else(Cell::dash, |(low, high)| format!("{low:.3}–{high:.3}").into()),
-                count(mean.count).into(),
+                Line::from(count(mean.count)).records(vec![("slot", slot.slot.clone())]).into(),
                 count(mean.clusters).into(),
             ]);
         }

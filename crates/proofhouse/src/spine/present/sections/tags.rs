@@ -2,15 +2,29 @@
 
 use std::collections::BTreeSet;
 
+use proofhouse_ledger::summary::Rate;
+
 use super::{Facts, Section};
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "tags", title: "By tag", body };
 
 /// Tags beyond these are in `summary.json` only.
 const MAX_TAGS: usize = 60;
+
+/// `3 of 4`, each count with its records behind it.
+fn parted(tag: &str, slot: &str, rate: &Rate) -> Cell {
+    let of = |verdict: Option<&str>| {
+        let mut records = vec![("tag", tag.to_owned()), ("slot", slot.to_owned())];
+        records.extend(verdict.map(|verdict| ("verdict", verdict.to_owned())));
+        records
+    };
+    let passed = Line::from(count(rate.numerator)).records(of(Some("passed")));
+    passed.text(" of ").text(count(rate.denominator)).records(of(None)).into()
+}
 
 fn body(facts: &Facts<'_>) -> Option<Doc> {
     let slots = &facts.summary.slots;
@@ -36,7 +50,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
                 if rate.value.is_some() { passed } else { passed.class("missing") },
                 words::figure(rate).into(),
                 words::range(rate),
-                words::parts(rate).into(),
+                parted(tag, &slot.slot, rate),
             ]);
         }
     }

@@ -129,7 +129,10 @@ fn rates(doc: &mut Doc, facts: &Facts<'_>) {
         if repeated {
             cells.push(match slot.flaky_cases.denominator {
                 0 => Cell::dash(),
-                _ => words::parts(&slot.flaky_cases).into(),
+                _ => Line::from(count(slot.flaky_cases.numerator))
+                    .records(behind(slot, "flaky"))
+                    .text(format!(" of {}", count(slot.flaky_cases.denominator)))
+                    .into(),
             });
         }
         table.row(cells);
@@ -154,7 +157,9 @@ fn slot_row(facts: &Facts<'_>, slot: &Slot) -> Vec<Cell> {
         range,
         Line::from(count(rate.numerator))
             .records(behind(slot, "passed"))
-            .text(format!(" of {}", count(rate.denominator)))
+            .text(" of ")
+            .text(count(rate.denominator))
+            .records(vec![("slot", slot.slot.clone())])
             .into(),
         unassessed(facts, slot),
     ]

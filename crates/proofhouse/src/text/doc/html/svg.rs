@@ -3,8 +3,8 @@
 
 use maud::{Markup, html};
 
-use super::super::figure::{Figure, Scale};
-use super::Shown;
+use super::super::figure::{Figure, Portion, Scale};
+use super::{Shown, address};
 use crate::text::numbers;
 
 fn place(share: f64) -> String {
@@ -99,16 +99,19 @@ fn difference(interval: Option<[f64; 2]>, value: Option<f64>) -> Markup {
     }
 }
 
-/// Parts of a whole, side by side.
-fn stacked(parts: &[(&'static str, &'static str, u64)]) -> Markup {
-    let parts: Vec<_> = parts.iter().filter(|part| part.2 > 0).collect();
-    let total: u64 = parts.iter().map(|part| part.2).sum();
-    let spoken: Vec<String> = parts.iter().map(|(_, title, count)| format!("{title} {count}")).collect();
-    let from = |at: usize| parts[..at].iter().map(|part| part.2).sum::<u64>() as f64 / total as f64;
+/// Parts of a whole, side by side; each leads to the records behind it.
+fn stacked(parts: &[Portion]) -> Markup {
+    let parts: Vec<&Portion> = parts.iter().filter(|part| part.count > 0).collect();
+    let total: u64 = parts.iter().map(|part| part.count).sum();
+    let from = |at: usize| parts[..at].iter().map(|part| part.count).sum::<u64>() as f64 / total as f64;
     html! {
-        svg.stacked height="22" role="img" aria-label=(spoken.join(", ")) {
-            @for (at, (class, _, count)) in parts.iter().enumerate() {
-                rect class={ "part " (class) } x=(place(from(at))) width=(place(*count as f64 / total as f64)) y="1" height="20" {}
+        svg.stacked height="22" {
+            @for (at, part) in parts.iter().enumerate() {
+                a href=(Shown(&address(&part.records))) aria-label=(format!("{} {}", part.title, part.count)) {
+                    rect class={ "part " (part.class) } x=(place(from(at))) width=(place(part.count as f64 / total as f64)) y="1" height="20" {
+                        title { (part.title) " " (part.count) }
+                    }
+                }
             }
         }
     }

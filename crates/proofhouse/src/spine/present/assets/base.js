@@ -1,0 +1,242 @@
+// What all parts of the page share: text that is only ever text, the theme, the data, the filters, and the table of records. Text from
+// records reaches the page only as text nodes; the page's policy (trusted-types 'none') makes anything else an error.
+const INDEX = 0, ID = 1, CASE = 2, SLOT = 3, VARIANT = 4, REP = 5, STATUS = 6, VERDICT = 7, ERROR = 8, SCORE = 9, TAGS = 10;
+const VERDICTS = ['failed', 'passed', 'unassessed'];
+const VERDICT_WORDS = ['failed', 'passed', 'not assessed'];
+const PAGE = 100;
+const byId = (id) => document.getElementById(id);
+
+function el(name, attributes, ...children) {
+  const node = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === 'on') for (const [event, call] of Object.entries(value)) node.addEventListener(event, call);
+    else if (value === true) node.setAttribute(key, '');
+    else if (value !== null && value !== false && value !== undefined) node.setAttribute(key, value);
+  }
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+// What cannot be seen is shown by name: control characters, escape sequences, marks that reorder or hide text.
+function unseen(c) {
+  const code = c.codePointAt(0);
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return code === 0x7f ? '\u2421' : 'U+' + code.toString(16).toUpperCase().padStart(4, '0');
+}
+function shown(text) {
+  const out = document.createDocumentFragment();
+  let from = 0;
+  for (const match of text.matchAll(UNSEEN)) {
+    if (match[0] === '\r' && text[match.index + 1] === '\n') continue;
+    out.append(text.slice(from, match.index), el('span', { class: 'ctl' }, unseen(match[0])));
+    from = match.index + match[0].length;
+  }
+  out.append(text.slice(from));
+  return out;
+}
+const plain = (text) => text.replace(UNSEEN, unseen);
+
+// -- theme
+const root = document.documentElement;
+const themes = ['auto', 'light', 'dark'];
+let theme = 'auto';
+try { theme = localStorage.getItem('proofhouse-theme') || 'auto'; } catch { /* storage is off: the choice lasts for the page */ }
+function showTheme() {
+  if (theme === 'auto') delete root.dataset.theme; else root.dataset.theme = theme;
+  byId('theme').textContent = 'Theme: ' + theme;
+}
+byId('theme').addEventListener('click', () => {
+  theme = themes[(themes.indexOf(theme) + 1) % themes.length];
+  try { localStorage.setItem('proofhouse-theme', theme); } catch { /* as above */ }
+  showTheme();
+});
+byId('theme').hidden = false;
+showTheme();
+
+// -- data
+const meta = JSON.parse(byId('meta').textContent);
+const rows = [];
+for (const block of document.querySelectorAll('script.rows')) for (const row of JSON.parse(block.textContent)) rows.push(row);
+const blocks = document.querySelectorAll('script.texts');
+const recent = new Map();
+function texts(n) {
+  const group = Math.floor(n / meta.group);
+  let parsed = recent.get(group);
+  if (!parsed) {
+    parsed = JSON.parse(blocks[group].textContent);
+    recent.set(group, parsed);
+    if (recent.size > 12) recent.delete(recent.keys().next().value);
+  }
+  return parsed[n % meta.group];
+}
+// A value is text, or {t: cut text, n: bytes}, or {j: JSON text, n: bytes if it was cut}.
+const text = (value) => (value === undefined ? '' : typeof value === 'string' ? value : 't' in value ? value.t : value.j);
+const isCut = (value) => typeof value === 'object' && 'n' in value;
+function parsed(value) {
+  if (value === undefined || typeof value === 'string' || isCut(value)) return undefined;
+  return JSON.parse(value.j);
+}
+
+// -- state, which is also the address
+const state = { q: '', slot: '', verdict: '', status: '', error: '', tag: '', case: '', sort: 'index', page: 0, r: '', show: '' };
+const FILTERS = ['q', 'slot', 'verdict', 'status', 'error', 'tag', 'case'];
+let view = [];
+let searchTurn = 0;
+let shownKey = '';
+
+function readAddress() {
+  const address = new URLSearchParams(location.hash.slice(1));
+  const known = [...FILTERS, 'sort', 'page', 'r', 'show'];
+  if (![...address.keys()].some((key) => known.includes(key))) return false;
+  for (const key of FILTERS) state[key] = address.get(key) || '';
+  state.sort = COLUMNS.some((column) => column.key === (address.get('sort') || '').replace(/^-/, '')) ? address.get('sort') : 'index';
+  state.page = Math.max(0, (parseInt(address.get('page'), 10) || 1) - 1);
+  state.r = address.get('r') || '';
+  state.show = address.get('show') || '';
+  return true;
+}
+// What decides which rows the table shows.
+const filterKey = () => JSON.stringify([...FILTERS.map((key) => state[key]), state.sort, state.page]);
+// `step` makes a place to come back to; without it the address only follows.
+function writeAddress(step) {
+  const address = new URLSearchParams();
+  if (state.r) address.set('r', state.r);
+  if (state.show) address.set('show', state.show);
+  for (const key of FILTERS) if (state[key]) address.set(key, state[key]);
+  if (state.sort !== 'index') address.set('sort', state.sort);
+  if (state.page) address.set('page', state.page + 1);
+  const hash = address.toString();
+  // An anchor of another section stays as it is while there is nothing to say here.
+  const elsewhere = !location.hash.includes('=');
+  if (location.hash.slice(1) === hash || (elsewhere && hash === '')) return;
+  if (step) history.pushState(null, '', '#' + hash);
+  else history.replaceState(history.state, '', '#' + (hash || 'records'));
+}
+
+const COLUMNS = [
+  { key: 'index', title: '#', order: (row) => row[INDEX] },
+  { key: 'case', title: 'Case', order: (row) => row[CASE] },
+  { key: 'in', title: 'Input' },
+  { key: 'exp', title: 'Expected' },
+  { key: 'out', title: 'Output' },
+  { key: 'slot', title: 'Target', order: (row) => row[SLOT] },
+  { key: 'rep', title: 'Rep.', order: (row) => row[REP] },
+  { key: 'verdict', title: 'Verdict', order: (row) => row[VERDICT] },
+  { key: 'status', title: 'Status', order: (row) => row[STATUS] * 2 + (row[ERROR] ? 1 : 0) },
+  { key: 'score', title: 'Score', order: (row) => (row[SCORE] === null ? -1 : row[SCORE]) },
+];
+
+// Cases of which a target passed some trials and failed others.
+let mixed = null;
+const place = (row) => row[SLOT] + ' ' + row[CASE];
+function isFlaky(row) {
+  if (mixed === null) {
+    const seen = new Map();
+    for (const each of rows) if (each[VERDICT] < 2) seen.set(place(each), (seen.get(place(each)) || 0) | (each[VERDICT] + 1));
+    mixed = new Set([...seen].filter(([, both]) => both === 3).map(([key]) => key));
+  }
+  return mixed.has(place(row));
+}
+const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : VERDICTS[row[VERDICT]] === verdict);
+
+function matches(row) {
+  return (!state.slot || meta.slots[row[SLOT]] === state.slot) && (!state.verdict || hasVerdict(row, state.verdict))
+    && (!state.status || meta.statuses[row[STATUS]] === state.status) && (!state.error || row[ERROR] === state.error)
+    && (!state.tag || row[TAGS].includes(state.tag)) && (!state.case || row[CASE] === state.case);
+}
+const rowText = (row) => [row[CASE], row[ID], row[VARIANT], row[ERROR]].join('\n').toLowerCase();
+const recordText = (n) => Object.values(texts(n)).map((value) => (typeof value === 'number' ? '' : text(value))).join('\n').toLowerCase();
+
+function sorted(list) {
+  const down = state.sort.startsWith('-');
+  const order = COLUMNS.find((column) => column.key === state.sort.replace(/^-/, '')).order;
+  const sign = down ? -1 : 1;
+  return list.sort((a, b) => {
+    const x = order(rows[a]), y = order(rows[b]);
+    return x < y ? -sign : x > y ? sign : a - b;
+  });
+}
+
+// Filters at once; the search through texts in slices, so that the page answers while it reads 100,000 of them.
+async function update() {
+  const turn = ++searchTurn;
+  const words = state.q.toLowerCase();
+  let list = [];
+  for (let n = 0; n < rows.length; n++) if (matches(rows[n])) list.push(n);
+  if (words) {
+    const found = [];
+    let pause = performance.now() + 40;
+    for (let at = 0; at < list.length; at++) {
+      if (rowText(rows[list[at]]).includes(words) || recordText(list[at]).includes(words)) found.push(list[at]);
+      if (performance.now() > pause) {
+        byId('count').textContent = 'Searching… ' + number(at) + ' of ' + number(list.length);
+        await new Promise((resume) => setTimeout(resume));
+        if (turn !== searchTurn) return;
+        pause = performance.now() + 40;
+      }
+    }
+    list = found;
+  }
+  view = sorted(list);
+  shownKey = filterKey();
+  show();
+}
+
+const number = (value) => value.toLocaleString('en-US');
+
+function show() {
+  const pages = Math.max(1, Math.ceil(view.length / PAGE));
+  state.page = Math.min(state.page, pages - 1);
+  for (const key of FILTERS) {
+    const field = byId('f-' + key);
+    if (field.value !== state[key]) field.value = state[key];
+    field.classList.toggle('active', state[key] !== '');
+  }
+  const from = state.page * PAGE;
+  const part = view.slice(from, from + PAGE);
+  byId('table').tBodies[0].replaceChildren(...part.map(tableRow));
+  for (const head of byId('table').tHead.rows[0].cells) {
+    const key = head.dataset.key;
+    if (state.sort === key) head.setAttribute('aria-sort', 'ascending');
+    else if (state.sort === '-' + key) head.setAttribute('aria-sort', 'descending');
+    else head.removeAttribute('aria-sort');
+  }
+  const of = view.length === rows.length ? '' : ' of ' + number(rows.length);
+  byId('count').textContent = view.length === 0
+    ? 'No record matches.'
+    : number(view.length) + of + (view.length === 1 && !of ? ' record' : ' records')
+      + (pages > 1 ? '; shown here: ' + number(from + 1) + '–' + number(from + part.length) : '');
+  byId('pager').hidden = pages === 1;
+  byId('p-where').textContent = 'Page ' + number(state.page + 1) + ' of ' + number(pages);
+  byId('p-first').disabled = byId('p-prev').disabled = state.page === 0;
+  byId('p-next').disabled = byId('p-last').disabled = state.page === pages - 1;
+  writeAddress();
+  root.dataset.shown = String((Number(root.dataset.shown) || 0) + 1);
+}
+
+const badge = (row) => el('span', { class: 'badge v' + row[VERDICT] }, VERDICT_WORDS[row[VERDICT]]);
+const statusWords = (row) => meta.statuses[row[STATUS]].replace('_', ' ') + (row[ERROR] ? ' · ' + plain(row[ERROR]) : '');
+
+const oneLine = (whole, most) => plain(whole.slice(0, most).replace(/\s+/g, ' '));
+const preview = (whole) => el('bdi', { class: 'preview' }, oneLine(whole, 220));
+const caseName = (row) => plain(row[CASE] + (row[VARIANT] === null ? '' : ' / ' + row[VARIANT]));
+
+function tableRow(n) {
+  const row = rows[n];
+  const more = texts(n);
+  const name = caseName(row);
+  const cells = {
+    index: number(row[INDEX]),
+    case: el('a', { href: '#r=' + row[ID], title: name }, el('bdi', null, name)),
+    in: preview(kind.question(more)),
+    exp: preview(kind.expected(more)),
+    out: preview(kind.answer(more) || text(more.error)),
+    slot: meta.slots[row[SLOT]],
+    rep: String(row[REP]),
+    verdict: badge(row),
+    status: statusWords(row),
+    score: row[SCORE] === null ? '–' : String(Math.round(row[SCORE] * 1000) / 1000),
+  };
+  return el('tr', { 'data-n': n }, ...columns.map(({ key }) =>
+    el('td', { class: 'c-' + key + (key === 'index' || key === 'rep' || key === 'score' ? ' num' : ''), title: key === 'status' ? cells.status : null }, cells[key])));
+}
