@@ -18,7 +18,7 @@ use crate::lab::Lab;
 
 const TASKS: &str = include_str!("code_attacks/tasks.txt");
 const HONEST: &str = include_str!("code_attacks/honest.txt");
-const FORGED: [(&str, &str); 9] = [
+const FORGED: [(&str, &str); 10] = [
     ("types", include_str!("code_attacks/forged_types.txt")),
     ("names", include_str!("code_attacks/forged_names.txt")),
     ("process", include_str!("code_attacks/forged_process.txt")),
@@ -28,6 +28,7 @@ const FORGED: [(&str, &str); 9] = [
     ("shared", include_str!("code_attacks/forged_shared.txt")),
     ("decoys", include_str!("code_attacks/forged_decoys.txt")),
     ("carried", include_str!("code_attacks/forged_carried.txt")),
+    ("open", include_str!("code_attacks/forged_open.txt")),
 ];
 
 /// What `$RAW` stands for. A reply is a status, the length of what follows, and that.
@@ -108,8 +109,24 @@ fn all() -> Vec<Answer> {
     all
 }
 
-/// Judges all answers, and says which verdicts are not as they must be.
-fn wrongly_judged(args: &str) -> Vec<String> {
+/// Whether all forgeries meet all combinations of box and batch; otherwise two of the four have a third of them.
+fn is_full() -> bool {
+    std::env::var("PROOFHOUSE_ATTACKS").is_ok_and(|how| how == "full")
+}
+
+/// Every third of the forgeries, and all honest answers.
+fn some() -> Vec<Answer> {
+    let mut at = 0;
+    let mut all = all();
+    all.retain(|answer| {
+        at += usize::from(!answer.passes);
+        answer.passes || at % 3 == 0 || is_full()
+    });
+    all
+}
+
+/// Judges these answers, and says which verdicts are not as they must be.
+fn wrongly_judged(answers: &[Answer], args: &str) -> Vec<String> {
     let lab = Lab::new();
     let problems: String = tasks()
         .iter()
@@ -124,7 +141,6 @@ fn wrongly_judged(args: &str) -> Vec<String> {
             row.to_string() + "\n"
         })
         .collect();
-    let answers = all();
     let samples: String = answers
         .iter()
         .map(|answer| json!({"task_id": answer.task, "completion": answer.text}).to_string() + "\n")
@@ -163,20 +179,20 @@ fn there_are_enough_of_them() {
 
 #[test]
 fn no_forgery_passes_and_no_honest_answer_fails_together() {
-    assert_eq!(wrongly_judged("--sandbox strong"), [""; 0]);
+    assert_eq!(wrongly_judged(&all(), "--sandbox strong"), [""; 0]);
 }
 
 #[test]
 fn no_forgery_passes_and_no_honest_answer_fails_alone() {
-    assert_eq!(wrongly_judged("--sandbox strong --measure"), [""; 0]);
+    assert_eq!(wrongly_judged(&some(), "--sandbox strong --measure"), [""; 0]);
 }
 
 #[test]
 fn no_forgery_passes_and_no_honest_answer_fails_in_a_weaker_box() {
-    assert_eq!(wrongly_judged("--sandbox confined"), [""; 0]);
+    assert_eq!(wrongly_judged(&some(), "--sandbox confined"), [""; 0]);
 }
 
 #[test]
 fn no_forgery_passes_and_no_honest_answer_fails_alone_in_a_weaker_box() {
-    assert_eq!(wrongly_judged("--sandbox confined --measure"), [""; 0]);
+    assert_eq!(wrongly_judged(&all(), "--sandbox confined --measure"), [""; 0]);
 }

@@ -55,7 +55,9 @@ pub(super) fn known<'a>(alone: &Alone<'a>) -> &'a Beside {
 fn unsolved(task: &Prepared, dice: &mut Dice) -> Beside {
     let calm = decoys::calm(&task.frame.checks.source);
     let is_calm = |at: usize| calm.as_ref().is_none_or(|bodies| bodies.iter().any(|body| body.contains(&at)));
-    let keep = |weight, at| matches!(weight, Weight::Whole | Weight::Denial) && is_calm(at);
+    let open = task.leaves_its_function_open();
+    let told = |weight| matches!(weight, Weight::Whole | Weight::Denial) || open && weight == Weight::Loose;
+    let keep = |weight, at| told(weight) && is_calm(at);
     let mut sites = candidates(task, keep, dice);
     if decoys::defines_equality(task.preamble()) {
         sites
@@ -68,7 +70,8 @@ fn unsolved(task: &Prepared, dice: &mut Dice) -> Beside {
 
 fn candidates(task: &Prepared, keep: impl Fn(Weight, usize) -> bool, dice: &mut Dice) -> Vec<Site> {
     let entry = task.frame.entry.as_deref().unwrap_or_default();
-    decoys::find(Source { text: &task.frame.checks.source, before: task.preamble(), entry }, keep, dice)
+    let (text, open) = (task.frame.checks.source.as_str(), task.leaves_its_function_open());
+    decoys::find(Source { text, before: task.preamble(), entry, open }, keep, dice)
 }
 
 /// Every other value of every place.

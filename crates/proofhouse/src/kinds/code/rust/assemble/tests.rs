@@ -181,3 +181,18 @@ fn imports_of_absent_crates_that_an_answer_only_repeats_are_taken_out_too() {
     let needed = assemble(&frame, &format!("{prompt}    rand::thread_rng().gen()\n}}\n")).unwrap();
     assert_eq!(super::super::screen::screen(&frame, &needed).missing_crates, ["rand"]);
 }
+
+#[test]
+fn a_type_that_the_prompt_ends_with_may_be_written_whole() {
+    let whole = "#[derive(Debug)]\npub struct Stack { items: Vec<i32> }\nimpl Stack { fn new() -> Self { todo!() } }\n";
+    for prompt in ["use std::fmt;\n/// A stack.\npub struct Stack\n", "use std::fmt;\npub struct Stack {\n"] {
+        let frame = frame(prompt, "Stack");
+        let found = assemble(&frame, whole).unwrap();
+        assert_eq!(found.source.matches("struct Stack").count(), 1, "{}", found.source);
+        assert!(found.source.starts_with("use std::fmt;\n") && found.reading == Reading::Whole);
+        let fields = "{ items: Vec<i32> }\nimpl Stack {}\n";
+        if !prompt.contains('{') {
+            assert!(assemble(&frame, fields).unwrap().source.contains("pub struct Stack\n{ items"));
+        }
+    }
+}

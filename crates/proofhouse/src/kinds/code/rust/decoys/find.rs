@@ -25,6 +25,7 @@ struct Found {
 struct Search<'a> {
     lexed: &'a Lexed<'a>,
     entry: &'a str,
+    open: bool,
     values: &'a Values<'a>,
     found: Vec<Found>,
     /// Claims that have no value, or that are turned round all the same.
@@ -41,18 +42,27 @@ pub(in crate::kinds::code::rust) struct Source<'a> {
     pub(in crate::kinds::code::rust) before: &'a str,
     /// The function that they call.
     pub(in crate::kinds::code::rust) entry: &'a str,
+    /// Whether only the completion says what that takes and gives: then its results are compared with one another.
+    pub(in crate::kinds::code::rust) open: bool,
 }
 
 /// The places of these tests, drawn from all of their assertions; `keep` is told what each says and where it is.
 pub(in crate::kinds::code::rust) fn find(
-    Source { text: source, before, entry }: Source<'_>,
+    Source { text: source, before, entry, open }: Source<'_>,
     keep: impl Fn(Weight, usize) -> bool,
     dice: &mut Dice,
 ) -> Vec<Site> {
     let Some(lexed) = Lexed::of(source) else { return Vec::new() };
     let values = Values { lexed: &lexed, enums: enums([before, source]) };
-    let mut search =
-        Search { lexed: &lexed, entry, values: &values, found: Vec::new(), denials: Vec::new(), bare: false };
+    let mut search = Search {
+        lexed: &lexed,
+        entry,
+        open,
+        values: &values,
+        found: Vec::new(),
+        denials: Vec::new(),
+        bare: false,
+    };
     let asserted = search.assertions();
     if search.bare {
         search.loosely(&asserted);
@@ -169,6 +179,10 @@ impl<'a> Search<'a> {
                     return self.take(literals, &bound, weight);
                 }
             }
+        }
+        if self.open && sides.is_empty() {
+            let literals = self.values.literals(right.clone());
+            self.take(literals, &right, Weight::Loose);
         }
         self.bare = true;
         let [left, right] = [left, right].map(|side| self.bytes(&side));

@@ -128,3 +128,27 @@ fn borrowed_views_answer_for_what_is_turned_into_them() {
     assert!(!answers("(a: i32) -> i64", "(a: i32) -> i32"));
     assert!(!answers("(a: i32, b: i32) -> i32", "(a: i32) -> i32"));
 }
+
+#[test]
+fn an_error_that_cannot_cross_shows_itself() {
+    let shown = |text: &str| match Declared::of_answer(text, "f") {
+        Declared::Open(signature) => signature.shows_its_error().then(|| signature.key()),
+        _ => None,
+    };
+    for text in [
+        "fn f() -> Result<i32, impl std::fmt::Debug> {}",
+        "struct E<T>(T);\nfn f() -> Result<i32, E<Vec<u8>>> {}",
+        "struct E<'a>(&'a str);\nfn f<'a>() -> Result<i32, E<'a>> {}",
+        "struct E { g: fn() -> i32 }\ntype R<T, E> = Result<T, E>;\nfn f() -> R<i32, E> {}",
+    ] {
+        assert!(shown(text).unwrap().contains("::__proofhouse_border::Shown"), "{text}");
+        assert_eq!(Declared::of(text, "f"), Declared::Closed, "{text}");
+    }
+    // What is carried stays what it is, and nothing but an error shows itself.
+    assert_eq!(shown("fn f() -> Result<i32, String> {}"), None);
+    assert_eq!(shown("struct E<T>(T);\nfn f() -> Result<E<i32>, String> {}"), None);
+    assert_eq!(shown("struct E<T>(T);\nfn f() -> Vec<Result<i32, E<i32>>> {}"), None);
+    let plain = open("type R<T, E = std::num::ParseIntError> = Result<T, E>;\nfn f() -> R<i32> {}");
+    assert!(plain.key().contains("ParseIntError") && plain.showing_its_error().is_none());
+    assert!(open("struct E(i32);\nfn f() -> Result<i32, E> {}").showing_its_error().is_some());
+}

@@ -5,7 +5,7 @@ use super::*;
 
 fn all(source: &str, dice: &mut Dice) -> Vec<Site> {
     let before = "enum E { A, B(u8), C = 3 }";
-    find(Source { text: source, before, entry: "f" }, |_, _| true, dice)
+    find(Source { text: source, before, entry: "f", open: false }, |_, _| true, dice)
 }
 
 fn sites(source: &str) -> Vec<(String, Weight)> {
