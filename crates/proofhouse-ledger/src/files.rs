@@ -10,6 +10,8 @@ use crate::disk::{Disk, Real};
 /// The only names that a run directory has.
 pub const NAMES: [&str; 5] =
     ["config.resolved.yaml", "manifest.json", "records.jsonl", "report.html", "summary.json"];
+/// The folder beside `report.html` that holds what is too much for it.
+pub const REPORT_DATA: &str = "report-data";
 
 /// In the names of directories that only this program makes and removes.
 const OWN_MARK: &str = ".proofhouse-";
@@ -52,6 +54,11 @@ impl RunPaths {
     pub fn summary(&self) -> Utf8PathBuf {
         self.dir.join("summary.json")
     }
+    /// `D/report-data`: parts of the records of a run that is too large for one page.
+    pub fn report_data(&self) -> Utf8PathBuf {
+        self.dir.join(REPORT_DATA)
+    }
+
     /// `D/report.html`
     pub fn report(&self) -> Utf8PathBuf {
         self.dir.join("report.html")

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use crate::digest::Hasher;
 use crate::disk::{Disk as _, Node, Real};
 use crate::envelope::{Envelope, ExitStatus};
-use crate::files::{self, FileError, NAMES};
+use crate::files::{self, FileError, NAMES, REPORT_DATA};
 use crate::format::{self, Format};
 use crate::manifest::Manifest;
 use crate::part::Part;
@@ -269,7 +269,13 @@ fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileErro
     for name in files::sorted_dir(&paths.dir)? {
         let draft = name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
         let regular = matches!(Real.look(&paths.dir.join(&name)), Ok(Node::File(_)));
+        let folder = matches!(Real.look(&paths.dir.join(&name)), Ok(Node::Dir));
         match NAMES.contains(&name.as_str()) {
+            // What is in it is held against the report that the ledger gives, as the page itself is.
+            _ if folder && name == REPORT_DATA => {}
+            _ if folder && name.strip_suffix(".draft") == Some(REPORT_DATA) => {
+                findings.left_over(&name, "was being written when its writer ended");
+            }
             _ if draft && regular => findings.left_over(&name, "was being written when its writer ended"),
             true if !regular => findings.file(&name, "is not a regular file"),
             true => {}

@@ -57,7 +57,12 @@ impl Bless {
         let draft = RunPaths::new(Utf8PathBuf::from(format!("{}.partial", to.dir)));
         let create = |dir: &Utf8Path| std::fs::create_dir_all(dir).map_err(FileError::new("create", dir));
         create(&draft.dir)?;
-        let report = if self.records_only { None } else { Some((from.report(), draft.report())) };
+        // A report in parts is made again with its parts.
+        let report = if self.records_only || from.report_data().exists() {
+            None
+        } else {
+            Some((from.report(), draft.report()))
+        };
         let files = [
             (from.config(), draft.config()),
             (from.records(), draft.records()),

@@ -185,7 +185,12 @@ fn check_summary(paths: &RunPaths, tally: Option<Tally>, verified: &mut Verified
 
 /// The report is optional; where it is, it must be the one that the ledger gives.
 fn check_report(paths: &RunPaths, verified: &mut Verified) -> Result<(), Failure> {
-    let Ok(meta) = std::fs::symlink_metadata(paths.report()) else { return Ok(()) };
+    let Ok(meta) = std::fs::symlink_metadata(paths.report()) else {
+        if paths.report_data().exists() {
+            verified.findings.file("report-data", "has no report.html that it is a part of");
+        }
+        return Ok(());
+    };
     if !meta.is_file() {
         verified.findings.file("report.html", "is not a regular file");
         return Ok(());

@@ -306,20 +306,57 @@ fn markdown_says_the_same() {
 }
 
 #[test]
-fn more_records_than_fit_are_chosen_by_verdict_and_counted() {
+fn more_records_than_fit_lie_beside_the_page_in_parts() {
     let trials = (0..100_020u32).map(|at| {
-        let output = if at >= 100_000 { "wrong" } else { "right" };
-        Trial { repetition: at, ..Trial::answered("only", "case", "right", output) }
+        let output = if at >= 100_000 { "wrong" } else { "right </script>" };
+        Trial { repetition: at, ..Trial::answered("only", "case", "right </script>", output) }
     });
     let run = SampleRun::new(&["only"], None, trials);
-    let html = run.html();
-    assert!(html.contains("100,000 of 100,020\u{a0}records embedded in this page"));
-    assert!(html.contains("The other 20 are only in <code>records.jsonl</code>."));
+    let page = run.write_html();
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("20,000 of 100,020\u{a0}records embedded in this page"));
     let last = html.rfind("class=\"rows\">").unwrap();
     let rows: Vec<serde_json::Value> =
         serde_json::from_str(html[last + 13..].split("</script>").next().unwrap()).unwrap();
     assert_eq!(rows.last().unwrap()[0], 100_019, "those that did not pass are in, wherever they are");
-    assert_eq!(rows[rows.len() - 21][0], 99_979, "the last passed ones are out");
+    assert_eq!(rows[rows.len() - 21][0], 19_979, "then the first passed ones");
+    let kinds = proofhouse::kinds::own_presentation;
+    present::write(&run.paths, kinds).unwrap();
+    let parts = proofhouse_ledger::files::sorted_dir(&run.paths.report_data()).unwrap();
+    assert_eq!((parts.len(), parts[0].as_str(), parts[10].as_str()), (11, "0001.js", "0011.js"));
+    let part = std::fs::read_to_string(run.paths.report_data().join("0011.js")).unwrap();
+    let lists = part.strip_prefix("proofhousePart(11,").unwrap().strip_suffix(");\n").unwrap();
+    let lists: Vec<Vec<serde_json::Value>> = serde_json::from_str(&format!("[{lists}]")).unwrap();
+    assert_eq!((lists[0].len(), lists[1].len(), &lists[0][0][0]), (20, 20, &100_000.into()), "in plan order");
+    assert!(present::matches(&run.paths, kinds).unwrap());
+    for change in ["proofhousePart(11,[],[]);\n", &part.replacen("wrong", "right", 1)] {
+        std::fs::write(run.paths.report_data().join("0011.js"), change).unwrap();
+        assert!(!present::matches(&run.paths, kinds).unwrap(), "a part that was touched is found");
+    }
+    std::fs::write(run.paths.report_data().join("0011.js"), &part).unwrap();
+    std::fs::write(run.paths.report_data().join("0012.js"), "alert(1)").unwrap();
+    assert!(!present::matches(&run.paths, kinds).unwrap(), "and so is one too many");
+
+    let Some(browser) = crate::webdriver::Browser::start(crate::webdriver::DESKTOP) else { return };
+    std::fs::remove_file(run.paths.report_data().join("0012.js")).unwrap();
+    browser.open(&page, "");
+    let count = |expected: &str| {
+        let is = format!("document.getElementById('count').textContent === {}", serde_json::json!(expected));
+        for _ in 0..600 {
+            if browser.eval(&is) == true {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{expected}: {}", browser.eval("document.getElementById('count').textContent"));
+    };
+    count("20,000 records; shown here: 1–100");
+    browser.eval("(document.getElementById('p-part').value = '11', document.getElementById('p-part').dispatchEvent(new Event('input')))");
+    count("20 records");
+    assert_eq!(browser.eval("document.querySelector('#table tbody .c-index').innerText"), "100,000");
+    browser.eval("document.querySelector('#table tbody a').click()");
+    assert_eq!(browser.eval("document.querySelector('[aria-label=Output]').textContent"), "wrong");
+    assert_eq!(browser.complaints(), [""; 0]);
 }
 
 #[test]

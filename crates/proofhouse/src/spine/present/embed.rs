@@ -13,9 +13,9 @@ use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status, TAGS};
 
-use super::ReportError;
 use super::sections::Facts;
 use super::survey::{Place, Survey, status_place};
+use super::{ReportError, parts};
 
 /// Bytes of a text that a page keeps: the first bound under which the data stays below [`MAX_DATA_BYTES`], or the last.
 pub const CLIP_BYTES: [usize; 6] = [65_536, 16_384, 4096, 1024, 256, 64];
@@ -95,10 +95,18 @@ pub(crate) fn write_records(
 fn meta(facts: &Facts<'_>, survey: &Survey) -> Vec<u8> {
     let slots: Vec<Json> = facts.summary.slots.iter().map(|slot| slot.slot.as_str().into()).collect();
     let statuses: Vec<Json> = Status::ALL.iter().map(|status| status.as_str().into()).collect();
+    let data = match facts.timing {
+        // A page beside the run directory finds its parts within.
+        Some(_) => format!("{}/{}/", facts.dir_name, proofhouse_ledger::files::REPORT_DATA),
+        None => format!("{}/", proofhouse_ledger::files::REPORT_DATA),
+    };
     let meta = Object::from_iter([
         ("clip_bytes", Json::Number(survey.clip_bytes as f64)),
         ("group", Json::Number(GROUP as f64)),
         ("kind", facts.manifest.kind.as_str().into()),
+        ("data", data.as_str().into()),
+        ("part_records", Json::Number(parts::RECORDS as f64)),
+        ("parts", Json::Number(survey.parts() as f64)),
         ("records", Json::Number(survey.records as f64)),
         ("slots", slots.into()),
         ("spine", facts.manifest.determinism.deterministic_artifacts.into()),
@@ -110,7 +118,12 @@ fn meta(facts: &Facts<'_>, survey: &Survey) -> Vec<u8> {
 }
 
 /// `[index, record_id, case, slot, variant, repetition, status, passed, error_type, score, tags]`
-fn push_row(out: &mut Vec<u8>, line: &Line<'_>, facts: &Facts<'_>, survey: &Survey) -> Result<(), Damage> {
+pub(super) fn push_row(
+    out: &mut Vec<u8>,
+    line: &Line<'_>,
+    facts: &Facts<'_>,
+    survey: &Survey,
+) -> Result<(), Damage> {
     let slot = line.get(HEAD.slot)?;
     let slot = facts.summary.slots.iter().position(|other| other.slot == slot).ok_or(HEAD.slot.damage())?;
     let score = match line.get(HEAD.primary_metric)? {
@@ -172,7 +185,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// Every field that a row does not hold, null ones left out, and the line's number for whoever wants the whole.
-fn push_texts(out: &mut Vec<u8>, line: &Line<'_>, place: Place, bound: usize) {
+pub(super) fn push_texts(out: &mut Vec<u8>, line: &Line<'_>, place: Place, bound: usize) {
     out.extend_from_slice(b"{\"line\":");
     push_integer(out, place.line);
     for (key, raw) in line.fields() {

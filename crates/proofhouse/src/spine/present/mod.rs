@@ -17,6 +17,7 @@ mod embed;
 pub(crate) mod failures;
 mod own;
 mod page;
+mod parts;
 pub(crate) mod sections;
 mod store;
 pub(crate) mod survey;
@@ -78,15 +79,17 @@ pub enum ReportError {
 /// Rates, intervals and comparisons come from `summary.json` and are never computed here a second time. Records beyond
 /// [`MAX_EMBEDDED`] and texts beyond [`CLIP_BYTES`] stay in `records.jsonl`; the page says where that is so.
 pub fn render(run: &RunPaths, kinds: OfKind, out: &mut dyn Write) -> Result<(), ReportError> {
-    render_with(run, kinds, None, out)
+    render_with(run, kinds, None, out, None)
 }
 
-/// The same with how long answers took, for a page that lies beside the run directory.
+/// The same with how long answers took, for a page that lies beside the run directory, and with the parts of a run that is too large
+/// for one page.
 fn render_with(
     run: &RunPaths,
     kinds: OfKind,
     timing: Option<&timing::Timing>,
     out: &mut dyn Write,
+    take: Option<parts::Take<'_>>,
 ) -> Result<(), ReportError> {
     let manifest: Manifest = read(&run.manifest(), "manifest.json")?;
     let summary: Summary = read(&run.summary(), "summary.json")?;
@@ -95,10 +98,22 @@ fn render_with(
     agree(&manifest, &summary, &survey)?;
     let failures = failures::first(&run.records(), &summary, own, failures::MAX_SHOWN)?;
     let (survey_of, failures) = (Some(&survey), &failures);
-    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: survey_of, failures, own };
+    let facts = Facts {
+        dir_name: run.dir.file_name().unwrap_or_default(),
+        manifest: &manifest,
+        summary: &summary,
+        timing,
+        survey: survey_of,
+        failures,
+        own,
+    };
     page::write_top(out, &facts).map_err(ReportError::Output)?;
     embed::write_records(out, &run.records(), &facts, &survey)?;
-    page::write_end(out, own).map_err(ReportError::Output)
+    page::write_end(out, own).map_err(ReportError::Output)?;
+    match take {
+        Some(take) if survey.parts() > 0 => parts::each(run, &facts, &survey, take),
+        _ => Ok(()),
+    }
 }
 
 fn read<T: serde::de::DeserializeOwned>(

@@ -11,13 +11,14 @@ use crate::text::doc::{Report, html as back_end};
 use crate::text::visible;
 
 /// The script, part by part, in one scope.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("assets/base.js"),
     include_str!("assets/words.js"),
     include_str!("assets/prose.js"),
     include_str!("assets/cards.js"),
     include_str!("assets/record.js"),
     include_str!("assets/matrix.js"),
+    include_str!("assets/parts.js"),
     include_str!("assets/wiring.js"),
 ];
 
@@ -32,7 +33,7 @@ fn script(own: &OwnPresentation) -> String {
 pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()> {
     let report = sections::report(facts);
     let title = format!("{} · {} · Proofhouse", facts.manifest.suite_id, facts.manifest.run_id);
-    let top = html! { (frame::top(&title, &script(facts.own))) (body(&report, facts)) };
+    let top = html! { (frame::top(&title, &script(facts.own), facts.survey.is_some_and(|survey| survey.parts() > 0))) (body(&report, facts)) };
     out.write_all(top.into_string().as_bytes())
 }
 

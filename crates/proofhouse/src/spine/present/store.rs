@@ -10,27 +10,62 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::summary::Summary;
 
 use super::sections::{self, Facts};
-use super::{OfKind, ReportError, failures, render, render_with, survey, timing};
+use super::{OfKind, ReportError, failures, parts, render_with, survey, timing};
 use crate::text::doc::terminal::Look;
 use crate::text::doc::{self, Content, Report, Tone};
 
-/// Writes `report.html`; whoever reads it sees the old one or the new one, never a part.
+/// Writes `report.html`, and `report-data` where the run is too large for one page; whoever reads the page sees the old one or the new
+/// one, never a part.
 pub fn write(run: &RunPaths, kinds: OfKind) -> Result<(), ReportError> {
-    let path = run.report();
-    let draft = Utf8PathBuf::from(format!("{path}.draft"));
-    let written = write_draft(run, kinds, &draft).and_then(|()| Ok(files::rename(&draft, &path)?));
+    let (page, data) = (run.report(), run.report_data());
+    let (draft, data_draft) = (drafted(&page), drafted(&data));
+    let written = write_draft(run, kinds, &draft, &data_draft).and_then(|parts| {
+        remove_folder(&data)?;
+        if parts {
+            files::rename(&data_draft, &data)?;
+        }
+        Ok(files::rename(&draft, &page)?)
+    });
     if written.is_err() {
         let _ = files::remove_if_there(&draft);
+        let _ = remove_folder(&data_draft);
     }
     written
 }
 
-fn write_draft(run: &RunPaths, kinds: OfKind, draft: &Utf8PathBuf) -> Result<(), ReportError> {
+fn drafted(path: &Utf8PathBuf) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{path}.draft"))
+}
+
+fn remove_folder(dir: &Utf8PathBuf) -> Result<(), FileError> {
+    match std::fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FileError::new("remove", dir)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether there are parts beside the page.
+fn write_draft(
+    run: &RunPaths,
+    kinds: OfKind,
+    draft: &Utf8PathBuf,
+    data: &Utf8PathBuf,
+) -> Result<bool, ReportError> {
+    remove_folder(data)?;
     let file = File::create(draft).map_err(FileError::new("create", draft))?;
     let mut out = BufWriter::with_capacity(1 << 17, file);
-    render(run, kinds, &mut out)?;
+    let mut parts = false;
+    let mut take = |number: u64, bytes: &[u8]| -> Result<(), ReportError> {
+        if !parts {
+            std::fs::create_dir(data).map_err(FileError::new("create", data))?;
+            parts = true;
+        }
+        Ok(files::write_synced(&data.join(parts::name(number)), bytes)?)
+    };
+    render_with(run, kinds, None, &mut out, Some(&mut take))?;
     let file = out.into_inner().map_err(|error| ReportError::Output(error.into_error()))?;
-    file.sync_all().map_err(ReportError::Output)
+    file.sync_all().map_err(ReportError::Output)?;
+    Ok(parts)
 }
 
 /// Writes the report with how long answers took beside the run directory, as `D.timing.html`; gives its path, or nothing where
@@ -38,22 +73,42 @@ fn write_draft(run: &RunPaths, kinds: OfKind, draft: &Utf8PathBuf) -> Result<(),
 pub fn write_timing(run: &RunPaths, kinds: OfKind) -> Result<Option<Utf8PathBuf>, ReportError> {
     let Some(timing) = timing::read(run) else { return Ok(None) };
     let mut page = Vec::new();
-    render_with(run, kinds, Some(&timing), &mut page)?;
+    render_with(run, kinds, Some(&timing), &mut page, None)?;
     let path = run.timing();
     files::write_atomic(&path, &page)?;
     Ok(Some(path))
 }
 
-/// Whether `report.html` is the one that the ledger gives, without holding either in memory.
+/// Whether `report.html` is the one that the ledger gives, with its parts, without holding either in memory.
 pub fn matches(run: &RunPaths, kinds: OfKind) -> Result<bool, ReportError> {
     let path = run.report();
     let file = proofhouse_ledger::disk::open_regular(&path).map_err(FileError::new("open", &path))?;
     let mut compare =
         Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() };
-    render(run, kinds, &mut compare)?;
+    let (mut parts, mut same) = (0, true);
+    let mut take = |number: u64, bytes: &[u8]| -> Result<(), ReportError> {
+        parts += 1;
+        let stored = proofhouse_ledger::disk::open_regular(&run.report_data().join(parts::name(number)));
+        let mut stored = match stored {
+            Ok(file) => {
+                Compare { stored: BufReader::with_capacity(1 << 17, file), same: true, buffer: Vec::new() }
+            }
+            Err(_) => {
+                same = false;
+                return Ok(());
+            }
+        };
+        let mut rest = [0; 1];
+        stored.write_all(bytes).map_err(ReportError::Output)?;
+        let ended = stored.stored.read(&mut rest).map_err(ReportError::Output)? == 0;
+        same &= stored.same && ended;
+        Ok(())
+    };
+    render_with(run, kinds, None, &mut compare, Some(&mut take))?;
     let mut rest = [0; 1];
     let ended = compare.stored.read(&mut rest).map_err(FileError::new("read", &path))? == 0;
-    Ok(compare.same && ended)
+    let there = if run.report_data().exists() { files::sorted_dir(&run.report_data())?.len() } else { 0 };
+    Ok(compare.same && ended && same && there == parts)
 }
 
 /// The run in Markdown.
@@ -74,7 +129,15 @@ pub fn terminal(run: &RunPaths, kinds: OfKind, look: Look) -> Result<String, Rep
     let failures = failures::first(&run.records(), &summary, own, failures::MAX_TOLD)?;
     let (timing, failures) = (timing::read(run), &failures);
     let timing = timing.as_ref();
-    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey: None, failures, own };
+    let facts = Facts {
+        dir_name: run.dir.file_name().unwrap_or_default(),
+        manifest: &manifest,
+        summary: &summary,
+        timing,
+        survey: None,
+        failures,
+        own,
+    };
     Ok(doc::terminal::render(&sections::report(&facts), look))
 }
 
@@ -106,7 +169,15 @@ fn document(run: &RunPaths, kinds: OfKind) -> Result<Report, ReportError> {
     let failures = failures::first(&run.records(), &summary, own, failures::MAX_SHOWN)?;
     let (timing, failures) = (timing::read(run), &failures);
     let (timing, survey) = (timing.as_ref(), Some(&survey));
-    let facts = Facts { manifest: &manifest, summary: &summary, timing, survey, failures, own };
+    let facts = Facts {
+        dir_name: run.dir.file_name().unwrap_or_default(),
+        manifest: &manifest,
+        summary: &summary,
+        timing,
+        survey,
+        failures,
+        own,
+    };
     Ok(sections::report(&facts))
 }
 

@@ -11,12 +11,14 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status};
 use proofhouse_ledger::summary::Summary;
 
-use super::ReportError;
 use super::embed::{self, CLIP_BYTES, MAX_DATA_BYTES};
 use super::own::{OwnPresentation, OwnSurvey};
+use super::{ReportError, parts};
 
 /// At most this many records are embedded in a page: those that did not pass first.
 pub const MAX_EMBEDDED: usize = 100_000;
+/// Records in the page itself where there are more than that: the rest lies beside it, in parts.
+pub const EMBEDDED_OF_MANY: usize = 20_000;
 /// A heat map is drawn for at most this many cases.
 pub const MAX_HEAT_CASES: usize = 200;
 /// A heat map has at most this many cells (cases × targets).
@@ -42,6 +44,11 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
+    /// How many parts lie beside the page; none where it holds everything.
+    pub(crate) fn parts(&self) -> u64 {
+        if self.records > MAX_EMBEDDED as u64 { self.records.div_ceil(parts::RECORDS as u64) } else { 0 }
+    }
+
     /// What the kind looked for, as its own type.
     pub(crate) fn own<T: OwnSurvey>(&self) -> Option<&T> {
         let own: &dyn Any = self.own.as_deref()?;
@@ -260,8 +267,10 @@ impl Reading {
     }
 
     fn finish(self, records: u64) -> Survey {
+        let most = if records > MAX_EMBEDDED as u64 { EMBEDDED_OF_MANY } else { MAX_EMBEDDED };
         let mut chosen = self.not_passed.places;
-        let room = MAX_EMBEDDED - chosen.len();
+        chosen.truncate(most);
+        let room = most - chosen.len();
         chosen.extend(self.passed.places.into_iter().take(room));
         chosen.sort_unstable_by_key(|place| place.offset);
         // Both classes are counted in full, so that the bound does not depend on how many of the second one fit.

@@ -55,11 +55,13 @@ showTheme();
 
 // -- data
 const meta = JSON.parse(byId('meta').textContent);
-const rows = [];
+let rows = [];
+let partTexts = null;
 for (const block of document.querySelectorAll('script.rows')) for (const row of JSON.parse(block.textContent)) rows.push(row);
 const blocks = document.querySelectorAll('script.texts');
 const recent = new Map();
 function texts(n) {
+  if (partTexts) return partTexts[n];
   const group = Math.floor(n / meta.group);
   let parsed = recent.get(group);
   if (!parsed) {

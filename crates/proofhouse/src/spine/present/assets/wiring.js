@@ -4,12 +4,15 @@ function choices(id, all, values) {
 }
 const valuesOf = (at) => [...new Set(rows.flatMap((row) => (row[at] === null ? [] : row[at])))].sort();
 const same = (values) => values.map((value) => [value, plain(value)]);
-choices('f-slot', 'all', same(meta.slots));
-choices('f-verdict', 'all', [['passed', 'passed'], ['failed', 'failed'], ['unassessed', 'not assessed'], ['flaky', 'flaky']]);
-choices('f-status', 'all', [...new Set(rows.map((row) => row[STATUS]))].sort().map((at) => [meta.statuses[at], meta.statuses[at].replace('_', ' ')]));
-choices('f-error', 'all', same(valuesOf(ERROR)));
-choices('f-tag', 'all', same(valuesOf(TAGS)));
-byId('case-list').append(...valuesOf(CASE).slice(0, 2000).map((value) => el('option', { value })));
+refreshChoices = () => {
+  choices('f-slot', 'all', same(meta.slots));
+  choices('f-verdict', 'all', [['passed', 'passed'], ['failed', 'failed'], ['unassessed', 'not assessed'], ['flaky', 'flaky']]);
+  choices('f-status', 'all', [...new Set(rows.map((row) => row[STATUS]))].sort().map((at) => [meta.statuses[at], meta.statuses[at].replace('_', ' ')]));
+  choices('f-error', 'all', same(valuesOf(ERROR)));
+  choices('f-tag', 'all', same(valuesOf(TAGS)));
+  byId('case-list').replaceChildren(...valuesOf(CASE).slice(0, 2000).map((value) => el('option', { value })));
+};
+refreshChoices();
 byId('table').tHead.rows[0].replaceChildren(...columns.map(({ key, title, order }) => el('th', { scope: 'col', class: 'c-' + key, 'data-key': key, 'data-title': order ? title : null },
   order ? button(title, () => { state.sort = state.sort === key ? '-' + key : key; state.page = 0; update(); }) : title)));
 
@@ -104,4 +107,5 @@ if (byId('cards') && firstChip) {
   else firstChip.toggleAttribute('aria-current', true);
 }
 openMatrix();
+openParts();
 go(false);

@@ -67,6 +67,8 @@ pub struct Section {
 /// Everything that a section may draw from.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
+    /// The name of the run directory, for what lies beside it; a file of the run directory never says it.
+    pub(crate) dir_name: &'a str,
     /// What was run.
     pub(crate) manifest: &'a Manifest,
     /// What it adds up to.

@@ -17,10 +17,9 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         plural(all, "record", "records")
     ));
     line = if embedded < all {
-        line.text(": those that did not pass first, in plan order, then passed ones. ")
-            .text(format!("The other {} are only in ", count(all - embedded)))
-            .code("records.jsonl")
-            .text(".")
+        line.text(": those that did not pass first, in plan order, then passed ones. All are in ")
+            .code("report-data")
+            .text(", beside this page, in parts that can be chosen below.")
     } else {
         line.text(".")
     };

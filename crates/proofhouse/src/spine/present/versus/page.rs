@@ -36,7 +36,7 @@ pub fn compared(
     let found = versus(runs, kinds)?;
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let page = html! {
-        (frame::top(&format!("{} · Proofhouse", heading.title), ""))
+        (frame::top(&format!("{} · Proofhouse", heading.title), "", false))
         header.top {
             p.brand { "Proofhouse " span { "comparison" } }
             h1 { bdi { (Shown(heading.title)) } }
