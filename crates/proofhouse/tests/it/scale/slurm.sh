@@ -11,7 +11,7 @@
 # One shard of the plan. `--resume` goes on with what an earlier try of this task has recorded.
 cd /work
 trap : TERM
-/usr/bin/proofhouse run /work/s/code.yaml --run-dir /work/out/parts --shard auto --resume --no-cache --shards-at-once 20
+/usr/bin/proofhouse run /work/s/code.yaml --run-dir /work/out/parts --resume --no-cache --shards-at-once 20 --shard "$SLURM_ARRAY_TASK_ID/100"
 code=$?
 # Killed, perhaps for want of memory: the task goes back into the queue and goes on where it was, three times at most.
 if [ $code -gt 128 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
