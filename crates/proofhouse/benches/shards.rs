@@ -22,7 +22,9 @@ use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::totals::{Facts, PlanHasher, Totalling, Totals};
 use proofhouse_ledger::{Digest, Json, Part, RunId, RunPaths, config};
 
+#[expect(dead_code, reason = "single figures have no median")]
 mod measure;
+#[expect(dead_code, reason = "shards are written record by record")]
 mod synthetic;
 
 const CONFIG: &str = "kind: probe\nsuite_id: synthetic\n";

@@ -59,7 +59,8 @@ pub(crate) fn push_record_of(out: &mut Vec<u8>, run_id: RunId, trial: Trial, voi
     } else {
         [("exact", Json::from("the number differs from the expected one"))].into_iter().collect()
     };
-    let score = (!timed_out).then_some(f64::from(u8::from(right_answer)));
+    let score = f64::from(u8::from(right_answer));
+    let scores = [("exact", Some(score)), ("length", Some(score / 2.0 + 0.25))];
     let usage = Json::Object([("input_tokens", 58u32), ("output_tokens", 9)].into_iter().collect());
     let head = Head {
         kind: Kind::Probe,
@@ -76,7 +77,8 @@ pub(crate) fn push_record_of(out: &mut Vec<u8>, run_id: RunId, trial: Trial, voi
         error_type: timed_out.then_some("deadline"),
         error: timed_out.then_some("no answer within 30 s"),
         output_sha256: output_digest(&output),
-        scores: &[("exact", score), ("length", score.map(|score| score / 2.0 + 0.25))],
+        // Without an answer there is nothing to score.
+        scores: if timed_out { &[] } else { &scores },
         primary_metric: Some("exact"),
         passed: (!timed_out).then_some(right_answer),
         started_at: spine.started(index),

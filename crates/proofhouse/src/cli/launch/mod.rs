@@ -10,6 +10,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Run;
 use super::{Terminal, plural};
+use crate::spine::run::read_envelope;
 
 mod kubernetes;
 mod ray;
@@ -97,6 +98,7 @@ impl Common {
             vec![self.suite.as_str(), "--run-dir", self.run_dir.as_str(), "--shard", "0/1", "--resume"];
         words.extend(self.flags.iter().map(String::as_str));
         let run = Run::parsed(&words)?;
+        self.refuse_a_run_of_its_own()?;
         let job = run.load(terminal, &run.inputs.overrides(), None)?;
         run.inputs.fit(job.loaded.suite.kind)?;
         let (trials, cases) = (job.loaded.trial_count, job.loaded.case_count.max(1));
@@ -121,6 +123,19 @@ impl Common {
             flags.extend(["--shards-at-once".to_owned(), at_once.to_string()]);
         }
         Ok(Plan { common: self, suite_id: job.loaded.suite.suite_id.clone(), shards, flags })
+    }
+}
+
+impl Common {
+    /// The merge replaces what is in the place of its result, which is fine for an earlier merge alone.
+    fn refuse_a_run_of_its_own(&self) -> Result<(), Failure> {
+        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let merged = || read_envelope(&paths.envelope()).is_some_and(|run| run.merged_from().is_some());
+        if !paths.dir.exists() || merged() {
+            return Ok(());
+        }
+        let what = format!("`{}` holds a run already, and merged shards would take its place", paths.dir);
+        Err(Failure::say(Exit::Refused, what).hint("choose another `--run-dir`"))
     }
 }
 

@@ -7,6 +7,9 @@ use super::super::exit::Exit;
 use super::super::failure::Failure;
 use super::{Common, Plan, absolute, command_line, program, quoted};
 
+/// What Slurm's arrays may have unless a cluster says otherwise: their numbers are below 1001.
+const MAX_ARRAY_SIZE: u32 = 1001;
+
 /// What a task does that was killed by something else than Slurm.
 const BACK_INTO_THE_QUEUE: &str = "\
 # Killed, perhaps for want of memory: the task goes back into the queue and goes on where it was, three times at most.
@@ -44,7 +47,11 @@ impl Slurm {
             ));
             return Ok(Exit::Ok);
         }
-        let array = sbatch(&["--parsable", shards.as_str()])?;
+        // Slurm's own words for an array that is too large do not say what is wrong with it.
+        let array = sbatch(&["--parsable", shards.as_str()]).map_err(|failure| match plan.shards {
+            0..=MAX_ARRAY_SIZE => failure,
+            _ => failure.hint("Slurm's `MaxArraySize` is 1001 unless it is set: take fewer shards"),
+        })?;
         let behind = format!("--dependency=afterok:{array}");
         let merging = sbatch(&["--parsable", "--kill-on-invalid-dep=yes", &behind, merge.as_str()])?;
         terminal.data(&format!("{array}\n{merging}\n"))?;
@@ -79,21 +86,14 @@ impl Slurm {
         text.push_str("# One shard of the plan. `--resume` goes on with what an earlier try of this task has recorded.\n");
         let (program, suite) = (program()?, absolute(&common.suite)?);
         let run_dir = absolute(&common.run_dir)?;
-        let words = [
-            program.as_str(),
-            "run",
-            suite.as_str(),
-            "--run-dir",
-            run_dir.as_str(),
-            "--shard",
-            "auto",
-            "--resume",
-        ];
+        let words = [program.as_str(), "run", suite.as_str(), "--run-dir", run_dir.as_str(), "--resume"];
         let flags = plan.flags.iter().map(String::as_str);
         text.push_str(&format!("cd {}\n", quoted(absolute("".into())?.as_str().trim_end_matches('/'))));
         // The shell waits while the program ends in order: what Slurm takes away gets a signal first.
         text.push_str("trap : TERM\n");
-        text.push_str(&format!("{}\ncode=$?\n", command_line(words.into_iter().chain(flags))));
+        // By number, so that `sbatch --array=7` runs shard 7 again and not the only one of one.
+        let command = command_line(words.into_iter().chain(flags));
+        text.push_str(&format!("{command} --shard \"$SLURM_ARRAY_TASK_ID/{}\"\ncode=$?\n", plan.shards));
         text.push_str(BACK_INTO_THE_QUEUE);
         Ok(text)
     }

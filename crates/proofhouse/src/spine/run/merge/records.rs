@@ -93,11 +93,14 @@ impl PartReader {
 
     /// Goes to the next line and gives its index; nothing at the end.
     fn advance(&mut self) -> Result<Option<u64>, MergeError> {
-        let from = self.line.end;
+        // Bytes behind the present line that have no line end; reading on moves where they are, and not how many they are.
+        let mut searched = 0;
         let end = loop {
-            if let Some(end) = memchr::memchr(b'\n', &self.block[self.line.end.max(from)..]) {
-                break self.line.end + end + 1;
+            let from = self.line.end + searched;
+            if let Some(end) = memchr::memchr(b'\n', &self.block[from..]) {
+                break from + end + 1;
             }
+            searched = self.block.len() - self.line.end;
             if !self.fill()? {
                 return match self.block.len() == self.line.end {
                     true => Ok(None),
@@ -123,5 +126,32 @@ impl PartReader {
         let read = read.map_err(FileError::new("read", &self.path))?;
         self.offset += read as u64;
         Ok(read > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of all lengths come out as they went in, however little is read at a time.
+    #[test]
+    fn lines_are_read_whole_whatever_the_buffer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(dir.path().join("records.jsonl")).unwrap();
+        let line = |index: usize| format!("{{\"index\":{index},\"x\":\"{}\"}}\n", "a".repeat(index * 7 % 61));
+        let text: String = (0..300).map(line).collect();
+        std::fs::write(&path, &text).unwrap();
+        for share in [1, 2, 7, 20, 64, 1000, 1 << 20] {
+            let mut reader = PartReader::new(path.clone(), share);
+            for index in 0..300 {
+                assert_eq!(reader.advance().unwrap(), Some(index), "{share} bytes at a time");
+                assert_eq!(reader.line(), line(index as usize).as_bytes(), "{share} bytes at a time");
+            }
+            assert_eq!(reader.advance().unwrap(), None);
+        }
+        std::fs::write(&path, &text[..text.len() - 1]).unwrap();
+        let mut reader = PartReader::new(path, 20);
+        let ended = (0..300).map(|_| reader.advance()).find_map(Result::err);
+        assert!(ended.unwrap().to_string().contains("its last line has no end"));
     }
 }
