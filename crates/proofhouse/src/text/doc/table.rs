@@ -188,21 +188,50 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Its rows as one sentence: `hasty: Passed 73.7 %, Not assessed 5; steady: …`.
+    /// A sentence for each row: `hasty: passed 73.7 %; not assessed 5. steady: …`.
     pub(crate) fn in_words(&self) -> String {
         let columns: Vec<(usize, &Column)> = self.shown(Reach::Everywhere).collect();
-        let cell = |row: &Row, at: usize| row.cells[at].line.plain();
         let row = |row: &Row| {
-            let said =
-                columns.iter().skip(1).map(|(at, column)| format!("{} {}", column.title, cell(row, *at)));
-            format!("{}: {}", cell(row, 0), said.collect::<Vec<_>>().join(", "))
+            let cell = |at: usize| row.cells[at].line.plain();
+            let said = columns.iter().skip(1).map(|(at, column)| titled(&column.title, &cell(*at)));
+            format!("{}: {}.", cell(0), said.collect::<Vec<_>>().join("; "))
         };
-        self.rows.iter().map(row).collect::<Vec<_>>().join("; ") + "."
+        self.rows.iter().map(row).collect::<Vec<_>>().join(" ")
     }
 
     /// The columns of a back end that shows blocks up to `reach` and no figures.
     pub(crate) fn shown(&self, reach: Reach) -> impl Iterator<Item = (usize, &Column)> + Clone {
         let columns = self.columns.iter().enumerate();
         columns.filter(move |(_, column)| column.reach <= reach && !column.is_figures())
+    }
+}
+
+/// A cell behind its column's title, as it stands within a sentence; one that names itself (`pass@1 73.3 %` below `pass@k`) needs none.
+fn titled(title: &str, cell: &str) -> String {
+    let stem = |text: &str| text.split(['@', ' ']).next().unwrap_or_default().to_owned();
+    if stem(title) == stem(cell) {
+        return cell.to_owned();
+    }
+    let mut letters = title.chars();
+    let begins = match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => first.to_lowercase().to_string(),
+        (first, _) => first.map(String::from).unwrap_or_default(),
+    };
+    let colon = if cell.contains(", ") { ":" } else { "" };
+    format!("{begins}{}{colon} {cell}", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::titled;
+
+    #[test]
+    fn a_cell_in_a_sentence_says_what_it_is_once() {
+        assert_eq!(titled("Tasks solved", "3 of 3"), "tasks solved 3 of 3");
+        assert_eq!(titled("pass@k", "pass@1 73.3 %"), "pass@1 73.3 %");
+        assert_eq!(titled("Rewording", "1 stable, 2 flaky"), "rewording: 1 stable, 2 flaky");
+        assert_eq!(titled("95 % interval", "1–2 %"), "95 % interval 1–2 %");
+        assert_eq!(titled("ASR", "0 %"), "ASR 0 %");
+        assert_eq!(titled("É", ""), "É ");
     }
 }
