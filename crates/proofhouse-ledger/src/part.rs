@@ -31,6 +31,9 @@ pub struct Part {
 pub struct NoPart;
 
 impl Part {
+    /// All of it.
+    pub const WHOLE: Part = Part { count: 1, index: 0 };
+
     /// Part `index` of `count`.
     ///
     /// # Errors
@@ -48,7 +51,7 @@ impl Part {
     pub fn of(case_id: &str, slot: &str, count: u32) -> Part {
         // One part holds everything: there is nothing to compute.
         if count <= 1 {
-            return Part { count: 1, index: 0 };
+            return Part::WHOLE;
         }
         let length = (case_id.len() as u64).to_le_bytes();
         let digest = Digest::of_parts(&[b"shard", &length, case_id.as_bytes(), slot.as_bytes()]);

@@ -1,12 +1,16 @@
 //! `verify`: everything that can be recomputed, recomputed.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use proofhouse_ledger::attest::{self, Proof};
 use proofhouse_ledger::config::{self, Repeated};
+use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::part::Part;
 use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{Line, Spans};
-use proofhouse_ledger::verify::{self, Findings, Verified};
+use proofhouse_ledger::record::{HEAD, Kind, Line, Name, Spans};
+use proofhouse_ledger::verify::{self, Verified};
 use proofhouse_ledger::{Json, RunPaths, files, format};
 use serde::Deserialize;
 
@@ -22,7 +26,7 @@ use crate::spine::suite::Overrides;
 /// Check a run directory against every digest and count in it, and name what does not fit.
 ///
 /// What was changed together with all its digests is found by `--rejudge` where a judge can be asked again, by `--suite`
-/// where the plan was touched, and by `--key` in any case.
+/// where the plan or what was expected was touched, and by `--key` in any case.
 #[derive(Debug, Args)]
 pub(super) struct Verify {
     /// The run directories.
@@ -37,7 +41,7 @@ pub(super) struct Verify {
     #[arg(long)]
     rejudge: bool,
 
-    /// Make run id and plan anew from this suite, with the run's seed and limit, and name the first trial that differs.
+    /// Make run id, plan and expectations anew from this suite, with the run's seed and limit, and name the first trial that differs.
     #[arg(long, value_name = "FILE")]
     suite: Option<Utf8PathBuf>,
 
@@ -188,7 +192,8 @@ struct Given {
     derived_from: Option<Json>,
 }
 
-/// Makes run id and plan anew from the suite, as the run's own configuration says that it was run.
+/// Makes run id and plan anew from the suite, as the run's own configuration says that it was run, and what records hold that follows
+/// from it: what was expected cannot be changed with the verdict.
 fn check_suite(paths: &RunPaths, suite: &Utf8Path, inspected: &mut Inspected) -> Result<(), Failure> {
     let repeated = config::part::<Repeated>(&inspected.config);
     let given: Given = config::part(&inspected.config);
@@ -209,46 +214,84 @@ fn check_suite(paths: &RunPaths, suite: &Utf8Path, inspected: &mut Inspected) ->
         findings.file("config.resolved.yaml", what);
     }
     let path = paths.records();
-    let mut reader = LineReader::open(&path)?;
-    let (mut planned, mut spans, mut number) = (job.trials(), Spans::default(), 0);
-    loop {
-        let block = reader.next_lines().map_err(files::FileError::new("read", &path))?;
-        if block.is_empty() {
-            break;
+    let mut stored = Stored { reader: LineReader::open(&path)?, block: Vec::new(), at: 0 };
+    let fields = followed(job.suite.kind);
+    let (mut number, mut wrong) = (0, None);
+    let everything = BTreeSet::from([Part::WHOLE]);
+    job.not_run(&everything, &mut |planned| {
+        number += 1;
+        if wrong.is_none() {
+            let line = stored.next().map_err(FileError::new("read", &path))?;
+            wrong = differs(planned, line, &fields).map(|what| (number, what));
         }
-        for bytes in lines(block) {
-            number += 1;
-            let line = Line::split(bytes, &mut spans).ok();
-            let trial = planned.next().transpose()?;
-            let same = line.zip(trial.as_ref()).is_some_and(|(line, trial)| {
-                let fingerprint = line.get(proofhouse_ledger::record::HEAD.input_fingerprint);
-                line.record_id() == Ok(trial.record_id) && fingerprint == Ok(trial.input_fingerprint)
-            });
-            if !same {
-                return of_plan(findings, suite, number, trial.map(|trial| trial.case_id.to_string()));
-            }
+        Ok(())
+    })
+    .map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
+    let missing = |what: &Differs| matches!(what, Differs::Missing(_));
+    match wrong {
+        // What was not run yet is not missing.
+        Some((_, what)) if missing(&what) && inspected.verified.manifest.is_none() => {}
+        Some((line, what)) => findings.file("records.jsonl", what.told(line, suite)),
+        None if stored.next().map_err(FileError::new("read", &path))?.is_some() => {
+            findings.file("records.jsonl", format!("line {} is more than `{suite}` plans", number + 1));
         }
+        None => {}
     }
-    match planned.next().transpose()? {
-        Some(trial) if inspected.verified.manifest.is_some() => {
-            of_plan(findings, suite, number + 1, Some(trial.case_id.to_string()))
+    Ok(())
+}
+
+/// The stored lines, one after the other.
+struct Stored {
+    reader: LineReader<std::fs::File>,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl Stored {
+    fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
+        if self.at == self.block.len() {
+            self.block.clear();
+            self.block.extend_from_slice(self.reader.next_lines()?);
+            self.at = 0;
         }
-        _ => Ok(()),
+        let line = lines(&self.block[self.at..]).next();
+        self.at = self.block.len().min(self.at + line.map_or(0, |line| line.len() + 1));
+        Ok(line)
     }
 }
 
-fn of_plan(
-    findings: &mut Findings,
-    suite: &Utf8Path,
-    line: u64,
-    case: Option<String>,
-) -> Result<(), Failure> {
-    let what = match case {
-        Some(case) => format!("line {line} is not what `{suite}` plans there: case `{case}`"),
-        None => format!("line {line} is more than `{suite}` plans"),
-    };
-    findings.file("records.jsonl", what);
-    Ok(())
+/// What of a record follows from the suite alone.
+fn followed(kind: Kind) -> Vec<Name> {
+    let head = [HEAD.record_id.into(), HEAD.input_fingerprint.into(), HEAD.case_id.into()];
+    [&head[..], &(kinds::row(kind).planned)()].concat()
+}
+
+/// How a line is not what a suite plans, with the case that it plans there.
+enum Differs {
+    Missing(String),
+    Other(String, &'static str),
+}
+
+impl Differs {
+    fn told(&self, line: u64, suite: &Utf8Path) -> String {
+        match self {
+            Differs::Missing(case) => format!("line {line} is not what `{suite}` plans there: case `{case}`"),
+            Differs::Other(case, field) => {
+                format!("line {line} is not what `{suite}` plans there: case `{case}`, another `{field}`")
+            }
+        }
+    }
+}
+
+/// The first of these fields in which the stored line is not as the suite has it.
+fn differs(planned: &[u8], stored: Option<&[u8]>, fields: &[Name]) -> Option<Differs> {
+    let (mut of_suite, mut of_run) = (Spans::default(), Spans::default());
+    let planned = Line::split(planned.trim_ascii_end(), &mut of_suite).ok();
+    let case = planned.and_then(|line| Some(line.get(HEAD.case_id).ok()?.to_string())).unwrap_or_default();
+    let stored = stored.and_then(|line| Line::split(line, &mut of_run).ok());
+    let (Some(planned), Some(stored)) = (planned, stored) else { return Some(Differs::Missing(case)) };
+    let other = fields.iter().find(|field| planned.raw(**field) != stored.raw(**field))?;
+    Some(Differs::Other(case, other.as_str()))
 }
 
 fn check_proof(path: &Utf8Path, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command};
 use proofhouse_ledger::files;
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{Kind, Name};
 use proofhouse_ledger::summary::Summary;
 use proofhouse_ledger::{Json, RunPaths};
 use schemars::generate::SchemaSettings;
@@ -59,6 +59,8 @@ pub(crate) struct Row {
     pub(crate) tally: fn(&Json) -> Box<dyn OwnTally>,
     /// Opens what judges its records again, of a run with this resolved configuration.
     pub(crate) rejudge: fn(&Json) -> Box<dyn Rejudge>,
+    /// Fields of its records that follow from the suite alone, beside those of every kind: what was expected, of whom.
+    pub(crate) planned: fn() -> Vec<Name>,
     /// What it adds to what people are told.
     pub(crate) present: OwnPresentation,
     /// What it alone can say about how a whole run ended.

@@ -88,6 +88,25 @@ fn a_suite_makes_run_id_and_plan_anew() {
     lab.run("verify limited --suite small.yaml").exits(0);
 }
 
+#[test]
+fn a_suite_knows_what_was_expected() {
+    let lab = run();
+    // The answer is made the right one, with all that follows: judging again finds nothing.
+    reseal(&lab, 4, |record| {
+        record["expected"] = record["output"].clone();
+        record["passed"] = true.into();
+        record["scores"]["same"] = 1.into();
+        record["judge"] = serde_json::json!({});
+    });
+    lab.run("verify run --rejudge").exits(0);
+    lab.run("verify run --suite small.yaml")
+        .exits(7)
+        .says("line 5 is not what `small.yaml` plans there: case `b`, another `expected`");
+    for kind in ["probe", "code", "robustness", "containment"] {
+        crate::golden::golden("v1", kind).run("verify run --suite suite.yaml").exits(0);
+    }
+}
+
 /// A pipe would make a reader wait for ever, a device would never end.
 #[cfg(unix)]
 #[test]

@@ -3,7 +3,7 @@
 //! `problem` and `sample` read files, `language` is the seam between what every language shares and what one language
 //! knows (`rust`, `python`), `verdict` is what is said of a completion in the end: none of these knows of suites or runs.
 
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{CODE, Kind};
 
 use crate::kinds::{FlagSet, Row, erased};
 use crate::spine::rejudge::Impossible;
@@ -78,6 +78,7 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    planned: || vec![CODE.tags.into()],
     rejudge: |_| {
         Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again"))
     },

@@ -5,7 +5,7 @@
 //! → `gate` decides each call by a `policy` → `tools` returns planted results, or a server in a box does → `outcome`, with what
 //! `judging` heard → `receipt`. An [`Agent`] does not wait: who drives it does.
 
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{CONTAINMENT, Kind};
 
 use crate::kinds::{FlagSet, OwnFormat, Row, erased};
 use crate::spine::rejudge::Impossible;
@@ -84,6 +84,11 @@ pub(super) const ROW: Row = Row {
         },
     },
     tally: tally::open,
+    planned: || {
+        let case = [CONTAINMENT.prompt_hash.into(), CONTAINMENT.attack.into(), CONTAINMENT.category.into()];
+        [&case[..], &[CONTAINMENT.expected_outcome.into(), CONTAINMENT.gated.into(), CONTAINMENT.tags.into()]]
+            .concat()
+    },
     rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
     present: sections::PRESENTATION,
     verdict: sections::verdict,

@@ -1,7 +1,7 @@
 //! Are the answers right, and what changed? Targets × cases × judges × repetitions.
 
 use crate::kinds::{FlagSet, Row, erased};
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{Kind, PROBE};
 
 mod body;
 mod calibration;
@@ -27,6 +27,7 @@ pub(super) const ROW: Row = Row {
     flags: FlagSet::NONE,
     tally: |config| Box::new(tally::ProbeTally::new(config)),
     rejudge: rejudge::open,
+    planned: || vec![PROBE.expected.into(), PROBE.tags.into()],
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: |_, _| Vec::new(),

@@ -4,7 +4,7 @@
 //! and cannot see, `exact` is the test behind "this variant differs", `findings` turns runs into verdicts, `aggregate`
 //! adds them up, and `tree` lays them out as small files: these are pure functions of outcomes.
 
-use proofhouse_ledger::record::Kind;
+use proofhouse_ledger::record::{Kind, ROBUSTNESS};
 
 use crate::kinds::{FlagSet, Row, erased};
 
@@ -59,6 +59,10 @@ pub(super) const ROW: Row = Row {
     },
     tally: tally::open,
     rejudge: rejudge::open,
+    planned: || {
+        let wording = [ROBUSTNESS.suite.into(), ROBUSTNESS.instruction.into(), ROBUSTNESS.generator.into()];
+        [&wording[..], &[ROBUSTNESS.base_case.into(), ROBUSTNESS.level.into()]].concat()
+    },
     present: sections::PRESENTATION,
     verdict: |_| None,
     changes: moved::changes,
