@@ -38,7 +38,9 @@ fn judged(tier: Tier, text: &str) -> Vec<(String, [Judged; 2])> {
     for chunk in samples.chunks(40) {
         let together = judge.judge_many(&chunk.iter().map(|(sample, _)| sample).collect::<Vec<_>>());
         for ((sample, name), together) in chunk.iter().zip(together) {
-            found.push((name.clone(), [together, judge.judge(sample)]));
+            // Where each candidate has a box of its own, together is alone.
+            let alone = if tier == Tier::Strong { judge.judge(sample) } else { together.clone() };
+            found.push((name.clone(), [together, alone]));
         }
     }
     found

@@ -96,7 +96,11 @@ impl Prepared {
         if let Some(why) = self.inseparable.get() {
             return Way::Shared(why.clone());
         }
-        let own = || Declared::of_answer(&assembled.source, entry);
+        let own = || match &self.declared {
+            // Only beside what the task says of it is an error that shows itself enough.
+            Declared::Open(_) | Declared::Nowhere => Declared::of_answer(&assembled.source, entry),
+            Declared::Generic | Declared::Closed => Declared::of(&assembled.source, entry),
+        };
         match &self.declared {
             // Who takes only types that cross is judged the stronger way.
             Declared::Generic => match own() {
