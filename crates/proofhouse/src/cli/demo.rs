@@ -77,7 +77,7 @@ impl Demo {
     fn page(&self, found: &BTreeMap<&str, String>) -> String {
         let report = |row: &Row| format!("runs/{}/report.html", row.kind.as_str());
         let page = html! {
-            (frame::top("Proofhouse demo", "", false))
+            (frame::top("Proofhouse demo", "", frame::Loads::Nothing))
             header.top {
                 p.brand { "Proofhouse " span { "demo" } }
                 h1 { "Four suites, run on this machine" }

@@ -55,6 +55,7 @@ mod trend;
 mod vary;
 mod verbose;
 mod verify;
+mod view;
 
 pub use exit::Exit;
 use failure::Failure;
@@ -96,6 +97,7 @@ enum Command {
     Export(export::Export),
     Diff(diff::Diff),
     Compare(compare::Compare),
+    View(view::View),
     Bless(bless::Bless),
     Trend(trend::Trend),
     Verify(verify::Verify),
@@ -193,6 +195,7 @@ fn dispatch(command: Option<Command>, terminal: &Terminal) -> Result<Exit, Failu
         Command::Export(command) => command.run(terminal),
         Command::Diff(command) => command.run(terminal),
         Command::Compare(command) => command.run(terminal),
+        Command::View(command) => command.run(terminal),
         Command::Bless(command) => command.run(terminal),
         Command::Trend(command) => command.run(terminal),
         Command::Verify(command) => command.run(terminal),

@@ -58,4 +58,5 @@ mod tools;
 mod verbose;
 mod verify;
 mod verify_trust;
+mod view;
 mod webdriver;

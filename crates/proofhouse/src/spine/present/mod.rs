@@ -31,7 +31,7 @@ pub use own::{OwnPresentation, OwnSurvey};
 pub use sections::{Facts, Section};
 pub use store::{gist, json, markdown, matches, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
-pub use versus::page::{Heading, compared};
+pub use versus::page::{Heading, changed, compared};
 
 /// What a kind adds to what people are told, by the kind of the run.
 pub type OfKind = fn(Kind) -> &'static OwnPresentation;

@@ -33,7 +33,11 @@ fn script(own: &OwnPresentation) -> String {
 pub(super) fn write_top(out: &mut dyn Write, facts: &Facts<'_>) -> io::Result<()> {
     let report = sections::report(facts);
     let title = format!("{} · {} · Proofhouse", facts.manifest.suite_id, facts.manifest.run_id);
-    let top = html! { (frame::top(&title, &script(facts.own), facts.survey.is_some_and(|survey| survey.parts() > 0))) (body(&report, facts)) };
+    let loads = match facts.survey.map_or(0, |survey| survey.parts()) {
+        0 => frame::Loads::Nothing,
+        _ => frame::Loads::Parts,
+    };
+    let top = html! { (frame::top(&title, &script(facts.own), loads)) (body(&report, facts)) };
     out.write_all(top.into_string().as_bytes())
 }
 

@@ -48,7 +48,7 @@ pub(super) fn each(
                 .and_then(|line| part.add(&line, place, facts, survey))
                 .map_err(|source| ReportError::Record { line: place.line, source })?;
             if part.records == RECORDS {
-                part.give(take)?;
+                part.give(&mut *take)?;
             }
         }
     }
@@ -81,10 +81,7 @@ impl Part {
         Ok(())
     }
 
-    fn give(
-        &mut self,
-        take: &mut dyn FnMut(u64, &[u8]) -> Result<(), ReportError>,
-    ) -> Result<(), ReportError> {
+    fn give(&mut self, take: Take<'_>) -> Result<(), ReportError> {
         self.number += 1;
         let mut bytes = format!("proofhousePart({},[", self.number).into_bytes();
         bytes.append(&mut self.rows);

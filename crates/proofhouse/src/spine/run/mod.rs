@@ -68,7 +68,10 @@ pub struct Options {
 
 /// Somebody who is shown records as they are finished, in the order in which they end.
 #[derive(Clone)]
-pub struct Observer(pub Arc<dyn Fn(&[u8]) + Send + Sync>);
+pub struct Observer(pub Arc<Show>);
+
+/// What it is shown with.
+pub type Show = dyn Fn(&[u8]) + Send + Sync;
 
 impl std::fmt::Debug for Observer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -161,7 +161,7 @@ fn address(records: &Records) -> String {
 }
 
 /// A value for the part of an address behind `#`.
-fn fragment(value: &str) -> String {
+pub(crate) fn fragment(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-') {

@@ -36,7 +36,7 @@ pub fn compared(
     let found = versus(runs, kinds)?;
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
     let page = html! {
-        (frame::top(&format!("{} · Proofhouse", heading.title), "", false))
+        (frame::top(&format!("{} · Proofhouse", heading.title), "", frame::Loads::Nothing))
         header.top {
             p.brand { "Proofhouse " span { "comparison" } }
             h1 { bdi { (Shown(heading.title)) } }
@@ -55,6 +55,13 @@ pub fn compared(
         footer { p { "Made by Proofhouse from the files of these runs alone. It loads nothing and sends nothing." } }
     };
     Ok(page.into_string() + "\n</body>\n</html>\n")
+}
+
+/// What changed between runs, as a piece of a page that somebody else frames.
+pub fn changed(runs: &[(String, RunPaths)], kinds: OfKind) -> Result<String, ReportError> {
+    let found = versus(runs, kinds)?;
+    let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
+    Ok(html! { (chips(&found)) (groups(&found, &names)) }.into_string())
 }
 
 /// Class, anchor, heading and tone.

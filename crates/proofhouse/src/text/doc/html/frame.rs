@@ -6,30 +6,44 @@ use proofhouse_ledger::Digest;
 
 use super::Shown;
 
+/// What a page may load beside itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loads {
+    /// Nothing.
+    Nothing,
+    /// Parts of its data, which lie beside it.
+    Parts,
+    /// What the server that it came from says: its forms and events.
+    Site,
+}
+
 const STYLE: &str = include_str!("style.css");
 
 /// Nothing may be loaded, and nothing may run but the one script and the one style sheet with these digests; strings
 /// can never be turned into markup or code (`trusted-types`).
-fn policy(script: &str, parts: bool) -> String {
+fn policy(script: &str, loads: Loads) -> String {
     let hash = |text: &str| base64(&Digest::of(text.as_bytes()).0);
     let script = if script.is_empty() { "'none'".to_owned() } else { format!("'sha256-{}'", hash(script)) };
     // Parts of the data are scripts that lie beside the page.
-    let (from, types) = if parts { (" 'self' file:", "proofhouse-parts") } else { ("", "'none'") };
+    let (from, types) =
+        if loads == Loads::Parts { (" 'self' file:", "proofhouse-parts") } else { ("", "'none'") };
+    let own =
+        if loads == Loads::Site { "connect-src 'self'; form-action 'self'" } else { "form-action 'none'" };
     format!(
-        "default-src 'none'; script-src {script}{from}; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; \
+        "default-src 'none'; script-src {script}{from}; style-src 'sha256-{}'; base-uri 'none'; {own}; \
          require-trusted-types-for 'script'; trusted-types {types}",
         hash(STYLE)
     )
 }
 
 /// Everything up to the page's body, which goes on behind it: whoever writes the rest, or the browser, closes `html` and `body`.
-pub fn top(title: &str, script: &str, parts: bool) -> Markup {
+pub fn top(title: &str, script: &str, loads: Loads) -> Markup {
     html! {
         (DOCTYPE) "\n"
         (PreEscaped("<html lang=\"en\">\n"))
         head {
             "\n" meta charset="utf-8"; "\n"
-            meta http-equiv="Content-Security-Policy" content=(PreEscaped(policy(script, parts))); "\n"
+            meta http-equiv="Content-Security-Policy" content=(PreEscaped(policy(script, loads))); "\n"
             meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
             meta name="color-scheme" content="light dark"; "\n"
             meta name="referrer" content="no-referrer"; "\n"
