@@ -230,13 +230,12 @@ pub(super) fn parts(lexed: &Lexed<'_>, from: usize, to: usize) -> Vec<(usize, us
     parts
 }
 
+/// A parameter of an alias, and where the type stands that it is by default.
+type Parameter = (String, Option<(usize, usize)>);
+
 /// The type parameters between an alias's name and its `=`, with where the type stands that each is by default; `None` where they
 /// are more than that.
-fn alias_parameters(
-    lexed: &Lexed<'_>,
-    from: usize,
-    to: usize,
-) -> Option<Vec<(String, Option<(usize, usize)>)>> {
+fn alias_parameters(lexed: &Lexed<'_>, from: usize, to: usize) -> Option<Vec<Parameter>> {
     if from == to {
         return Some(Vec::new());
     }
