@@ -13,7 +13,7 @@ use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::{Manifest, Shard};
 use proofhouse_ledger::totals::Totals;
 use proofhouse_ledger::write::{self, LockError, RunLock, SwapError};
-use proofhouse_ledger::{Part, RunId, RunPaths, verify};
+use proofhouse_ledger::{Digest, Part, RunId, RunPaths, verify};
 
 use super::job::{Job, NotRunError};
 
@@ -93,6 +93,42 @@ struct Verified {
     shard: Shard,
 }
 
+/// What is remembered of a part, of which there may be ten thousand: what all have in common is remembered of the first alone.
+struct Kept {
+    paths: RunPaths,
+    part: Part,
+    toolchains: BTreeMap<String, String>,
+    started_at: String,
+    completed_at: String,
+    run_start_ts_utc: Option<String>,
+    run_end_ts_utc: Option<String>,
+    host: Option<String>,
+    git: (Option<String>, Option<bool>),
+    tool_sha256: Option<Digest>,
+    records_sha256: Option<Digest>,
+    trials: u64,
+}
+
+impl Kept {
+    fn of(part: &Verified) -> Kept {
+        let Verified { paths, manifest, envelope, shard } = part;
+        Kept {
+            paths: paths.clone(),
+            part: shard.part,
+            toolchains: manifest.toolchains.clone(),
+            started_at: manifest.started_at.clone(),
+            completed_at: manifest.completed_at.clone(),
+            run_start_ts_utc: envelope.run_start_ts_utc.clone(),
+            run_end_ts_utc: envelope.run_end_ts_utc.clone(),
+            host: envelope.host.clone(),
+            git: (envelope.git_commit.clone(), envelope.git_dirty),
+            tool_sha256: envelope.tool_sha256,
+            records_sha256: envelope.receipt_sha256,
+            trials: envelope.total_cases_completed,
+        }
+    }
+}
+
 /// Why a part is not one of those that are merged.
 enum Unfit {
     /// It is not there, not whole or not sound: it can be run again.
@@ -125,9 +161,9 @@ pub struct Merging {
     /// The manifest but for the summary's digest.
     manifest: Manifest,
     totals: Totals,
-    envelopes: Vec<(Part, Envelope)>,
-    /// What stands beside the parts and belongs to records: copies of what tools left.
-    copies: Vec<Utf8PathBuf>,
+    /// The envelope of the first part.
+    first: Envelope,
+    parts: Vec<Kept>,
 }
 
 /// Verifies the parts and writes their records in the plan's order.
@@ -135,9 +171,9 @@ pub struct Merging {
 /// # Errors
 /// Where a part is unsound, foreign, doubled or missing, each by name; nothing is written then.
 pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, terms: Terms<'_>) -> Result<Merging, MergeError> {
-    let Found { verified, missing, broken } = verify_all(parts, terms.missing_of.is_some())?;
+    let Found { first, parts, missing, broken } = verify_all(parts, terms.missing_of.is_some())?;
     if let Some(job) = terms.missing_of {
-        let (theirs, ours) = (verified[0].manifest.run_id, job.run_id());
+        let (theirs, ours) = (first.manifest.run_id, job.run_id());
         if theirs != ours {
             return Err(MergeError::OtherSuite { theirs, ours });
         }
@@ -154,28 +190,28 @@ pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, terms: Terms<'_>) -> Res
     let work = into.next();
     std::fs::create_dir_all(&work.dir).map_err(FileError::new("create", &work.dir))?;
     let gaps = terms.missing_of.filter(|_| !missing.is_empty()).map(|job| (job, &missing));
-    let outcome = write_all(&verified, gaps, &work);
+    let outcome = write_all((&first, &parts), gaps, &work);
     let totals = outcome.inspect_err(|_| {
         // Nothing of a merge that failed is of use to anybody.
         let _ = write::discard_next(into);
     })?;
-    let manifest = whole::manifest(&verified, &totals);
-    let copies = verified.iter().map(|part| part.paths.debug()).filter(|copies| copies.is_dir()).collect();
-    let envelopes = verified.into_iter().map(|part| (part.shard.part, part.envelope)).collect();
-    let paths = into.clone();
-    Ok(Merging { lock, paths, work, missing, broken, manifest, totals, envelopes, copies })
+    let manifest = whole::manifest(&first.manifest, &parts, &totals);
+    let (paths, first) = (into.clone(), first.envelope);
+    Ok(Merging { lock, paths, work, missing, broken, manifest, totals, first, parts })
 }
 
 /// What was given, in the order of the parts.
 struct Found {
-    verified: Vec<Verified>,
+    first: Verified,
+    parts: Vec<Kept>,
     missing: BTreeSet<Part>,
     broken: Vec<(Utf8PathBuf, String)>,
 }
 
 /// Verifies every part, and that they are all parts of one plan, each there once.
 fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
-    let mut found: BTreeMap<Part, Verified> = BTreeMap::new();
+    let mut first: Option<Verified> = None;
+    let mut found: BTreeMap<Part, Kept> = BTreeMap::new();
     let mut broken = Vec::new();
     for paths in parts {
         let refuse = |why: String| MergeError::Refused { dir: paths.dir.clone(), why };
@@ -188,16 +224,20 @@ fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
             }
             Err(Unfit::Broken(why) | Unfit::Foreign(why)) => return Err(refuse(why)),
         };
-        if let Some(first) = found.values().next() {
+        if let Some(first) = &first {
             same_plan(first, &part)
                 .map_err(|what| refuse(format!("its {what} is not that of `{}`", first.paths.dir)))?;
         }
         if let Some(twice) = found.get(&part.shard.part) {
             return Err(refuse(format!("`{}` is shard {} too", twice.paths.dir, part.shard.part)));
         }
-        found.insert(part.shard.part, part);
+        found.insert(part.shard.part, Kept::of(&part));
+        // The one with the least number, in whatever order they are given.
+        if first.as_ref().is_none_or(|first| part.shard.part < first.shard.part) {
+            first = Some(part);
+        }
     }
-    let Some(first) = found.values().next() else {
+    let Some(first) = first else {
         return Err(match broken.into_iter().next() {
             Some((dir, why)) => MergeError::Refused { dir, why },
             None => MergeError::Coverage("there is none".to_owned()),
@@ -210,7 +250,7 @@ fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
         let of = format!("{} {}", first.manifest.suite_id, first.manifest.run_id);
         return Err(MergeError::Missing { of, missing });
     }
-    Ok(Found { verified: found.into_values().collect(), missing, broken })
+    Ok(Found { first, parts: found.into_values().collect(), missing, broken })
 }
 
 fn verify_one(paths: &RunPaths) -> Result<Verified, Unfit> {
@@ -275,11 +315,11 @@ fn same_plan(a: &Verified, b: &Verified) -> Result<(), &'static str> {
 
 /// The records, the configuration and the telemetry of all parts.
 fn write_all(
-    parts: &[Verified],
+    (first, parts): (&Verified, &[Kept]),
     gaps: Option<(&Job, &BTreeSet<Part>)>,
     work: &RunPaths,
 ) -> Result<Totals, MergeError> {
-    let config = files::read(&parts[0].paths.config())?;
+    let config = files::read(&first.paths.config())?;
     files::write_synced(&work.config(), &config)?;
     let mut sources: Vec<Utf8PathBuf> = parts.iter().map(|part| part.paths.records()).collect();
     let not_run = work.journal();
@@ -289,7 +329,7 @@ fn write_all(
     }
     let totals = records::write(&sources, &work.records())?;
     files::remove_if_there(&not_run)?;
-    let shard = parts[0].shard;
+    let shard = first.shard;
     if totals.count != shard.plan_count || totals.plan_sha256 != shard.plan_sha256 {
         let (found, planned) = (totals.count, shard.plan_count);
         return Err(MergeError::Coverage(format!(

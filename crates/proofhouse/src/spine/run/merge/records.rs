@@ -14,7 +14,7 @@ use proofhouse_ledger::totals::{Facts, Totalling, Totals};
 use super::MergeError;
 
 /// What all readers of parts hold together, in bytes.
-const BUFFER_BYTES: usize = 24 << 20;
+const BUFFER_BYTES: usize = 16 << 20;
 
 /// Writes the records of these files, each of which has its own in the order of the plan, in that order.
 ///
@@ -33,7 +33,7 @@ fn copy(
     files: &[Utf8PathBuf],
     out: &mut dyn FnMut(&[u8]) -> Result<(), MergeError>,
 ) -> Result<Totals, MergeError> {
-    let share = (BUFFER_BYTES / files.len().max(1)).clamp(4 << 10, 1 << 20);
+    let share = (BUFFER_BYTES / files.len().max(1)).clamp(2 << 10, 1 << 20);
     let mut readers: Vec<PartReader> =
         files.iter().map(|path| PartReader::new(path.clone(), share)).collect();
     let mut queue = BinaryHeap::new();
@@ -119,14 +119,33 @@ impl PartReader {
     fn fill(&mut self) -> Result<bool, MergeError> {
         self.block.drain(..self.line.end);
         self.line = 0..0;
+        // To the byte: what a buffer grows beyond that is thousands of times too much.
+        let kept = self.block.len();
+        self.block.reserve_exact(self.share);
+        self.block.resize(kept + self.share, 0);
         let read = File::open(&self.path).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.offset))?;
-            file.take(self.share as u64).read_to_end(&mut self.block)
+            read_up_to(&mut file, &mut self.block[kept..])
         });
         let read = read.map_err(FileError::new("read", &self.path))?;
+        self.block.truncate(kept + read);
         self.offset += read as u64;
         Ok(read > 0)
     }
+}
+
+/// Fills a buffer as far as the file goes.
+fn read_up_to(file: &mut File, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 #[cfg(test)]

@@ -13,14 +13,13 @@ use proofhouse_ledger::{Digest, Json, Part, canonical, write};
 
 use super::super::recover::derived_envelope;
 use super::super::{clock, host};
-use super::{MergeError, Merging, Verified};
+use super::{Kept, MergeError, Merging};
 
 /// The manifest of the whole, but for what is derived later.
-pub(super) fn manifest(parts: &[Verified], totals: &Totals) -> Manifest {
-    let first = &parts[0].manifest;
+pub(super) fn manifest(first: &Manifest, parts: &[Kept], totals: &Totals) -> Manifest {
     let mut toolchains = BTreeMap::new();
     for part in parts {
-        toolchains.extend(part.manifest.toolchains.clone());
+        toolchains.extend(part.toolchains.clone());
     }
     let spine = Spine::new(&first.run_id);
     Manifest {
@@ -32,11 +31,11 @@ pub(super) fn manifest(parts: &[Verified], totals: &Totals) -> Manifest {
         toolchains,
         completed_at: match first.determinism.deterministic_artifacts {
             true => spine.run_end(totals.count).to_string(),
-            false => parts.iter().map(|part| part.manifest.completed_at.clone()).max().unwrap_or_default(),
+            false => parts.iter().map(|part| part.completed_at.clone()).max().unwrap_or_default(),
         },
         started_at: match first.determinism.deterministic_artifacts {
             true => spine.run_start().to_string(),
-            false => parts.iter().map(|part| part.manifest.started_at.clone()).min().unwrap_or_default(),
+            false => parts.iter().map(|part| part.started_at.clone()).min().unwrap_or_default(),
         },
         shard: None,
         ..first.clone()
@@ -59,32 +58,32 @@ impl Merging {
     /// # Errors
     /// When the disk refuses.
     pub fn seal(self) -> Result<Envelope, MergeError> {
-        let Merging { lock, paths, work, missing, broken: _, manifest, totals, envelopes, copies } = self;
+        let Merging { lock, paths, work, missing, broken: _, manifest, totals, first, parts } = self;
         let mut envelope = derived_envelope(&paths, &manifest, &totals);
         envelope.spec_digest = Some(manifest.config_sha256);
-        envelope.timeout_per_case = envelopes[0].1.timeout_per_case;
+        envelope.timeout_per_case = first.timeout_per_case;
         envelope.run_instance_id.get_or_insert_with(|| clock::now().compact());
-        let each = || envelopes.iter().map(|(_, envelope)| envelope);
-        envelope.lane.clone_from(&envelopes[0].1.lane);
-        envelope.sandbox_tier.clone_from(&envelopes[0].1.sandbox_tier);
-        envelope.run_start_ts_utc = each().filter_map(|part| part.run_start_ts_utc.clone()).min();
+        envelope.lane.clone_from(&first.lane);
+        envelope.sandbox_tier.clone_from(&first.sandbox_tier);
+        envelope.run_start_ts_utc = parts.iter().filter_map(|part| part.run_start_ts_utc.clone()).min();
         envelope.run_end_ts_utc = Some(clock::now().to_string());
-        let same_commit = each().all(|part| part.git_commit == envelopes[0].1.git_commit);
-        envelope.git_commit = envelopes[0].1.git_commit.clone().filter(|_| same_commit);
-        let same_tool = each().all(|part| part.tool_sha256 == envelopes[0].1.tool_sha256);
-        envelope.tool_sha256 = envelopes[0].1.tool_sha256.filter(|_| same_tool);
-        let same_tree = each().all(|part| part.git_dirty == envelopes[0].1.git_dirty);
-        envelope.git_dirty = envelopes[0].1.git_dirty.filter(|_| same_tree);
+        let same = |fits: &dyn Fn(&Kept) -> bool| parts.iter().all(fits);
+        let same_commit = same(&|part| part.git.0 == first.git_commit);
+        envelope.git_commit = first.git_commit.clone().filter(|_| same_commit);
+        let same_tree = same(&|part| part.git.1 == first.git_dirty);
+        envelope.git_dirty = first.git_dirty.filter(|_| same_tree);
+        let same_tool = same(&|part| part.tool_sha256 == first.tool_sha256);
+        envelope.tool_sha256 = first.tool_sha256.filter(|_| same_tool);
         envelope.host = host::name();
         envelope.pid = Some(std::process::id());
         envelope.boot_id = host::boot_id();
-        envelope.details = details(&envelopes, &missing);
+        envelope.details = details(&first, &parts, &missing);
         envelope.manifest_sha256 = Digest::of_file(&work.manifest()).ok();
         let bytes = canonical::to_file(&envelope).expect("an envelope of a run of ours holds safe integers");
         write::end(&work, &paths, &bytes, true)?;
         // Records name what is in there, so that it goes where theirs is; it is of no other use.
         std::fs::remove_dir_all(paths.debug()).ok();
-        for from in copies {
+        for from in parts.iter().map(|part| part.paths.debug()).filter(|copies| copies.is_dir()) {
             copy_folder(&from, &paths.debug())?;
         }
         drop(lock);
@@ -107,25 +106,25 @@ fn copy_folder(from: &Utf8Path, to: &Utf8Path) -> Result<(), FileError> {
 }
 
 /// What the first part says of its kind, and every part by its name, host and digest.
-fn details(envelopes: &[(Part, Envelope)], missing: &BTreeSet<Part>) -> Json {
-    let mut details: Object = envelopes[0].1.details.as_object().cloned().unwrap_or_default();
+fn details(first: &Envelope, parts: &[Kept], missing: &BTreeSet<Part>) -> Json {
+    let mut details: Object = first.details.as_object().cloned().unwrap_or_default();
     details.remove(envelope::SHARD);
-    let parts = envelopes.iter().map(|(part, envelope)| {
+    let listed = parts.iter().map(|part| {
         let text = |value: &Option<String>| value.as_deref().map_or(Json::Null, Json::from);
         Json::Object(
             [
-                ("host", text(&envelope.host)),
-                ("run_end_ts_utc", text(&envelope.run_end_ts_utc)),
-                ("run_start_ts_utc", text(&envelope.run_start_ts_utc)),
-                ("records_sha256", text(&envelope.receipt_sha256.map(|digest| digest.to_string()))),
-                ("shard", Json::from(part.to_string())),
-                ("trials", to_json(&envelope.total_cases_completed).unwrap_or(Json::Null)),
+                ("host", text(&part.host)),
+                ("run_end_ts_utc", text(&part.run_end_ts_utc)),
+                ("run_start_ts_utc", text(&part.run_start_ts_utc)),
+                ("records_sha256", text(&part.records_sha256.map(|digest| digest.to_string()))),
+                ("shard", Json::from(part.part.to_string())),
+                ("trials", to_json(&part.trials).unwrap_or(Json::Null)),
             ]
             .into_iter()
             .collect(),
         )
     });
-    details.set(envelope::SHARDS, Json::Array(parts.collect()));
+    details.set(envelope::SHARDS, Json::Array(listed.collect()));
     if !missing.is_empty() {
         let names = missing.iter().map(|part| Json::from(part.to_string())).collect();
         details.set(envelope::MISSING_SHARDS, Json::Array(names));
