@@ -178,7 +178,9 @@ fn check_records(
 ) -> Result<Totals, FileError> {
     let path = paths.records();
     let cut_off = cut_off(paths).is_some();
-    if cut_off && !path.exists() {
+    // A run that came to no trial, or was recovered after such an end, may have no records at all.
+    let none = || unfinished(paths).is_some_and(|envelope| envelope.total_cases_completed == 0);
+    if !path.exists() && none() {
         return Ok(Totalling::default().finish());
     }
     let mut reader = LineReader::open(&path)?;

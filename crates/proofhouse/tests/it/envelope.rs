@@ -99,6 +99,44 @@ fn it_is_there_before_the_first_trial_and_final_only_when_whole() {
     lab.run("recover run").exits(11).says("nothing to recover");
 }
 
+/// Killed before its first record, with and without a directory and a configuration: incomplete, never unsound, also once it
+/// was recovered, and completed to the same bytes.
+#[test]
+fn a_run_killed_before_its_first_record_is_recovered_and_completed() {
+    let lab = Lab::new();
+    lab.busy_suite(8, 0);
+    lab.run("run busy.yaml --run-dir run --quiet").exits(0);
+    let whole = lab.run_files("run");
+    let mut envelope = lab.json("run.run.json");
+    envelope["exit_status"] = "in_progress".into();
+    envelope["total_cases_completed"] = 0.into();
+    for field in ["receipt_sha256", "determinism_hash", "run_end_ts_utc", "manifest_sha256"] {
+        envelope[field] = serde_json::Value::Null;
+    }
+    let envelope = format!("{}\n", serde_json::to_string(&envelope).unwrap());
+    let config = lab.read("run/config.resolved.yaml");
+    for (dir, configured) in [(false, false), (true, false), (true, true)] {
+        std::fs::remove_dir_all(lab.path("run")).unwrap();
+        std::fs::remove_file(lab.path("run.run.json")).unwrap();
+        lab.write("run.run.json.tmp", &envelope);
+        if dir {
+            std::fs::create_dir(lab.path("run")).unwrap();
+            lab.run("verify run").exits(8);
+        }
+        if configured {
+            lab.write("run/config.resolved.yaml", &config);
+            lab.run("verify run").exits(8);
+        }
+        lab.run("recover run").exits(0).says("0 of 16 trials recorded");
+        if dir {
+            lab.run("verify run").exits(8);
+        }
+        lab.run("run busy.yaml --run-dir run --resume --quiet").exits(0);
+        assert_eq!(lab.run_files("run"), whole, "{dir} {configured}");
+        lab.run("verify run").exits(0);
+    }
+}
+
 #[test]
 fn a_rebuilt_envelope_is_equal_in_every_derivable_field() {
     let lab = Lab::new();
