@@ -103,9 +103,13 @@ pub struct Verified {
 pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verified, FileError> {
     let mut findings = Findings::default();
     check_names(paths, &mut findings)?;
-    let cut_off = cut_off(paths);
-    if cut_off.is_some() {
-        let what = "the run was cut off before its end, or is still going on";
+    let pending = pending(paths);
+    let cut_off = pending == Some(ExitStatus::InProgress);
+    if let Some(status) = pending {
+        let what = match status {
+            ExitStatus::InProgress => "the run was cut off before its end, or is still going on",
+            _ => "the run was cut off before its envelope got its name",
+        };
         findings.left_over(paths.envelope_tmp().file_name().unwrap_or_default(), what);
     }
     let ended_early = !paths.manifest().exists() && unfinished(paths).is_some();
@@ -118,15 +122,19 @@ pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verif
         Some(manifest) => manifest.shard.map(|shard| shard.part),
         None => unfinished(paths).and_then(|envelope| envelope.part()),
     };
-    let totals = check_records(paths, (manifest.as_ref(), part), &mut findings, &mut each)?;
+    let records = Records::new(manifest.as_ref(), part, cut_off);
+    let totals = check_records(paths, records, &mut findings, &mut each)?;
     if let Some(manifest) = &manifest {
         check_manifest(paths, manifest, &totals, &mut findings);
     }
     // While a run goes on, the envelope under its final name is that of an earlier instance.
-    let envelope = match cut_off {
-        Some(_) => None,
-        None => check_envelope(paths, manifest.as_ref().zip(manifest_sha256), &totals, &mut findings),
+    let path = match pending {
+        Some(ExitStatus::InProgress) => None,
+        Some(_) => Some(paths.envelope_tmp()),
+        None => Some(paths.envelope()),
     };
+    let sealed = manifest.as_ref().zip(manifest_sha256);
+    let envelope = path.and_then(|path| check_envelope(&path, sealed, &totals, &mut findings));
     Ok(Verified { findings, totals, manifest, envelope })
 }
 
@@ -138,10 +146,9 @@ pub fn unfinished(paths: &RunPaths) -> Option<Envelope> {
         .find(|envelope| envelope.exit_status != ExitStatus::Normal)
 }
 
-/// The envelope of a run that is going on, or whose process is gone.
-fn cut_off(paths: &RunPaths) -> Option<Envelope> {
-    let envelope = format::read_envelope(&paths.envelope_tmp()).ok()?;
-    (envelope.exit_status == ExitStatus::InProgress).then_some(envelope)
+/// How far a run came that is going on, or whose process is gone: its envelope has not got its name.
+fn pending(paths: &RunPaths) -> Option<ExitStatus> {
+    format::read_envelope(&paths.envelope_tmp()).ok().map(|envelope| envelope.exit_status)
 }
 
 /// Reads a canonical JSON file; whatever is wrong with it becomes a finding.
@@ -172,12 +179,11 @@ fn parse_file<T: Format>(
 
 fn check_records(
     paths: &RunPaths,
-    (manifest, part): (Option<&Manifest>, Option<Part>),
+    mut records: Records<'_>,
     findings: &mut Findings,
     each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<Totals, FileError> {
     let path = paths.records();
-    let cut_off = cut_off(paths).is_some();
     // A run that came to no trial, or was recovered after such an end, may have no records at all.
     let none = || unfinished(paths).is_some_and(|envelope| envelope.total_cases_completed == 0);
     if !path.exists() && none() {
@@ -198,7 +204,6 @@ fn check_records(
         });
         // Where the machine gives no second thread, this one does both.
         let mut alone = hashing.is_err().then(Hasher::default);
-        let mut records = Records::new(manifest, part, cut_off);
         let mut spans = Spans::default();
         loop {
             let block = reader.next_lines().map_err(FileError::new("read", &path))?;
@@ -288,16 +293,16 @@ fn check_names(paths: &RunPaths, findings: &mut Findings) -> Result<(), FileErro
 }
 
 fn check_envelope(
-    paths: &RunPaths,
+    path: &camino::Utf8Path,
     manifest: Option<(&Manifest, Digest)>,
     totals: &Totals,
     findings: &mut Findings,
 ) -> Option<Envelope> {
-    if !paths.envelope().exists() {
+    if !path.exists() {
         return None;
     }
-    let name = paths.envelope().file_name().unwrap_or("envelope").to_owned();
-    let (envelope, _): (Envelope, Digest) = parse_file(&paths.envelope(), &name, findings)?;
+    let name = path.file_name().unwrap_or("envelope").to_owned();
+    let (envelope, _): (Envelope, Digest) = parse_file(path, &name, findings)?;
     let mut same = |what: &str, stored: String, computed: String| {
         if stored != computed {
             findings.file(&name, format!("`{what}` is {stored}, the files give {computed}"));

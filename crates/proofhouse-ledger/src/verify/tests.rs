@@ -529,7 +529,8 @@ fn a_run_that_has_not_ended_needs_no_manifest() {
     std::fs::write(lab.paths().envelope_tmp(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
     assert_eq!(unfinished(&lab.paths()), None);
     let found = texts(&verify(&lab.paths(), |_| {}).unwrap());
-    assert!(found.len() == 1 && found[0].starts_with("manifest.json: cannot be read: "), "{found:?}");
+    assert!(found.len() == 2 && found[0].starts_with("manifest.json: cannot be read: "), "{found:?}");
+    assert_eq!(found[1], "run.run.json.tmp: `exit_status` is `normal` with 2 of 5 records");
 }
 
 #[test]
@@ -790,4 +791,15 @@ fn what_a_cut_off_command_left_is_no_damage() {
         assert_eq!((verified.findings.total, verified.totals.count), (0, 3), "{:?}", verified.findings);
         assert_eq!(verified.findings.left_over.len(), 2, "{:?}", verified.findings);
     }
+
+    // Somebody recovered it and was killed too, before the last rename: the newer envelope counts, and what is torn is damage.
+    std::fs::write(lab.paths().records(), lab.lines.concat()).unwrap();
+    lab.envelope.total_cases_completed = 3;
+    lab.envelope.total_cases_expected = 5;
+    std::fs::write(lab.paths().envelope_tmp(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    assert_eq!((texts(&verified), verified.findings.left_over.len()), (Vec::new(), 1));
+    assert_eq!(verified.envelope, Some(lab.envelope.clone()));
+    std::fs::write(lab.paths().records(), [&lab.lines.concat(), &b"{\"torn"[..]].concat()).unwrap();
+    assert_ne!(verify(&lab.paths(), |_| {}).unwrap().findings.total, 0);
 }

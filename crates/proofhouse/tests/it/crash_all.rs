@@ -65,7 +65,10 @@ impl Victim {
     }
 
     fn complete(&mut self) {
-        let there = self.lab.path("victim").exists() || self.lab.path("victim.run.json.tmp").exists();
+        // A run that was killed before it had a directory, and recovered, has an envelope alone.
+        let there = ["victim", "victim.run.json.tmp", "victim.run.json"]
+            .iter()
+            .any(|name| self.lab.path(name).exists());
         let replacing = self.lab.path(".victim.proofhouse-next").exists()
             || self.lab.path(".victim.proofhouse-prev").exists();
         let flags = match (there, replacing) {
