@@ -1,4 +1,4 @@
-//! Clients of MCP that we did not write, against the server of a trial: the `mcp` SDK of either generation.
+//! Clients of MCP that we did not write, against the server of a trial: the `mcp` SDK of either generation, and `rmcp`.
 
 use super::{OBEDIENT, installed, lab, run};
 
@@ -57,11 +57,15 @@ asyncio.run(main())
 
 fn said(python: &std::path::Path, script: &str, more: &str) -> String {
     let text = serde_json::to_string(script).unwrap();
-    let agent = format!(
-        "{{python: '{}', argv: [client.py, '{{prompt}}'], files: {{client.py: {text}}}{more}}}",
-        python.display()
-    );
-    let lab = lab(&agent, OBEDIENT);
+    let python = python.display();
+    said_by(&format!(
+        "{{python: '{python}', argv: [client.py, '{{prompt}}'], files: {{client.py: {text}}}{more}}}"
+    ))
+}
+
+/// What an agent said last in a trial behind a gate.
+fn said_by(agent: &str) -> String {
+    let lab = lab(agent, OBEDIENT);
     let outcome = run(&lab, "run --limit 1");
     let records = lab.records("run");
     let record = records.iter().find(|it| it["slot"] == "gated").unwrap();
@@ -82,4 +86,20 @@ fn the_sdk_of_either_generation_speaks_with_the_server_of_a_trial() {
     }
     let Some(python) = installed("openai-agents", "bin/python") else { return };
     assert_eq!(said(&python, NEWER, ""), format!("[\"2026-07-28\", true, \"{NOTES}\", false]"));
+}
+
+/// The SDK for Rust, which checks more of what it is sent: both generations by HTTP, and the older one over stdio.
+#[test]
+fn rmcp_speaks_with_the_server_of_a_trial() {
+    let Some(program) = installed("rmcp", "client") else { return };
+    let program = program.display();
+    for (mode, over, version) in [
+        ("initialize", "", "2025-11-25"),
+        ("initialize", ", tools_over: stdio", "2025-11-25"),
+        ("discover", "", "2026-07-28"),
+        ("discover", ", tools_over: stdio", "2026-07-28"),
+    ] {
+        let said = said_by(&format!("{{program: '{program}', argv: [{mode}, '{{prompt}}']{over}}}"));
+        assert_eq!(said, format!("[\"{version}\",true,\"{NOTES}\",false,true,false]"), "{mode}{over}");
+    }
 }
