@@ -2,8 +2,6 @@
 //!
 //! A file of a later version may say something that this program would silently leave out, so nobody reads it.
 
-use std::io::Read as _;
-
 use camino::Utf8Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::envelope::Envelope;
 use crate::files::{self, FileError};
 use crate::manifest::Manifest;
+use crate::read::{LineReader, lines};
 use crate::record::{HEAD, Line, Spans};
 use crate::summary::Summary;
 use crate::{RunPaths, config, disk, envelope, manifest, record, summary};
@@ -141,9 +140,8 @@ pub fn check_versions(paths: &RunPaths) -> Result<(), ReadError> {
 }
 
 fn first_record_version(path: &Utf8Path) -> Option<String> {
-    let mut start = Vec::new();
-    disk::open_regular(path).ok()?.take(record::MAX_LINE_BYTES as u64).read_to_end(&mut start).ok()?;
-    let line = crate::read::lines(&start).next()?;
+    let mut reader = LineReader::open(path).ok()?;
+    let line = lines(reader.next_lines().ok()?).next()?;
     let mut spans = Spans::default();
     Some(Line::split(line, &mut spans).ok()?.get(HEAD.schema_version).ok()?.into_owned())
 }

@@ -36,6 +36,7 @@ mod golden;
 mod kept;
 mod lab;
 mod matrix;
+mod memory;
 mod newcomer;
 mod outcomes;
 mod people;

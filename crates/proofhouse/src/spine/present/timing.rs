@@ -15,7 +15,7 @@ pub(crate) struct Timing {
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
     /// In milliseconds, in ascending order.
-    sorted: Vec<f64>,
+    sorted: Vec<f32>,
     /// Answers that nobody was asked for.
     pub(crate) cached: u64,
 }
@@ -24,7 +24,7 @@ impl Measured {
     /// The smallest latency that this share of the answers does not exceed.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let rank = (share * self.sorted.len() as f64).ceil() as usize;
-        self.sorted.get(rank.max(1) - 1).copied()
+        self.sorted.get(rank.max(1) - 1).copied().map(f64::from)
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -32,12 +32,26 @@ impl Measured {
     }
 }
 
+/// One trial of the telemetry, in sixteen bytes: there may be millions.
+struct Seen {
+    index: u64,
+    slot: u32,
+    cached: bool,
+    /// In milliseconds; not a number where no answer came over a network.
+    latency: f32,
+}
+
 /// Reads the telemetry of a run; none where there is none, or where no answer came over a network.
 pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
     let mut reader = LineReader::open(&run.telemetry()).ok()?;
-    // Trial → its slot, and how long its answer took once that is known. A trial that ran again counts as it ended.
-    let mut trials: BTreeMap<u64, (String, Option<f64>, bool)> = BTreeMap::new();
-    let mut over_network = false;
+    let mut slots: BTreeMap<String, u32> = BTreeMap::new();
+    let mut trials: Vec<Seen> = Vec::new();
+    let mut last: Option<Seen> = None;
+    // As long as nothing was asked over a network, and nothing came from a cache, trials need not be remembered.
+    let keep = |trials: &mut Vec<Seen>, seen: Option<Seen>| {
+        let told = |seen: &Seen| seen.cached || !seen.latency.is_nan();
+        trials.extend(seen.filter(|seen| !trials.is_empty() || told(seen)));
+    };
     loop {
         let block = reader.next_lines().ok()?;
         if block.is_empty() {
@@ -51,29 +65,41 @@ pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
             let Some(index) = number("index").map(|index| index as u64) else { continue };
             match line.get("event").and_then(Json::as_str) {
                 Some("trial") => {
-                    let Some(slot) = line.get("slot").and_then(Json::as_str) else { continue };
+                    let Some(name) = line.get("slot").and_then(Json::as_str) else { continue };
+                    let next = slots.len() as u32;
+                    let slot = match slots.get(name) {
+                        Some(slot) => *slot,
+                        None => *slots.entry(name.to_owned()).or_insert(next),
+                    };
                     let cached = line.get("cached") == Some(&Json::Bool(true));
-                    trials.insert(index, (slot.to_owned(), None, cached));
+                    let seen = Seen { index, slot, cached, latency: f32::NAN };
+                    keep(&mut trials, last.replace(seen));
                 }
+                // The attempts of a trial stand right behind it.
                 Some("attempt") if line.get("result").and_then(Json::as_str) == Some("answered") => {
-                    over_network = true;
-                    if let Some((_, latency, _)) = trials.get_mut(&index) {
-                        *latency = number("elapsed_ms");
+                    if let (Some(last), Some(took)) = (&mut last, number("elapsed_ms"))
+                        && last.index == index
+                    {
+                        last.latency = took as f32;
                     }
                 }
                 _ => {}
             }
         }
     }
-    let mut timing = Timing::default();
-    for (slot, latency, cached) in trials.into_values() {
-        let measured = timing.slots.entry(slot).or_default();
-        measured.sorted.extend(latency);
-        measured.cached += u64::from(cached);
+    keep(&mut trials, last);
+    // A trial that ran again counts as it ended.
+    trials.sort_by_key(|seen| seen.index);
+    let mut measured: Vec<Measured> = slots.values().map(|_| Measured::default()).collect();
+    for same in trials.chunk_by(|a, b| a.index == b.index) {
+        let ended = &same[same.len() - 1];
+        let measured = &mut measured[ended.slot as usize];
+        measured.sorted.extend((!ended.latency.is_nan()).then_some(ended.latency));
+        measured.cached += u64::from(ended.cached);
     }
-    timing.slots.values_mut().for_each(|measured| measured.sorted.sort_by(f64::total_cmp));
-    let cached: u64 = timing.slots.values().map(|measured| measured.cached).sum();
-    (over_network || cached > 0).then_some(timing)
+    measured.iter_mut().for_each(|measured| measured.sorted.sort_by(f32::total_cmp));
+    let named = slots.into_iter().map(|(name, slot)| (name, std::mem::take(&mut measured[slot as usize])));
+    (!trials.is_empty()).then(|| Timing { slots: named.collect() })
 }
 
 #[cfg(test)]
@@ -82,8 +108,8 @@ mod tests {
 
     #[test]
     fn quantiles_are_latencies_that_were_measured() {
-        let measured = |list: &[f64]| Measured { sorted: list.to_vec(), cached: 0 };
-        let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+        let measured = |list: &[f32]| Measured { sorted: list.to_vec(), cached: 0 };
+        let hundred: Vec<f32> = (1..=100u8).map(f32::from).collect();
         assert_eq!(measured(&hundred).quantile(0.5), Some(50.0));
         assert_eq!(measured(&hundred).quantile(0.95), Some(95.0));
         assert_eq!(measured(&[7.0]).quantile(0.95), Some(7.0));
