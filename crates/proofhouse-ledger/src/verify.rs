@@ -314,7 +314,13 @@ fn check_envelope(
         same("manifest_sha256", or_null(envelope.manifest_sha256), digest.to_string());
         same("run_id", envelope.run_id.to_string(), manifest.run_id.to_string());
         same("suite", envelope.suite.clone(), manifest.suite_id.clone());
-        same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
+        // Envelopes that do not have the one always mean the suite's file by the other.
+        let (suite, file) = match envelope.suite_file_sha256 {
+            Some(_) => manifest.suite_digests(),
+            None => (manifest.suite_sha256, None),
+        };
+        same("suite_sha256", or_null(envelope.suite_sha256), suite.to_string());
+        same("suite_file_sha256", or_null(envelope.suite_file_sha256), or_null(file));
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
         let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
         same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));

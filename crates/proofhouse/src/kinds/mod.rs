@@ -73,8 +73,21 @@ pub(crate) struct Row {
     pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
+    /// What it reads of others beside suites and records.
+    pub(crate) readers: &'static [Reader],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// Something that reads bytes which others wrote; whatever they are, it ends, and without a panic.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader {
+    /// What it reads.
+    pub name: &'static str,
+    /// Reads them; what needs a file has one below the folder.
+    pub read: fn(&[u8], &Utf8Path),
+    /// Bytes that it likes, to begin from.
+    pub examples: &'static [&'static [u8]],
 }
 
 /// A format that the users of one kind write, with its schema.
