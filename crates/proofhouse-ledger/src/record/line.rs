@@ -161,13 +161,24 @@ impl<'a> Line<'a> {
 
     /// The digest of the line without its own digest, computed anew.
     pub fn recompute_digest(&self) -> Result<Digest, Damage> {
+        self.recompute_digest_of(self.bytes)
+    }
+
+    /// The same of another line whose fields stand at the same places.
+    pub fn recompute_digest_of(&self, other: &[u8]) -> Result<Digest, Damage> {
         let missing = HEAD.record_sha256.damage();
-        let bytes = self.bytes;
         let at = self.find(HEAD.record_sha256.name()).ok_or_else(|| missing.clone())?;
         // Neither the first nor the last field of a record, so the comma behind it goes with it.
         let from = self.spans[at].key.0 as usize - 1;
-        let to = self.spans.get(at + 1).ok_or(missing)?.key.0 as usize - 1;
-        Ok(Digest::of_parts(&[&bytes[..from], &bytes[to..]]))
+        let to = self.spans.get(at + 1).ok_or_else(|| missing.clone())?.key.0 as usize - 1;
+        let (before, behind) = other.get(..from).zip(other.get(to..)).ok_or(missing)?;
+        Ok(Digest::of_parts(&[before, behind]))
+    }
+
+    /// Where the value of a field lies in the line.
+    pub fn range(&self, name: impl Into<Name>) -> Option<std::ops::Range<usize>> {
+        let (from, to) = self.spans[self.find(name.into())?].value;
+        Some(from as usize..to as usize)
     }
 }
 
