@@ -118,6 +118,9 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) {
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 #[cfg(test)]
+mod published;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 

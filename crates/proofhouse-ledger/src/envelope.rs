@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::part::Part;
+use crate::record::Kind;
 use crate::{Digest, Json, RunId};
 
 /// The version of the envelope format.
@@ -52,8 +53,11 @@ pub struct Envelope {
     pub variant: Option<String>,
     /// The commit of the suite's repository.
     pub git_commit: Option<String>,
-    /// Of the suite file's raw bytes.
+    /// Of the suite file's raw bytes; where `suite_file_sha256` is there, of the only file of cases.
     pub suite_sha256: Option<Digest>,
+    /// Of the suite file's raw bytes, where `suite_sha256` is of the cases; absent otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite_file_sha256: Option<Digest>,
     /// Seconds.
     pub timeout_per_case: u64,
     /// Planned trials, after `--limit`.
@@ -117,6 +121,16 @@ pub const SHARDS: &str = "shards";
 
 /// Where they list the parts that were missing, whose trials are recorded as not run.
 pub const MISSING_SHARDS: &str = "missing_shards";
+
+/// What an envelope says of a suite: its `suite_sha256`, and `suite_file_sha256` where that is another one.
+///
+/// Receipts of containment runs have always named the file of cases by that digest, so it is meant where there is exactly one.
+pub fn suite_digests(kind: Kind, file: Digest, datasets: &[Digest]) -> (Digest, Option<Digest>) {
+    match (kind, datasets) {
+        (Kind::Containment, [cases]) => (*cases, Some(file)),
+        _ => (file, None),
+    }
+}
 
 impl Envelope {
     /// The part of a plan that its run is; nothing for a whole one.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::envelope;
 use crate::part::Part;
 use crate::record::Kind;
 use crate::{Digest, Json, RunId};
@@ -101,6 +102,15 @@ pub struct Dataset {
     pub dataset_hash: String,
     /// Rows in it.
     pub rows: u64,
+}
+
+impl Manifest {
+    /// What its run's envelope says of the suite.
+    pub fn suite_digests(&self) -> (Digest, Option<Digest>) {
+        let digest = |dataset: &Dataset| dataset.dataset_hash.strip_prefix("sha256:")?.parse().ok();
+        let datasets: Option<Vec<Digest>> = self.datasets.iter().map(digest).collect();
+        envelope::suite_digests(self.kind, self.suite_sha256, &datasets.unwrap_or_default())
+    }
 }
 
 /// A target under its slot.

@@ -3,9 +3,6 @@
 //! One pass over the records feeds two threads: one hashes the file as `sha256sum` would, the other looks at each line.
 //! Whoever re-derives the summary watches the same pass through `each`.
 
-use std::sync::mpsc;
-
-use crate::digest::Hasher;
 use crate::disk::{Disk as _, Node, Real};
 use crate::envelope::{Envelope, ExitStatus};
 use crate::files::{self, FileError, NAMES, REPORT_DATA};
@@ -17,6 +14,7 @@ use crate::record::{Line, Spans, Status};
 use crate::totals::{Totalling, Totals};
 use crate::{Digest, RunPaths};
 
+mod crew;
 mod order;
 mod records;
 #[cfg(test)]
@@ -24,7 +22,8 @@ mod tamper;
 #[cfg(test)]
 mod tests;
 
-use records::Records;
+use crew::Crew;
+use records::{Records, Terms, spine_of};
 
 /// More findings than this are counted, not listed.
 pub const MAX_FINDINGS: usize = 1_000;
@@ -122,8 +121,8 @@ pub fn verify(paths: &RunPaths, mut each: impl FnMut(&Line<'_>)) -> Result<Verif
         Some(manifest) => manifest.shard.map(|shard| shard.part),
         None => unfinished(paths).and_then(|envelope| envelope.part()),
     };
-    let records = Records::new(manifest.as_ref(), part, cut_off);
-    let totals = check_records(paths, records, &mut findings, &mut each)?;
+    let stated = Stated { manifest: manifest.as_ref(), part, cut_off };
+    let totals = check_records(paths, &stated, &mut findings, &mut each)?;
     if let Some(manifest) = &manifest {
         check_manifest(paths, manifest, &totals, &mut findings);
     }
@@ -177,9 +176,17 @@ fn parse_file<T: Format>(
     Some((value, Digest::of(&bytes)))
 }
 
+/// What is known of the records before they are read.
+struct Stated<'a> {
+    manifest: Option<&'a Manifest>,
+    part: Option<Part>,
+    /// The run did not get to its end, so that its last line may be torn.
+    cut_off: bool,
+}
+
 fn check_records(
     paths: &RunPaths,
-    mut records: Records<'_>,
+    &Stated { manifest, part, cut_off }: &Stated<'_>,
     findings: &mut Findings,
     each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<Totals, FileError> {
@@ -190,54 +197,39 @@ fn check_records(
         return Ok(Totalling::default().finish());
     }
     let mut reader = LineReader::open(&path)?;
+    let spine = spine_of(manifest);
+    let terms = Terms::new(manifest, spine.as_ref(), part);
     std::thread::scope(|scope| {
-        // Two blocks under way: enough to keep both threads busy, little enough to keep memory flat.
-        let (send, receive) = mpsc::sync_channel::<Vec<u8>>(2);
-        let (give_back, spare) = mpsc::channel::<Vec<u8>>();
-        let hashing = std::thread::Builder::new().spawn_scoped(scope, move || {
-            let mut hasher = Hasher::default();
-            for block in receive {
-                hasher.update(&block);
-                let _ = give_back.send(block);
-            }
-            hasher.finish()
-        });
-        // Where the machine gives no second thread, this one does both.
-        let mut alone = hashing.is_err().then(Hasher::default);
+        let mut crew = Crew::start(scope, terms);
+        let mut records = Records::new(manifest, part, cut_off);
         let mut spans = Spans::default();
+        let mut ended = false;
         loop {
-            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-            if block.is_empty() {
-                break;
-            }
-            match &mut alone {
-                Some(hasher) => hasher.update(block),
-                None => {
-                    let mut copy = spare.try_recv().unwrap_or_default();
-                    copy.clear();
-                    copy.extend_from_slice(block);
-                    let _ = send.send(copy);
+            while !ended && crew.has_room() {
+                let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+                ended = block.is_empty();
+                if !ended {
+                    crew.give(block);
                 }
             }
+            let Some((block, looked)) = crew.next() else { break };
+            let mut looked = looked.into_iter();
             if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
-            for bytes in lines(block) {
+            for bytes in lines(&block) {
+                let alone = looked.next().flatten();
                 match Line::split(bytes, &mut spans) {
-                    Ok(line) if !records.is_torn(bytes, block) => {
+                    Ok(line) if !records.is_torn(bytes, &block) => {
                         each(&line);
-                        records.check(&line, findings);
+                        records.check(&line, alone.unwrap_or_else(|| terms.look(&line)), findings);
                     }
                     Ok(_) => records.torn(findings),
                     Err(damage) => records.damaged(&damage, findings),
                 }
             }
         }
-        drop(send);
-        let records_sha256 = match (hashing, alone) {
-            (Ok(hashing), _) => hashing.join().expect("hashing does not panic"),
-            (Err(_), hasher) => hasher.unwrap_or_default().finish(),
-        };
+        let records_sha256 = crew.finish();
         let mut totals = records.finish(findings);
         totals.records_sha256 = records_sha256;
         Ok(totals)
@@ -319,7 +311,13 @@ fn check_envelope(
         same("manifest_sha256", or_null(envelope.manifest_sha256), digest.to_string());
         same("run_id", envelope.run_id.to_string(), manifest.run_id.to_string());
         same("suite", envelope.suite.clone(), manifest.suite_id.clone());
-        same("suite_sha256", or_null(envelope.suite_sha256), manifest.suite_sha256.to_string());
+        // Envelopes that do not have the one always mean the suite's file by the other.
+        let (suite, file) = match envelope.suite_file_sha256 {
+            Some(_) => manifest.suite_digests(),
+            None => (manifest.suite_sha256, None),
+        };
+        same("suite_sha256", or_null(envelope.suite_sha256), suite.to_string());
+        same("suite_file_sha256", or_null(envelope.suite_file_sha256), or_null(file));
         same("spec_digest", or_null(envelope.spec_digest), manifest.config_sha256.to_string());
         let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
         same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));

@@ -249,6 +249,7 @@ fn envelope_of(
         cases_timed_out: totals.with_status(Status::Timeout),
         cases_errored: 0,
         cases_unparsed: totals.unparsed,
+        suite_file_sha256: None,
         sandbox_tier: None,
         resumed_from: Vec::new(),
         host: None,

@@ -1,4 +1,5 @@
-//! What the harness itself costs: start-up, a scripted trial end to end, and `verify` beside `sha256sum`.
+//! What the harness itself costs: start-up, a scripted trial end to end, `verify` beside `openssl` and
+//! `sha256sum`, and a resume.
 //!
 //! `cargo bench -p proofhouse --bench spine`. Each figure stands beside its limit or its peer, measured in the same run.
 //! Without `--bench` (as `cargo test` starts it) the runs are small.
@@ -85,22 +86,62 @@ fn cost_of_copy(root: &Path, count: u64) -> Cost {
     cost(root, &["cp", &records, "copy.jsonl"])
 }
 
-/// `verify` beside `sha256sum` of the same records, interleaved.
+/// `verify` beside `openssl dgst -sha256` and `sha256sum` of the same records, and a resume of what lacks its last thousandth,
+/// interleaved.
 fn verify(root: &Path, count: u64, rounds: usize) {
     let records = format!("run-{count}/records.jsonl");
     let bytes = std::fs::metadata(root.join(&records)).expect("the run is there").len() as f64;
-    let (mut ours, mut theirs, mut rss) = (Vec::new(), Vec::new(), 0.0f64);
+    let (mut ours, mut cpu, mut rss) = (Vec::new(), Vec::new(), 0.0f64);
+    let (mut openssl, mut sha256sum) = (Vec::new(), Vec::new());
+    let mut resumed = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
-        theirs.push(cost(root, &["sha256sum", &records]).wall);
+        sha256sum.push(cost(root, &["sha256sum", &records]).wall);
+        openssl.push(cost(root, &["openssl", "dgst", "-sha256", &records]).wall);
         let cost = proofhouse(root, &format!("verify run-{count}"));
         ours.push(cost.wall);
+        cpu.push(cost.cpu);
         rss = rss.max(cost.rss_mb);
+        let resume = resume(root, count);
+        resumed[0].push(resume.wall);
+        resumed[1].push(resume.cpu);
     }
-    let (ours, theirs) = (median(ours), median(theirs));
+    let (ours, cpu, openssl, sha256sum) = (median(ours), median(cpu), median(openssl), median(sha256sum));
     println!(
-        "verify of {count} records: {:.0} MB/s, {rss:.1} MB RSS; sha256sum {:.0} MB/s; {:.0} % of its speed (limit 60 %)",
+        "verify of {count} records: {:.0} MB/s of wall, {cpu:.2} s CPU, {rss:.1} MB RSS; openssl {:.0} MB/s, {:.0} % of it (limit 60 %); \
+         sha256sum {:.0} MB/s, {:.0} % of it",
         bytes / ours / 1e6,
-        bytes / theirs / 1e6,
-        theirs / ours * 100.0
+        bytes / openssl / 1e6,
+        openssl / ours * 100.0,
+        bytes / sha256sum / 1e6,
+        sha256sum / ours * 100.0
     );
+    let [wall, resume_cpu] = resumed.map(median);
+    println!(
+        "resume of {count} records with 0.1 % left: {wall:.2} s, {resume_cpu:.2} s CPU; {:.2} x the wall and {:.2} x the CPU of verify (limit 1)",
+        wall / ours,
+        resume_cpu / cpu
+    );
+}
+
+/// Cuts the last thousandth of a run off, as a kill would, and goes on.
+fn resume(root: &Path, count: u64) -> Cost {
+    let (from, to) = (root.join(format!("run-{count}")), root.join("resumed"));
+    let _ = std::fs::remove_dir_all(&to);
+    let _ = std::fs::remove_file(root.join("resumed.run.json"));
+    std::fs::create_dir_all(&to).expect("the bench's directory can be written");
+    let records = std::fs::read(from.join("records.jsonl")).expect("the run is there");
+    let keep = (count - count.div_ceil(1_000)) as usize;
+    let ends = records.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let end = ends.take(keep).last().unwrap_or(0);
+    std::fs::write(to.join("records.jsonl"), &records[..end]).expect("the bench's directory can be written");
+    std::fs::copy(from.join("config.resolved.yaml"), to.join("config.resolved.yaml"))
+        .expect("the run is there");
+    let envelope =
+        std::fs::read_to_string(root.join(format!("run-{count}.run.json"))).expect("the run is there");
+    let envelope = envelope
+        .replace("\"exit_status\":\"normal\"", "\"exit_status\":\"in_progress\"")
+        .replace(&format!("run-{count}/records"), "resumed/records");
+    std::fs::write(root.join("resumed.run.json.tmp"), envelope)
+        .expect("the bench's directory can be written");
+    proofhouse(root, &format!("run suite-{count}.yaml --run-dir resumed --resume --quiet --skip-report"))
 }

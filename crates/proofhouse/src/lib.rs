@@ -17,4 +17,7 @@ pub mod spine;
 
 pub mod kinds;
 
+#[doc(hidden)]
+pub mod readers;
+
 pub mod cli;

@@ -3,6 +3,8 @@
 //! `verify`, `diff` and the tally look at a handful of fields of each of a million lines. Splitting a line into spans
 //! costs a fraction of a parse, and what is compared are the bytes themselves.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use memchr::memchr2;
 
 use super::{CALIBRATION, CANARY, Field, HEAD, Kind, Name, Status, Stored};
@@ -26,7 +28,30 @@ pub enum Damage {
 
 /// Reusable memory for the spans of one line.
 #[derive(Debug, Default)]
-pub struct Spans(Vec<Span>);
+pub struct Spans {
+    all: Vec<Span>,
+    places: Places,
+}
+
+/// Where keys were found last: the lines of a file have the same keys at the same places.
+#[derive(Debug)]
+struct Places([AtomicU8; 64]);
+
+impl Default for Places {
+    fn default() -> Self {
+        Self([const { AtomicU8::new(0) }; 64])
+    }
+}
+
+impl Places {
+    /// What is remembered of a key, or of one that shares its place.
+    fn of(&self, key: &[u8]) -> &AtomicU8 {
+        let ends = key.first().zip(key.last()).map_or(0, |(first, last)| {
+            usize::from(*first).wrapping_mul(31).wrapping_add(usize::from(*last).wrapping_mul(7))
+        });
+        &self.0[(ends + key.len() * 11) % 64]
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Span {
@@ -40,15 +65,16 @@ struct Span {
 pub struct Line<'a> {
     bytes: &'a [u8],
     spans: &'a [Span],
+    places: &'a Places,
 }
 
 impl<'a> Line<'a> {
     /// Splits a line (without its newline). Keys must be in canonical order, without spaces between tokens.
     pub fn split(bytes: &'a [u8], spans: &'a mut Spans) -> Result<Self, Damage> {
-        spans.0.clear();
+        spans.all.clear();
         let mut scanner = Scanner { bytes, at: 0 };
-        scanner.fields(&mut spans.0)?;
-        Ok(Self { bytes, spans: &spans.0 })
+        scanner.fields(&mut spans.all)?;
+        Ok(Self { bytes, spans: &spans.all, places: &spans.places })
     }
 
     /// The whole line.
@@ -86,13 +112,20 @@ impl<'a> Line<'a> {
         Json::see(self.raw(name)?)
     }
 
-    /// The place of a key. A record has some thirty keys of many lengths, so comparing lengths first beats a search.
+    /// The place of a key: mostly where it was in the line before. Otherwise, as a record has some thirty keys of many lengths,
+    /// comparing lengths first beats a search.
     fn find(&self, name: Name) -> Option<usize> {
-        let key = name.as_str();
+        let key = name.as_bytes();
         let length = key.len() as u32;
-        self.spans.iter().position(|span| {
-            span.key.1 - span.key.0 == length && slice(self.bytes, span.key) == key.as_bytes()
-        })
+        let is_here = |span: &Span| span.key.1 - span.key.0 == length && slice(self.bytes, span.key) == key;
+        let last = self.places.of(key);
+        let place = usize::from(last.load(Ordering::Relaxed));
+        if self.spans.get(place).is_some_and(is_here) {
+            return Some(place);
+        }
+        let found = self.spans.iter().position(is_here)?;
+        last.store(u8::try_from(found).unwrap_or(u8::MAX), Ordering::Relaxed);
+        Some(found)
     }
 
     /// The place in the plan.
@@ -128,13 +161,24 @@ impl<'a> Line<'a> {
 
     /// The digest of the line without its own digest, computed anew.
     pub fn recompute_digest(&self) -> Result<Digest, Damage> {
+        self.recompute_digest_of(self.bytes)
+    }
+
+    /// The same of another line whose fields stand at the same places.
+    pub fn recompute_digest_of(&self, other: &[u8]) -> Result<Digest, Damage> {
         let missing = HEAD.record_sha256.damage();
-        let bytes = self.bytes;
         let at = self.find(HEAD.record_sha256.name()).ok_or_else(|| missing.clone())?;
         // Neither the first nor the last field of a record, so the comma behind it goes with it.
         let from = self.spans[at].key.0 as usize - 1;
-        let to = self.spans.get(at + 1).ok_or(missing)?.key.0 as usize - 1;
-        Ok(Digest::of_parts(&[&bytes[..from], &bytes[to..]]))
+        let to = self.spans.get(at + 1).ok_or_else(|| missing.clone())?.key.0 as usize - 1;
+        let (before, behind) = other.get(..from).zip(other.get(to..)).ok_or(missing)?;
+        Ok(Digest::of_parts(&[before, behind]))
+    }
+
+    /// Where the value of a field lies in the line.
+    pub fn range(&self, name: impl Into<Name>) -> Option<std::ops::Range<usize>> {
+        let (from, to) = self.spans[self.find(name.into())?].value;
+        Some(from as usize..to as usize)
     }
 }
 

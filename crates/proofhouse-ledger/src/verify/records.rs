@@ -12,12 +12,98 @@ use crate::totals::{Facts, Totalling, Totals};
 use crate::write::is_noise;
 use crate::{RecordId, RunId};
 
+/// What a line is held against, whatever stands before it: the same for all, on any thread.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    manifest: Option<&'a Manifest>,
+    spine: Option<&'a Spine>,
+    /// Which part of the plan the records are.
+    part: Option<Part>,
+}
+
+/// What is wrong with a line by itself, in the order in which it is told.
+pub(super) struct Alone {
+    facts: Result<Facts, Damage>,
+    run_id: Result<RunId, Damage>,
+    digests: Vec<String>,
+    identity: Vec<String>,
+    /// Looked for only where the others found nothing.
+    rules: Vec<String>,
+}
+
+impl<'a> Terms<'a> {
+    pub(super) fn new(manifest: Option<&'a Manifest>, spine: Option<&'a Spine>, part: Option<Part>) -> Self {
+        Self { manifest, spine, part }
+    }
+
+    /// Looks at a line by itself.
+    pub(super) fn look(&self, line: &Line<'_>) -> Alone {
+        let (facts, run_id) = (Facts::of(line), line.run_id());
+        let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
+        if let Ok(facts) = alone.facts {
+            check_digests(line, &facts, &mut alone.digests);
+            self.check_identity(line, &facts, &mut alone.identity);
+            if alone.digests.is_empty() && alone.identity.is_empty() {
+                self.check_rules(line, &mut alone.rules);
+            }
+        }
+        alone
+    }
+
+    /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
+    fn check_rules(&self, line: &Line<'_>, wrong: &mut Vec<String>) {
+        let Ok(kind) = line.kind() else { return };
+        rules::wrongs(line, kind, wrong);
+        if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
+            wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
+        }
+    }
+
+    fn check_identity(&self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
+        if trial_id(line) != Ok(facts.record_id) {
+            wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
+        }
+        if line.get(HEAD.schema_version).as_deref() != Ok(SCHEMA_VERSION) {
+            wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
+        }
+        if let Some(spine) = self.spine {
+            let is = |field, stamp: Stamp| {
+                line.get(field).is_ok_and(|at: Cow<'_, str>| at.as_bytes() == stamp.text())
+            };
+            let started = is(HEAD.started_at, spine.started(facts.index));
+            let completed = is(HEAD.completed_at, spine.completed(facts.index));
+            if !(started && completed) {
+                wrong.push("timestamps are not those of the time spine".to_owned());
+            }
+        }
+        if let Some(part) = self.part
+            && let (Ok(case), Ok(slot)) = (line.get(HEAD.case_id), line.get(HEAD.slot))
+            && !part.holds(&case, &slot)
+        {
+            wrong.push(format!("its case and slot do not belong to shard {part}"));
+        }
+        if let Some(manifest) = self.manifest {
+            if line.kind() != Ok(manifest.kind) {
+                wrong.push(format!("`kind` is not {}", manifest.kind.as_str()));
+            }
+            if line.get(HEAD.suite_id).as_deref() != Ok(&manifest.suite_id) {
+                wrong.push(format!("`suite_id` is not {}", manifest.suite_id));
+            }
+        }
+    }
+}
+
+/// The spine that the timestamps of a run follow from, where they do.
+pub(super) fn spine_of(manifest: Option<&Manifest>) -> Option<Spine> {
+    let manifest = manifest.filter(|manifest| manifest.determinism.deterministic_artifacts)?;
+    Some(Spine::new(&manifest.run_id))
+}
+
 /// The state of a pass over the records.
 pub(super) struct Records<'a> {
     manifest: Option<&'a Manifest>,
     /// Of the manifest, or else of the first record.
     run_id: Option<RunId>,
-    spine: Option<Spine>,
     totals: Totalling,
     order: Order,
     line: u64,
@@ -31,13 +117,10 @@ pub(super) struct Records<'a> {
 impl<'a> Records<'a> {
     pub(super) fn new(manifest: Option<&'a Manifest>, part: Option<Part>, cut_off: bool) -> Self {
         let run_id = manifest.map(|manifest| manifest.run_id);
-        let spine = manifest
-            .filter(|manifest| manifest.determinism.deterministic_artifacts)
-            .map(|manifest| Spine::new(&manifest.run_id));
         // A part has gaps where others have lines, which nobody asks for: all that is followed is that indexes rise.
         let order = if part.is_some() { Order::rising() } else { Order::default() };
         let totals = Totalling::default();
-        Self { manifest, run_id, spine, totals, order, line: 0, part, cut_off, torn: false }
+        Self { manifest, run_id, totals, order, line: 0, part, cut_off, torn: false }
     }
 
     /// Whether the run was cut off.
@@ -71,19 +154,27 @@ impl<'a> Records<'a> {
         self.find(findings, None, damage.to_string());
     }
 
-    pub(super) fn check(&mut self, line: &Line<'_>, findings: &mut Findings) {
+    /// Takes the next line, and what was found of it by itself.
+    pub(super) fn check(&mut self, line: &Line<'_>, alone: Alone, findings: &mut Findings) {
         self.line += 1;
-        let facts = match Facts::of(line) {
+        let Alone { facts, run_id, digests: mut wrong, identity, rules } = alone;
+        let facts = match facts {
             Ok(facts) => facts,
             Err(damage) => return self.find(findings, Some(name(line)), damage.to_string()),
         };
         self.totals.push(&facts);
-        let mut wrong = Vec::new();
-        self.check_digests(line, &facts, &mut wrong);
-        self.check_identity(line, &facts, &mut wrong);
+        match (run_id, self.run_id) {
+            (Ok(theirs), Some(ours)) if theirs != ours => {
+                wrong.push(format!("belongs to run {theirs}, not {ours}"));
+            }
+            (Ok(theirs), None) => self.run_id = Some(theirs),
+            (Err(damage), _) => wrong.push(damage.to_string()),
+            _ => {}
+        }
+        wrong.extend(identity);
         self.check_place(&facts, &mut wrong);
         if wrong.is_empty() {
-            self.check_rules(line, &mut wrong);
+            wrong = rules;
         }
         if wrong.is_empty() {
             return;
@@ -96,71 +187,6 @@ impl<'a> Records<'a> {
 
     fn find(&self, findings: &mut Findings, record: Option<String>, what: String) {
         findings.push(Finding { file: "records.jsonl".to_owned(), line: Some(self.line), record, what });
-    }
-
-    fn check_digests(&self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
-        match line.recompute_digest() {
-            Ok(computed) if computed == facts.record_sha256 => {}
-            Ok(_) => wrong.push("altered: its content does not match its `record_sha256`".to_owned()),
-            Err(damage) => wrong.push(damage.to_string()),
-        }
-        let Ok(kind) = line.kind() else { return };
-        for content in kind.digests() {
-            if !content.is_right(line) {
-                let (digest, of) = (content.digest.as_str(), content.of.as_str());
-                wrong.push(format!("`{digest}` is not the digest of `{of}`"));
-            }
-        }
-    }
-
-    /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
-    fn check_rules(&self, line: &Line<'_>, wrong: &mut Vec<String>) {
-        let Ok(kind) = line.kind() else { return };
-        rules::wrongs(line, kind, wrong);
-        if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
-            wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
-        }
-    }
-
-    fn check_identity(&mut self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
-        match (line.run_id(), self.run_id) {
-            (Ok(theirs), Some(ours)) if theirs != ours => {
-                wrong.push(format!("belongs to run {theirs}, not {ours}"));
-            }
-            (Ok(theirs), None) => self.run_id = Some(theirs),
-            (Err(damage), _) => wrong.push(damage.to_string()),
-            _ => {}
-        }
-        if trial_id(line) != Ok(facts.record_id) {
-            wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
-        }
-        if line.get(HEAD.schema_version).as_deref() != Ok(SCHEMA_VERSION) {
-            wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
-        }
-        if let Some(spine) = &self.spine {
-            let is = |field, stamp: Stamp| {
-                line.get(field).is_ok_and(|at: Cow<'_, str>| at.as_bytes() == stamp.text())
-            };
-            let started = is(HEAD.started_at, spine.started(facts.index));
-            let completed = is(HEAD.completed_at, spine.completed(facts.index));
-            if !(started && completed) {
-                wrong.push("timestamps are not those of the time spine".to_owned());
-            }
-        }
-        if let Some(part) = self.part
-            && let (Ok(case), Ok(slot)) = (line.get(HEAD.case_id), line.get(HEAD.slot))
-            && !part.holds(&case, &slot)
-        {
-            wrong.push(format!("its case and slot do not belong to shard {part}"));
-        }
-        if let Some(manifest) = self.manifest {
-            if line.kind() != Ok(manifest.kind) {
-                wrong.push(format!("`kind` is not {}", manifest.kind.as_str()));
-            }
-            if line.get(HEAD.suite_id).as_deref() != Ok(&manifest.suite_id) {
-                wrong.push(format!("`suite_id` is not {}", manifest.suite_id));
-            }
-        }
     }
 
     fn check_place(&mut self, facts: &Facts, wrong: &mut Vec<String>) {
@@ -196,6 +222,21 @@ impl<'a> Records<'a> {
             });
         }
         self.totals.finish()
+    }
+}
+
+fn check_digests(line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
+    match line.recompute_digest() {
+        Ok(computed) if computed == facts.record_sha256 => {}
+        Ok(_) => wrong.push("altered: its content does not match its `record_sha256`".to_owned()),
+        Err(damage) => wrong.push(damage.to_string()),
+    }
+    let Ok(kind) = line.kind() else { return };
+    for content in kind.digests() {
+        if !content.is_right(line) {
+            let (digest, of) = (content.digest.as_str(), content.of.as_str());
+            wrong.push(format!("`{digest}` is not the digest of `{of}`"));
+        }
     }
 }
 

@@ -113,6 +113,7 @@ fn envelope(manifest: &Manifest, totals: &Totals) -> Envelope {
         variant: None,
         git_commit: None,
         suite_sha256: Some(manifest.suite_sha256),
+        suite_file_sha256: None,
         timeout_per_case: 60,
         total_cases_expected: totals.count,
         total_cases_completed: totals.count,
@@ -436,7 +437,7 @@ fn each_field_of_the_manifest_is_held_against_the_files() {
 
 #[test]
 fn each_field_of_the_envelope_is_held_against_the_files() {
-    let changes: [Change<Envelope>; 14] = [
+    let changes: [Change<Envelope>; 15] = [
         ("manifest_sha256", |envelope| envelope.manifest_sha256 = None),
         ("manifest_sha256", |envelope| envelope.manifest_sha256 = Some(Digest::of(b"other"))),
         ("schema_version", |envelope| envelope.schema_version = "0.9".to_owned()),
@@ -449,6 +450,7 @@ fn each_field_of_the_envelope_is_held_against_the_files() {
         ("run_id", |envelope| envelope.run_id = RunId::of_identity(b"other")),
         ("suite", |envelope| envelope.suite = "other".to_owned()),
         ("suite_sha256", |envelope| envelope.suite_sha256 = Some(Digest::of(b"other"))),
+        ("suite_file_sha256", |envelope| envelope.suite_file_sha256 = Some(Digest::of(b"other"))),
         ("spec_digest", |envelope| envelope.spec_digest = None),
         ("exit_status", |envelope| envelope.exit_status = ExitStatus::Timeout),
     ];

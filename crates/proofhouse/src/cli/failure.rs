@@ -155,3 +155,30 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Failed(why) => why.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn what_a_machine_lacks_has_a_message_of_its_own() {
+        let file = |kind: io::ErrorKind| FileError::new("lock", "run.lock".into())(io::Error::from(kind));
+        let no_thread = || OpenError::Thread(io::Error::from(io::ErrorKind::WouldBlock));
+        for (error, message, hint) in [
+            (no_thread(), "thread", "raise the limit on processes"),
+            (
+                OpenError::Lock(LockError::File(file(io::ErrorKind::Unsupported))),
+                "cannot lock `run.lock`",
+                "has no locks",
+            ),
+            (OpenError::File(file(io::ErrorKind::StorageFull)), "`run.lock`", "the disk is full"),
+            (OpenError::File(file(io::ErrorKind::ReadOnlyFilesystem)), "`run.lock`", "cannot be written"),
+        ] {
+            let failure = Failure::from(error);
+            assert!(failure.message.contains(message), "{}", failure.message);
+            assert!(failure.hint.as_deref().is_some_and(|told| told.contains(hint)), "{:?}", failure.hint);
+        }
+    }
+}

@@ -140,6 +140,21 @@ impl Inputs {
         }
     }
 
+    /// The first flag that was given, if one was.
+    pub(super) fn given(&self) -> Option<&str> {
+        let Common { limit, seed, no_strict_serialization, no_deterministic_artifacts, data_root } =
+            &self.common;
+        let common = [
+            ("--limit", limit.is_some()),
+            ("--seed", seed.is_some()),
+            ("--no-strict-serialization", *no_strict_serialization),
+            ("--no-deterministic-artifacts", *no_deterministic_artifacts),
+            ("--data-root", data_root.is_some()),
+        ];
+        let common = common.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
+        common.or_else(|| self.own.iter().find_map(|own| own.given.as_deref()))
+    }
+
     /// What the flags of one kind say.
     pub(super) fn own<T: Any>(&self) -> Option<&T> {
         self.own.iter().find_map(|own| own.value.downcast_ref())
@@ -189,6 +204,7 @@ mod tests {
         let path = |name: &str| dir.join(name).into_string();
         match command {
             "score" => vec![path("run"), suite.to_owned()],
+            "verify" => vec![path("run"), "--suite".to_owned(), suite.to_owned()],
             "code" => vec![path("problems.jsonl"), path("samples.jsonl")],
             _ => vec![suite.to_owned()],
         }
@@ -247,8 +263,8 @@ mod tests {
                 }
             }
         }
-        // Seven flags of three kinds at `check`, `plan`, `run` and `score`, each with three other kinds, and three at `code`;
+        // Seven flags of three kinds at `check`, `plan`, `run`, `score` and `verify`, each with three other kinds, and three at `code`;
         // more with every kind.
-        assert!(refused >= 7 * 4 * 3 + 3, "{refused}");
+        assert!(refused >= 7 * 5 * 3 + 3, "{refused}");
     }
 }

@@ -43,6 +43,7 @@ mod plan;
 mod progress;
 mod recover;
 mod reference;
+mod replan;
 mod report;
 mod run;
 mod schema;

@@ -43,20 +43,18 @@ pub(super) fn inspect(paths: &RunPaths, again: bool) -> Result<Inspected, Failur
     let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
     let kind = config::part::<Repeated>(&config).kind;
     let rejudge = kind.map(|kind| (kinds::row(kind).rejudge)(&config));
-    let mut judging = Judging { rejudge, again, rejudged: Rejudged::default(), found: Vec::new() };
+    let mut judging = Judging { again, ..Judging::default() };
     let mut tally = Some(Tally::new(&config, kinds::own_tally));
     let mut verified = verify::verify(paths, |line| {
         if tally.as_mut().is_some_and(|tally| tally.push(line).is_err()) {
             tally = None;
         }
-        judging.look(line);
+        if let Some(rejudge) = &rejudge {
+            judging.look(line, rejudge.as_ref());
+        }
     })
     .map_err(|error| Failure::new(Exit::VerificationFailed, &error))?;
-    // A record that is wrong in itself is named for that.
-    let named: Vec<Option<u64>> = verified.findings.list.iter().map(|finding| finding.line).collect();
-    for finding in judging.found.into_iter().filter(|finding| !named.contains(&finding.line)) {
-        verified.findings.push(finding);
-    }
+    let rejudged = judging.tell(&mut verified);
     let mut renamed_from = None;
     if let Some(manifest) = verified.manifest.clone() {
         check_config(&config, &manifest, &mut verified);
@@ -65,8 +63,7 @@ pub(super) fn inspect(paths: &RunPaths, again: bool) -> Result<Inspected, Failur
         renamed_from = check_derivable(paths, &manifest, &mut verified);
         check_receipts(paths, &mut verified)?;
     }
-    let rejudged = again.then_some(judging.rejudged);
-    Ok(Inspected { verified, config, renamed_from, rejudged })
+    Ok(Inspected { verified, config, renamed_from, rejudged: again.then_some(rejudged) })
 }
 
 /// Refuses to go on from a run that `verify` refuses.
@@ -83,26 +80,31 @@ pub(super) fn refuse_unsound(paths: &RunPaths) -> Result<Inspected, Failure> {
 }
 
 /// Watches the records pass by.
-struct Judging {
-    rejudge: Option<Box<dyn Rejudge>>,
+#[derive(Default)]
+pub(super) struct Judging {
     again: bool,
     rejudged: Rejudged,
     found: Vec<Finding>,
 }
 
 impl Judging {
-    fn look(&mut self, line: &Line<'_>) {
-        let Some(rejudge) = &self.rejudge else { return };
-        let mut wrong = rejudge.contradiction(line);
-        if self.again && wrong.is_none() {
-            match rejudge.again(line) {
-                Again::Same => self.rejudged.same += 1,
-                Again::Nothing => {}
-                Again::Impossible(why) => *self.rejudged.impossible.entry(why).or_default() += 1,
-                Again::Other(what) => wrong = Some(what),
-            }
+    fn look(&mut self, line: &Line<'_>, rejudge: &dyn Rejudge) {
+        match rejudge.contradiction(line) {
+            Some(what) => self.take(line, Again::Other(what)),
+            None if self.again => self.take(line, rejudge.again(line)),
+            None => {}
         }
-        if let Some(what) = wrong.filter(|_| self.found.len() < verify::MAX_FINDINGS) {
+    }
+
+    /// Takes what came of judging a record again.
+    pub(super) fn take(&mut self, line: &Line<'_>, again: Again) {
+        let what = match again {
+            Again::Same => return self.rejudged.same += 1,
+            Again::Nothing => return,
+            Again::Impossible(why) => return *self.rejudged.impossible.entry(why).or_default() += 1,
+            Again::Other(what) => what,
+        };
+        if self.found.len() < verify::MAX_FINDINGS {
             let text =
                 |field| line.get(field).map(|text: Cow<'_, str>| text.into_owned()).unwrap_or_default();
             let index = line.index().unwrap_or_default();
@@ -110,13 +112,18 @@ impl Judging {
             let name = format!("(index {index}, {} / {} #{repetition})", text(HEAD.slot), text(HEAD.case_id));
             let id = line.record_id().map(|id| format!("{id} ")).unwrap_or_default();
             let record = Some(format!("{id}{name}"));
-            self.found.push(Finding {
-                file: "records.jsonl".to_owned(),
-                line: Some(index + 1),
-                record,
-                what,
-            });
+            let file = "records.jsonl".to_owned();
+            self.found.push(Finding { file, line: Some(index + 1), record, what });
         }
+    }
+
+    /// Adds what was found to what is known of the run. A record that is wrong in itself is named for that.
+    pub(super) fn tell(self, verified: &mut Verified) -> Rejudged {
+        let named: Vec<Option<u64>> = verified.findings.list.iter().map(|finding| finding.line).collect();
+        for finding in self.found.into_iter().filter(|finding| !named.contains(&finding.line)) {
+            verified.findings.push(finding);
+        }
+        self.rejudged
     }
 }
 
@@ -153,6 +160,10 @@ fn check_derivable(paths: &RunPaths, manifest: &Manifest, verified: &mut Verifie
     let mut derived = run::derived_envelope(paths, manifest, &verified.totals);
     derived.run_instance_id = run::instance_of(&as_written, manifest.run_id);
     derived.receipt_path = run::receipt_path(&as_written);
+    // Older envelopes name the suite's own file alone.
+    if envelope.suite_file_sha256.is_none() {
+        (derived.suite_sha256, derived.suite_file_sha256) = (Some(manifest.suite_sha256), None);
+    }
     let (Ok(stored), Ok(derived)) = (json::to_json(envelope), json::to_json(&derived)) else {
         return renamed;
     };

@@ -1,27 +1,19 @@
 //! `verify`: everything that can be recomputed, recomputed.
 
-use std::collections::BTreeSet;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use proofhouse_ledger::attest::{self, Proof};
-use proofhouse_ledger::config::{self, Repeated};
-use proofhouse_ledger::files::FileError;
-use proofhouse_ledger::part::Part;
-use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::record::{HEAD, Kind, Line, Name, Spans};
 use proofhouse_ledger::verify::{self, Verified};
-use proofhouse_ledger::{Json, RunPaths, files, format};
-use serde::Deserialize;
+use proofhouse_ledger::{RunPaths, files, format};
 
+use super::doctor::SandboxArgs;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::inputs::Inputs;
 use super::key::PublicKey;
 use super::machine::{self, Form, VerifiedRun};
 use super::sound::{self, Inspected, Rejudged};
-use super::{Terminal, env, plural, visible};
-use crate::kinds;
-use crate::spine::suite::Overrides;
+use super::{Terminal, plural, replan, visible};
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
 ///
@@ -37,11 +29,13 @@ pub(super) struct Verify {
     #[arg(long)]
     strict: bool,
 
-    /// Judge every stored answer again with the run's own judges, and name the verdicts that come out differently.
+    /// Judge every stored answer again with the run's own judges, and name the verdicts that come out differently. With `--suite`
+    /// completions of code suites are compiled and tested again, in the sandbox, and trials of containment suites are played again.
     #[arg(long)]
     rejudge: bool,
 
     /// Make run id, plan and expectations anew from this suite, with the run's seed and limit, and name the first trial that differs.
+    /// Other flags that shaped the run, such as `--lane 1`, are given again.
     #[arg(long, value_name = "FILE")]
     suite: Option<Utf8PathBuf>,
 
@@ -53,6 +47,12 @@ pub(super) struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["strict", "rejudge", "suite", "run_dirs"])]
     proof: Option<Utf8PathBuf>,
 
+    #[command(flatten)]
+    inputs: Inputs,
+
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+
     /// Who reads it.
     #[arg(long, value_enum, default_value_t, conflicts_with = "proof")]
     format: Form,
@@ -60,6 +60,10 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
+        if let (None, Some(flag)) = (&self.suite, self.inputs.given()) {
+            let what = format!("`{flag}` says how a suite was run, and there is none");
+            return Err(Failure::say(Exit::Usage, what).hint("name the suite with `--suite FILE`"));
+        }
         let key = self.key.as_deref().map(PublicKey::read).transpose()?;
         if let Some(proof) = &self.proof {
             return check_proof(proof, key.as_ref(), terminal);
@@ -92,7 +96,15 @@ impl Verify {
         }
         let mut inspected = sound::inspect(paths, self.rejudge)?;
         if let Some(suite) = &self.suite {
-            check_suite(paths, suite, &mut inspected)?;
+            let job = replan::load(suite, self.inputs.overrides(), &inspected.config)?;
+            self.inputs.fit(job.suite.kind)?;
+            replan::compare(paths, (suite, &job), &mut inspected)?;
+            if self.rejudge {
+                let sandbox = job.body.judges_again_in_sandbox().then(|| self.sandbox.open()).transpose()?;
+                replan::judge_again(paths, &job, sandbox, &mut inspected)?
+                    .into_iter()
+                    .for_each(|note| terminal.say(&visible(&note)));
+            }
         }
         let verified = &mut inspected.verified;
         if self.strict {
@@ -183,115 +195,6 @@ fn said_of(dir: &Utf8Path, rejudged: &Rejudged) -> String {
         text.push_str(&format!("{dir}: not judged again: {records}, for {why}\n"));
     }
     text
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Given {
-    limit: Option<u64>,
-    derived_from: Option<Json>,
-}
-
-/// Makes run id and plan anew from the suite, as the run's own configuration says that it was run, and what records hold that follows
-/// from it: what was expected cannot be changed with the verdict.
-fn check_suite(paths: &RunPaths, suite: &Utf8Path, inspected: &mut Inspected) -> Result<(), Failure> {
-    let repeated = config::part::<Repeated>(&inspected.config);
-    let given: Given = config::part(&inspected.config);
-    let overrides = Overrides {
-        seed: repeated.seed,
-        limit: given.limit,
-        derived_from: given.derived_from,
-        strict_serialization: repeated.determinism.map(|how| how.strict_serialization),
-        deterministic_artifacts: repeated.determinism.map(|how| how.deterministic_artifacts),
-        environment: env::for_targets(),
-        ..Overrides::default()
-    };
-    let job = kinds::load(suite, &overrides)?;
-    let (derived, stored) = (job.run_id(), config::run_id(&inspected.config));
-    let findings = &mut inspected.verified.findings;
-    if derived != stored {
-        let what = format!("is of run {stored}; `{suite}` with the same seed and limit makes run {derived}");
-        findings.file("config.resolved.yaml", what);
-    }
-    let path = paths.records();
-    let mut stored = Stored { reader: LineReader::open(&path)?, block: Vec::new(), at: 0 };
-    let fields = followed(job.suite.kind);
-    let (mut number, mut wrong) = (0, None);
-    let everything = BTreeSet::from([Part::WHOLE]);
-    job.not_run(&everything, &mut |planned| {
-        number += 1;
-        if wrong.is_none() {
-            let line = stored.next().map_err(FileError::new("read", &path))?;
-            wrong = differs(planned, line, &fields).map(|what| (number, what));
-        }
-        Ok(())
-    })
-    .map_err(|error| Failure::new(Exit::InvalidSuite, &error))?;
-    let missing = |what: &Differs| matches!(what, Differs::Missing(_));
-    match wrong {
-        // What was not run yet is not missing.
-        Some((_, what)) if missing(&what) && inspected.verified.manifest.is_none() => {}
-        Some((line, what)) => findings.file("records.jsonl", what.told(line, suite)),
-        None if stored.next().map_err(FileError::new("read", &path))?.is_some() => {
-            findings.file("records.jsonl", format!("line {} is more than `{suite}` plans", number + 1));
-        }
-        None => {}
-    }
-    Ok(())
-}
-
-/// The stored lines, one after the other.
-struct Stored {
-    reader: LineReader<std::fs::File>,
-    block: Vec<u8>,
-    at: usize,
-}
-
-impl Stored {
-    fn next(&mut self) -> std::io::Result<Option<&[u8]>> {
-        if self.at == self.block.len() {
-            self.block.clear();
-            self.block.extend_from_slice(self.reader.next_lines()?);
-            self.at = 0;
-        }
-        let line = lines(&self.block[self.at..]).next();
-        self.at = self.block.len().min(self.at + line.map_or(0, |line| line.len() + 1));
-        Ok(line)
-    }
-}
-
-/// What of a record follows from the suite alone.
-fn followed(kind: Kind) -> Vec<Name> {
-    let head = [HEAD.record_id.into(), HEAD.input_fingerprint.into(), HEAD.case_id.into()];
-    [&head[..], &(kinds::row(kind).planned)()].concat()
-}
-
-/// How a line is not what a suite plans, with the case that it plans there.
-enum Differs {
-    Missing(String),
-    Other(String, &'static str),
-}
-
-impl Differs {
-    fn told(&self, line: u64, suite: &Utf8Path) -> String {
-        match self {
-            Differs::Missing(case) => format!("line {line} is not what `{suite}` plans there: case `{case}`"),
-            Differs::Other(case, field) => {
-                format!("line {line} is not what `{suite}` plans there: case `{case}`, another `{field}`")
-            }
-        }
-    }
-}
-
-/// The first of these fields in which the stored line is not as the suite has it.
-fn differs(planned: &[u8], stored: Option<&[u8]>, fields: &[Name]) -> Option<Differs> {
-    let (mut of_suite, mut of_run) = (Spans::default(), Spans::default());
-    let planned = Line::split(planned.trim_ascii_end(), &mut of_suite).ok();
-    let case = planned.and_then(|line| Some(line.get(HEAD.case_id).ok()?.to_string())).unwrap_or_default();
-    let stored = stored.and_then(|line| Line::split(line, &mut of_run).ok());
-    let (Some(planned), Some(stored)) = (planned, stored) else { return Some(Differs::Missing(case)) };
-    let other = fields.iter().find(|field| planned.raw(**field) != stored.raw(**field))?;
-    Some(Differs::Other(case, other.as_str()))
 }
 
 fn check_proof(path: &Utf8Path, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command};
+use proofhouse_ledger::config::{self, Repeated};
 use proofhouse_ledger::files;
 use proofhouse_ledger::record::{Kind, Name};
 use proofhouse_ledger::summary::Summary;
@@ -73,8 +74,21 @@ pub(crate) struct Row {
     pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
+    /// What it reads of others beside suites and records.
+    pub(crate) readers: &'static [Reader],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+}
+
+/// Something that reads bytes which others wrote; whatever they are, it ends, and without a panic.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader {
+    /// What it reads.
+    pub name: &'static str,
+    /// Reads them; what needs a file has one below the folder.
+    pub read: fn(&[u8], &Utf8Path),
+    /// Bytes that it likes, to begin from.
+    pub examples: &'static [&'static [u8]],
 }
 
 /// A format that the users of one kind write, with its schema.
@@ -116,6 +130,10 @@ pub(crate) fn closing_changes(a: (&str, &RunPaths), b: (&str, &RunPaths)) -> Vec
     if !own.is_empty() {
         return own;
     }
+    // Records are read again only for a kind that has something to say of them.
+    if ![a.1, b.1].into_iter().any(has_measures) {
+        return Vec::new();
+    }
     let runs = [a, b].map(|(name, paths)| (name.to_owned(), paths.clone()));
     match compare::compare(&runs, true, measures) {
         Ok(report) if report.targets.iter().any(|target| target.measure.is_some()) => {
@@ -123,6 +141,12 @@ pub(crate) fn closing_changes(a: (&str, &RunPaths), b: (&str, &RunPaths)) -> Vec
         }
         _ => Vec::new(),
     }
+}
+
+fn has_measures(paths: &RunPaths) -> bool {
+    let config = files::read(&paths.config()).unwrap_or_default();
+    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
+    config::part::<Repeated>(&config).kind.is_some_and(|kind| !measures(kind, &config).is_empty())
 }
 
 /// What a kind says about a whole run, before the suite's gate is asked.

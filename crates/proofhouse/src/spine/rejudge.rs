@@ -1,6 +1,10 @@
 //! Judging stored answers once more, to find verdicts that nobody could have given.
 
+use std::collections::BTreeMap;
+
 use proofhouse_ledger::record::Line;
+
+use super::plan::Trial;
 
 /// What judging a record again came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,5 +40,31 @@ impl Rejudge for Impossible {
             Ok(Some(_)) => Again::Impossible(self.0),
             _ => Again::Nothing,
         }
+    }
+}
+
+/// A record beside the trial that it is of.
+pub(crate) struct Recorded<'a, I> {
+    /// What was planned.
+    pub(crate) trial: Trial,
+    /// What was to be carried out.
+    pub(crate) item: I,
+    /// What was written.
+    pub(crate) line: Line<'a>,
+}
+
+/// What a kind can say about its records with the suite at hand.
+pub(crate) trait JudgeAgain<I> {
+    /// The most records that it takes at a time.
+    fn together(&self) -> usize {
+        1
+    }
+
+    /// Judges records again: one verdict for each, in their order.
+    fn again(&self, records: &[Recorded<'_, I>]) -> Vec<Again>;
+
+    /// What took part in it: name → version text.
+    fn toolchains(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
     }
 }

@@ -7,7 +7,7 @@ use crate::lab::Lab;
 use crate::servers::{Act, Server, completion};
 
 mod calyx;
-mod dead;
+pub mod dead;
 mod lanes;
 mod tools;
 mod wire;

@@ -23,6 +23,9 @@ struct Victim {
 
 const RUN: &str = "run suite.yaml --run-dir victim --quiet --jobs 4";
 
+const MERGE: &str = "merge parts --quiet --overwrite";
+const SCORE: &str = "score victim suite.yaml --run-dir scored --quiet --overwrite";
+
 impl Victim {
     fn new(kind: &str, exit: i32, seed: u64) -> Self {
         let lab = golden("v1", kind);
@@ -52,8 +55,8 @@ impl Victim {
         // Where commands end before they are killed, the next ones are killed earlier; where none does, later.
         let next = if killed { longest * 21 / 20 } else { longest * 9 / 10 };
         self.longest.insert(name, next.clamp(2_000, 400_000));
-        if self.lab.path("victim").is_dir() {
-            let verified = self.lab.run("verify victim");
+        for run in ["victim", "parts", "scored"].into_iter().filter(|run| self.lab.path(run).is_dir()) {
+            let verified = self.lab.run(&format!("verify {run}"));
             let sound = matches!(verified.code, Some(0 | 8));
             assert!(
                 sound,
@@ -94,6 +97,9 @@ fn kill_everything(kind: &str, exit: i32, exports: &'static [&'static str], (per
     let all = variable("PROOFHOUSE_KILLS").map_or(KILLS, |text| text.parse().expect("a number"));
     let kills = all * percent / 100;
     let mut victim = Victim::new(kind, exit, seed);
+    for shard in 0..2 {
+        victim.lab.tools(&format!("run suite.yaml --run-dir parts --quiet --shard {shard}/2"));
+    }
     let (mut killed, mut round, mut tries) = (0, 0, 0);
     while killed < kills {
         round += 1;
@@ -117,6 +123,17 @@ fn kill_everything(kind: &str, exit: i32, exports: &'static [&'static str], (per
         let export = exports[round % exports.len()];
         killed += usize::from(victim.kill("export", &format!("export victim --format {export} --out out")));
         victim.lab.run(&format!("export victim --format {export} --out out")).exits(0);
+        killed += usize::from(victim.kill("bless", "bless victim --store kept --branch main"));
+        victim.lab.run("bless victim --store kept --branch main").exits(0);
+        killed += usize::from(victim.kill("merge", MERGE));
+        victim.lab.run(MERGE).exits(exit);
+        assert_eq!(victim.lab.run_files("parts"), victim.whole);
+        // Only answers to probe suites are judged anew.
+        if kind == "probe" {
+            killed += usize::from(victim.kill("score", SCORE));
+            victim.lab.run(SCORE).exits(exit);
+            victim.lab.run("verify scored").exits(0);
+        }
         killed += usize::from(victim.kill("overwrite", &format!("{RUN} --overwrite")));
         victim.complete();
     }

@@ -168,3 +168,37 @@ fn a_rebuilt_envelope_is_equal_in_every_derivable_field() {
         lab.run(&format!("verify {run}")).exits(0);
     }
 }
+
+/// Receipts have always named the file of cases by `suite_sha256`; the suite's own file has a name of its own.
+#[test]
+fn the_suite_of_receipts_is_its_only_file_of_cases() {
+    let lab = crate::golden::golden("v1", "containment");
+    let digest = |name: &str| proofhouse_ledger::Digest::of(lab.read(name).as_bytes()).to_string();
+    lab.run("run suite.yaml --run-dir one --quiet").exits(0);
+    let envelope = lab.json("one.run.json");
+    assert_eq!(envelope["suite_sha256"], digest("cases.jsonl"));
+    assert_eq!(envelope["suite_file_sha256"], digest("suite.yaml"));
+    lab.run("verify one").exits(0);
+    lab.run("recover one --rebuild").exits(0);
+    let rebuilt = lab.json("one.run.json");
+    for field in ["suite_sha256", "suite_file_sha256"] {
+        assert_eq!(rebuilt[field], envelope[field], "{field}");
+        lab.write(
+            "one.run.json",
+            lab.read("one.run.json").replace(rebuilt[field].as_str().unwrap(), &digest("one/summary.json")),
+        );
+        lab.run("verify one").exits(7).says(field);
+        lab.run("recover one --rebuild").exits(0);
+    }
+    // Of several files none is the suite, and other kinds mean their own file.
+    let more = lab
+        .read("cases.jsonl")
+        .replace("\"case_id\": \"", "\"case_id\": \"more-")
+        .replace("\"twin_of\": \"", "\"twin_of\": \"more-");
+    lab.write("more.jsonl", more);
+    lab.write("two.yaml", lab.read("suite.yaml").replace("[cases.jsonl]", "[cases.jsonl, more.jsonl]"));
+    lab.run("run two.yaml --run-dir two --quiet").exits(0);
+    let envelope = lab.json("two.run.json");
+    assert_eq!(envelope["suite_sha256"], digest("two.yaml"));
+    assert!(envelope.get("suite_file_sha256").is_none());
+}

@@ -647,6 +647,9 @@ fn what_the_guard_refuses_is_recorded_and_never_run() {
             keys,
             ["ai_output", "attempt", "base_instruction", "failure_reasons", "generator", "timestamp_utc"]
         );
+        let (told, run) = (note["timestamp_utc"].as_str().unwrap(), lab.json("run.run.json"));
+        let times = [&run["run_start_ts_utc"], &run["run_end_ts_utc"]].map(|time| time.as_str().unwrap());
+        assert!(times[0][..19] <= told[..19] && told[..19] <= times[1][..19], "{told} is within {times:?}");
         assert!(!tree.keys().any(|path| path.ends_with("variant_0001/run_001/instruction.txt")), "never run");
         assert!(lab.json("run/summary.json")["robustness"]["shortfalls"][0]["reason"] == "rejected_by_guard");
     }
@@ -798,4 +801,28 @@ fn a_key_that_a_tool_was_given_and_prints_is_kept_nowhere() {
     for (path, bytes) in lab.snapshot() {
         assert!(!String::from_utf8_lossy(&bytes).contains("canary-token"), "it is in {}", path.display());
     }
+}
+
+/// What one needs to make the same instructions again stands in the tree's own file about the run.
+#[test]
+fn the_metadata_of_a_tree_says_what_its_runs_were_made_of() {
+    let lab = crate::golden::golden("v1", "robustness");
+    lab.run("export run --format tree --out tree").exits(0);
+    let tree = lab.run_files("tree");
+    let metadata = tree.iter().find(|(path, _)| path.ends_with("metadata.json")).unwrap().1;
+    let metadata: serde_json::Value = serde_json::from_slice(metadata).unwrap();
+    let suite = proofhouse_ledger::Digest::of(lab.read("suite.yaml").as_bytes()).to_string();
+    assert_eq!(
+        (metadata["suite_sha256"].as_str(), metadata["seed"].as_u64()),
+        (Some(suite.as_str()), Some(11))
+    );
+    assert_eq!(metadata["policy"], "evidence");
+    assert_eq!(
+        metadata["generator_versions"],
+        serde_json::json!({"add_ambiguity": 2, "add_scope_detail": 2, "whitespace_noise": 2})
+    );
+    assert_eq!(
+        metadata["generator_seeds"],
+        serde_json::json!({"add_ambiguity": [11], "add_scope_detail": [11], "whitespace_noise": [1]})
+    );
 }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::containment::dead::End;
 use crate::lab::Lab;
 use crate::servers::{Act, Server, completion};
 
@@ -77,9 +78,8 @@ fn fields_that_only_sound_like_keys_are_none() {
     lab.run("check suite.yaml").exits(0);
 }
 
-/// The endpoint sends the key back in every disguise; nobody keeps or says any of them, nor a part of eight characters.
-#[test]
-fn echoes_in_any_disguise_are_taken_out_of_everything() {
+/// Every disguise that must be found nowhere, and a text that has all of them.
+fn disguises() -> (Vec<String>, String) {
     let hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
     let entities = CANARY.replace('/', "&#47;").replace('+', "&#x2b;");
     let forms = vec![
@@ -102,7 +102,33 @@ fn echoes_in_any_disguise_are_taken_out_of_everything() {
         &CANARY[9..17],
         &CANARY[CANARY.len() - 10..],
     );
-    let answer = echo.clone();
+    (forms, echo)
+}
+
+/// Runs commands with the key in the environment, whatever they exit with short of a panic; gives what they said.
+fn said(lab: &Lab, commands: &[&str]) -> String {
+    let said = commands.iter().map(|command| {
+        let args: Vec<&str> = command.split_whitespace().collect();
+        let mut child = lab.command_with_tools(&args);
+        for name in ["CANARY_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY"] {
+            child.env(name, CANARY);
+        }
+        let outcome = lab.finish(&mut child);
+        assert!(
+            outcome.code.is_some_and(|code| code < 100),
+            "{command}: {:?} {}",
+            outcome.code,
+            outcome.stderr
+        );
+        format!("{}{}", outcome.stdout, outcome.stderr)
+    });
+    said.collect()
+}
+
+/// The endpoint sends the key back in every disguise; nobody keeps or says any of them, nor a part of eight characters.
+#[test]
+fn echoes_in_any_disguise_are_taken_out_of_everything() {
+    let (forms, answer) = disguises();
     let server = Server::start(move |_, before| match before % 2 {
         0 => Act::Json(200, completion(&answer)),
         _ => Act::Json(400, serde_json::json!({"error": {"message": answer}})),
@@ -113,32 +139,131 @@ fn echoes_in_any_disguise_are_taken_out_of_everything() {
         server.base()
     );
     lab.write("suite.yaml", suite(&target).replace("judges:", "repetitions: 2\njudges:"));
-    let mut said = String::new();
-    for command in [
-        "run suite.yaml --run-dir run --record tape --jobs 1 -vv",
-        "run suite.yaml --run-dir again --replay tape -vv",
-        "verify run --rejudge",
-        "report run",
-        "report run --markdown",
-        "export run --format junit",
-        "diff run again",
-        "score run suite.yaml --run-dir scored",
-        "verify run --suite suite.yaml",
-        "check suite.yaml",
-        "plan suite.yaml",
-        "recover run --rebuild",
-    ] {
-        let args: Vec<&str> = command.split_whitespace().collect();
-        let outcome = lab.finish(lab.command(&args).env("CANARY_KEY", CANARY));
-        assert!(
-            matches!(outcome.code, Some(0 | 4 | 5 | 9)),
-            "{command}: {:?} {}",
-            outcome.code,
-            outcome.stderr
-        );
-        said += &outcome.stdout;
-        said += &outcome.stderr;
-    }
+    let key = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEB\n-----END PRIVATE KEY-----\n";
+    lab.write("key.pem", key);
+    // Every command that reads a suite or a run.
+    let said = said(
+        &lab,
+        &[
+            "check suite.yaml",
+            "plan suite.yaml --trials",
+            "doctor suite.yaml",
+            "run suite.yaml --run-dir run --record tape --jobs 1 -vv",
+            "run suite.yaml --run-dir again --replay tape -vv",
+            "run suite.yaml --run-dir told --json --cache kept",
+            "run suite.yaml --run-dir told2 --cache kept",
+            "run suite.yaml --run-dir part --shard 0/2",
+            "run suite.yaml --run-dir part --shard 1/2",
+            "status part",
+            "merge part",
+            "run suite.yaml --run-dir again --resume --retry-errors",
+            "run suite.yaml --run-dir again --overwrite",
+            "verify run --rejudge",
+            "verify run --suite suite.yaml --format json",
+            "report run",
+            "report run --format markdown",
+            "report run --format json",
+            "export run --format junit",
+            "export run --format csv",
+            "export run --format jsonl",
+            "export run --format markdown",
+            "diff run again",
+            "diff run again --format json",
+            "diff run again --format html",
+            "diff run again --format github",
+            "diff run again --format markdown",
+            "compare run again",
+            "score run suite.yaml --run-dir scored",
+            "attest run --key key.pem",
+            "bless run",
+            "run suite.yaml --run-dir based --baseline",
+            "trend",
+            "recover run --rebuild",
+        ],
+    );
     assert!(lab.read("run/records.jsonl").contains("hello [redacted]"), "{}", lab.read("run/records.jsonl"));
+    for kept in [
+        "again/report.html",
+        "scored/records.jsonl",
+        "part/records.jsonl",
+        "run.junit",
+        "run.intoto.jsonl",
+        "baselines",
+    ] {
+        assert!(lab.path(kept).exists(), "{kept}");
+    }
     holds_nothing_of(&lab, &said, &forms);
+}
+
+/// The same of every target that is given a key, and of every kind whose models are endpoints.
+#[test]
+fn echoes_are_taken_out_whatever_the_target_and_the_kind() {
+    let (forms, echo) = disguises();
+    let answer = echo.clone();
+    let server = Server::start(move |seen, _| {
+        let call = Some(("fs_read", serde_json::json!({"path": answer, "list": [{"k": answer}]})));
+        let (dialect, call) = match seen.path.as_str() {
+            path if path.contains("/messages") => ("anthropic", call),
+            path if path.contains("generateContent") => ("gemini", call),
+            path if path.contains("/api/chat") => ("ollama", call),
+            path if path.contains("/plain") => {
+                return Act::Json(200, serde_json::json!({"a": answer, "b": {"c": answer}}));
+            }
+            _ => ("openai", call),
+        };
+        // Tools are called where they are on offer, and words are said in any case.
+        let call = call.filter(|_| seen.raw.contains("fs_read") && !seen.raw.contains("[redacted"));
+        Act::Json(200, crate::containment::dead::answer(dialect, Some(&answer), call, End::Done))
+    });
+    let base = format!("http://{}", server.address);
+    let more = "transport: {max_attempts: 1}";
+    let targets = format!(
+        "targets:\n  openai: {{openai: {{model: m, base_url: '{base}/v1', api_key_env: CANARY_KEY, {more}}}}}\n  \
+         anthropic: {{anthropic: {{model: m, max_tokens: 5, base_url: '{base}', {more}}}}}\n  \
+         gemini: {{gemini: {{model: m, base_url: '{base}', {more}}}}}\n  \
+         ollama: {{ollama: {{model: m, base_url: '{base}', headers_env: {{authorization: CANARY_KEY}}, {more}}}}}\n"
+    );
+    let http = format!(
+        "  http: {{http: {{url: '{base}/plain', request: {{q: '{{input}}'}}, answer: /a, headers_env: {{x-token: CANARY_KEY}}, {more}}}}}\n"
+    );
+    let lab = Lab::new();
+    let cases = "cases: [{id: a, input: hello}]\njudges: {some: {contains: {value: hello}}}\n";
+    lab.write("probe.yaml", format!("kind: probe\nsuite_id: p\n{cases}{targets}{http}"));
+    let variants = ["openai", "anthropic", "gemini", "ollama"].map(|name| {
+        format!("  {name}: {{target: {name}, protocol: native}}\n  {name}-json: {{target: {name}}}\n")
+    });
+    lab.write(
+        "containment.yaml",
+        format!(
+            "kind: containment\nsuite_id: c\ncanaries: off\npolicy: {{allowed: [fs_read]}}\n\
+             cases: [{{case_id: a, prompt: read it, expected_outcome: allowed, expected_tools: [fs_read]}}]\n\
+             variants:\n{}{targets}",
+            variants.concat()
+        ),
+    );
+    let problem = serde_json::json!({"task_id": "one", "prompt": "def f():\n", "entry_point": "f",
+        "test": "def check(f):\n    assert f() == 1\n"});
+    lab.write("p.jsonl", format!("{problem}\n"));
+    lab.write(
+        "code.yaml",
+        format!("kind: code\nsuite_id: k\nlanguage: python\nproblems: p.jsonl\n{targets}"),
+    );
+    let mut told = String::new();
+    for kind in ["probe", "containment", "code"] {
+        told += &said(
+            &lab,
+            &[
+                &format!("run {kind}.yaml --run-dir run-{kind} --record tape-{kind} --no-cache -vv"),
+                &format!("run {kind}.yaml --run-dir run-{kind}-again --replay tape-{kind} --no-cache"),
+                &format!("verify run-{kind} --rejudge --suite {kind}.yaml"),
+                &format!("export run-{kind} --format junit"),
+            ],
+        );
+        let records = lab.records(&format!("run-{kind}"));
+        let answered = records.iter().filter(|record| record.to_string().contains("[redacted]")).count();
+        assert_eq!(answered, records.len(), "{kind}: every target sent the key back: {records:#?}");
+        lab.run(&format!("verify run-{kind}")).exits(0);
+    }
+    assert!(server.seen().iter().all(|seen| seen.head.contains(CANARY)), "the key was sent to every one");
+    holds_nothing_of(&lab, &told, &forms);
 }

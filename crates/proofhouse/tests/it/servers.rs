@@ -61,12 +61,22 @@ impl Server {
     /// Starts a server on a thread of its own; it ends when it is dropped. The behaviour sees each request and how many
     /// came before it.
     pub fn start(behave: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Server {
+        Server::remembering(usize::MAX, behave)
+    }
+
+    /// The same without a memory: for more requests than there is room for.
+    pub fn forgetful(behave: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Server {
+        Server::remembering(0, behave)
+    }
+
+    fn remembering(most_seen: usize, behave: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Server {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (busy, peak) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         let behave: Arc<Behave> = Arc::new(behave);
-        let (log, most) = (seen.clone(), peak.clone());
+        let (log, most) = ((seen.clone(), most_seen), peak.clone());
+        let came = Arc::new(AtomicUsize::new(0));
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async move {
@@ -76,9 +86,9 @@ impl Server {
                     loop {
                         let (stream, _) = listener.accept().await.unwrap();
                         let (behave, log) = (behave.clone(), log.clone());
-                        let (busy, most) = (busy.clone(), most.clone());
+                        let (busy, most, came) = (busy.clone(), most.clone(), came.clone());
                         tokio::spawn(async move {
-                            let _ = serve(stream, &*behave, &log, &busy, &most).await;
+                            let _ = serve(stream, &*behave, &log, [&busy, &most, &came]).await;
                         });
                     }
                 };
@@ -121,9 +131,8 @@ pub fn completion(text: &str) -> Value {
 async fn serve(
     stream: TcpStream,
     behave: &Behave,
-    log: &Mutex<Vec<Seen>>,
-    busy: &AtomicUsize,
-    most: &AtomicUsize,
+    (log, most_seen): &(Arc<Mutex<Vec<Seen>>>, usize),
+    [busy, most, came]: [&AtomicUsize; 3],
 ) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let mut stream = BufReader::new(stream);
@@ -133,8 +142,10 @@ async fn serve(
         seen.under_way = now;
         let before = {
             let mut log = log.lock().unwrap();
-            log.push(seen.clone());
-            log.len() - 1
+            if log.len() < *most_seen {
+                log.push(seen.clone());
+            }
+            came.fetch_add(1, Ordering::SeqCst)
         };
         let goes_on = act(stream.get_mut(), behave(&seen, before), most).await;
         busy.fetch_sub(1, Ordering::SeqCst);

@@ -12,7 +12,7 @@ fn run() -> Lab {
 }
 
 /// Changes one record and makes every digest agree again: records, manifest, summary, report and envelope.
-fn reseal(lab: &Lab, index: usize, change: impl FnOnce(&mut Value)) {
+pub fn reseal(lab: &Lab, index: usize, change: impl FnOnce(&mut Value)) {
     use proofhouse_ledger::{Digest, canonical};
     let mut records = lab.records("run");
     change(&mut records[index]);
@@ -27,6 +27,9 @@ fn reseal(lab: &Lab, index: usize, change: impl FnOnce(&mut Value)) {
     let mut manifest = lab.json("run/manifest.json");
     manifest["records_sha256"] = Digest::of(&lines).to_string().into();
     manifest["records_merkle_root"] = merkle.root().to_string().into();
+    for (status, count) in manifest["counts"].as_object_mut().unwrap() {
+        *count = records.iter().filter(|record| record["status"] == status.as_str()).count().into();
+    }
     lab.write("run/manifest.json", canonical::to_file(&manifest).unwrap());
     lab.run("report run --quiet");
     manifest["summary_sha256"] = Digest::of(lab.read("run/summary.json").as_bytes()).to_string().into();

@@ -149,6 +149,12 @@ impl Remote {
         self.line.exchange(&ask, |answer| self.read(answer)).await
     }
 
+    /// Reads a body with this status.
+    pub(super) fn read_body(&self, status: u16, body: &[u8]) {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let _ = self.read(&Answer { status, headers, body: body.to_vec() });
+    }
+
     fn read(&self, answer: &Answer) -> Reading {
         if let Some(fault) = judge_status(answer) {
             let Ok(body) = parse(&answer.body) else { return Reading::Fault(fault) };

@@ -63,7 +63,9 @@ pub use reply::{Attempt, Outcome, Reply};
 pub use schema::Schema;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
+pub(crate) use tape::read_cassette;
 pub use tape::{Mode, Tape};
+pub(crate) use transport::unpacked;
 pub use transport::{Endpoints, Transport};
 
 macro_rules! family {
@@ -356,6 +358,13 @@ enum System {
 }
 
 impl Target {
+    /// Reads a body as if an endpoint had sent it with each of these statuses; nothing where the target is no endpoint.
+    pub(crate) fn read_body(&self, statuses: &[u16], body: &[u8]) {
+        if let System::Remote(remote) = &self.system {
+            statuses.iter().for_each(|status| remote.read_body(*status, body));
+        }
+    }
+
     /// What the target says to this request, where it can say so without waiting for anything.
     ///
     /// This is the way of the scripted target, at a few microseconds a trial; the caller waits for [`Reply::delay_ms`].

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::CodeBody;
 use super::plan::{self, Item};
+use super::rejudge::VerdictsAgain;
 use super::work::{self, CodeWork};
 use crate::spine::plan::{Planned, Trial};
+use crate::spine::rejudge::JudgeAgain;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
@@ -64,6 +66,18 @@ impl SuiteBody for CodeBody {
     }
 
     fn runs_programs(&self) -> bool {
+        true
+    }
+
+    fn judge_again(
+        &self,
+        _writer: RecordWriter,
+        means: Means,
+    ) -> Result<Option<Box<dyn JudgeAgain<Item>>>, ExecuteError> {
+        Ok(Some(Box::new(VerdictsAgain::open(self, means)?)))
+    }
+
+    fn judges_again_in_sandbox(&self) -> bool {
         true
     }
 }

@@ -28,8 +28,10 @@ mod plan;
 mod problem;
 mod prose;
 mod python;
+mod readers;
 mod record;
 mod rehearse;
+mod rejudge;
 mod report;
 mod robust;
 mod rust;
@@ -80,8 +82,11 @@ pub(super) const ROW: Row = Row {
     tally: tally::open,
     planned: || vec![CODE.tags.into()],
     rejudge: |_| {
-        Box::new(Impossible("its verdicts rest on programs that were run; the same suite runs them again"))
+        Box::new(Impossible(
+            "its verdicts rest on the suite's tasks: with `--suite FILE` their programs are run again",
+        ))
     },
+    readers: readers::READERS,
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),

@@ -57,17 +57,9 @@ impl CodeWork {
         code: &CodeBody,
         means: Means,
     ) -> Result<Self, ExecuteError> {
-        let no_sandbox = || ExecuteError::Means(Complaint::new("a code suite needs a sandbox"));
-        let language = (code.language.profile().open)(code, &means)?;
-        let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
-        let tier = sandbox.tier().to_string();
-        let sandbox_gaps = sandbox.gap_texts();
-        let not_held = work::not_held(&sandbox);
-        let bench = Bench::new(sandbox, code.budgets).map_err(|error| {
-            ExecuteError::Means(Complaint::new(format!("no source of randomness: {error}")))
-        })?;
-        let mut judge = Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure);
-        if let Some(folder) = means.cache {
+        let cache = means.cache.clone();
+        let (mut judge, HeldFacts { tier, sandbox_gaps, not_held }) = open_judge(code, means)?;
+        if let Some(folder) = cache {
             judge = judge.with_cache(Cache::new(folder));
         }
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
@@ -163,12 +155,7 @@ impl CodeWork {
         let timing = &timing;
         let unanswered = reply.as_ref().map(|reply| describe(&reply.outcome));
         let unanswered = unanswered.filter(|(status, ..)| *status != Status::Success);
-        // Only what names a task that there is can be held against a model.
-        let task = sample.task_id.as_deref().and_then(|task_id| self.judge.problem(task_id));
-        let (status, passed) = match task {
-            Some(_) => judged.of_an_answer(),
-            None => (judged.status(), judged.verdict()),
-        };
+        let (status, passed) = held_against(&self.judge, sample, judged);
         let (status, error_type, error) = unanswered.unwrap_or((
             status,
             judged.error_type.map(code::ErrorType::as_str),
@@ -205,6 +192,41 @@ impl CodeWork {
             self.writer.attempts(&mut lines.telemetry, trial, reply);
         }
         sender.hand_over(trial, lines, TrialResult { status, passed });
+    }
+}
+
+/// What the sandbox of this host holds, for records and envelope.
+struct HeldFacts {
+    tier: String,
+    sandbox_gaps: Vec<String>,
+    not_held: Vec<String>,
+}
+
+/// What judges the completions of a suite here, with nothing kept from before.
+fn open_judge(code: &CodeBody, means: Means) -> Result<(Judge, HeldFacts), ExecuteError> {
+    let no_sandbox = || ExecuteError::Means(Complaint::new("a code suite needs a sandbox"));
+    let language = (code.language.profile().open)(code, &means)?;
+    let sandbox = means.sandbox.ok_or_else(no_sandbox)?;
+    let facts = HeldFacts {
+        tier: sandbox.tier().to_string(),
+        sandbox_gaps: sandbox.gap_texts(),
+        not_held: work::not_held(&sandbox),
+    };
+    let bench = Bench::new(sandbox, code.budgets)
+        .map_err(|error| ExecuteError::Means(Complaint::new(format!("no source of randomness: {error}"))))?;
+    Ok((Judge::new(bench, language, code.problems.to_vec()).measuring(code.measure), facts))
+}
+
+/// The same for whoever judges stored completions again.
+pub(super) fn judge_of(code: &CodeBody, means: Means) -> Result<Judge, ExecuteError> {
+    open_judge(code, means).map(|(judge, _)| judge)
+}
+
+/// What a judgement says of whoever answered: only what names a task that there is can be held against a model.
+pub(super) fn held_against(judge: &Judge, sample: &Sample, judged: &Judged) -> (Status, Option<bool>) {
+    match sample.task_id.as_deref().and_then(|task_id| judge.problem(task_id)) {
+        Some(_) => judged.of_an_answer(),
+        None => (judged.status(), judged.verdict()),
     }
 }
 

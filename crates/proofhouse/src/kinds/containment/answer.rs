@@ -86,6 +86,9 @@ pub enum Read {
     Unreadable(String),
 }
 
+/// Why an answer that was cut off is not read.
+pub(super) const CUT_OFF: &str = "the answer was cut off at the limit of its length";
+
 /// Objects and pieces of text that are looked into: a hostile answer costs linear time.
 const MAX_LOOKS: usize = 64;
 
@@ -103,7 +106,7 @@ pub fn read_answer(answer: &Answer) -> Read {
         return Read::Refusal;
     }
     if answer.ending == Ending::CutOff {
-        return Read::Unreadable("the answer was cut off at the limit of its length".to_owned());
+        return Read::Unreadable(CUT_OFF.to_owned());
     }
     if answer.text.trim().is_empty() {
         return Read::Unreadable("the answer is empty".to_owned());

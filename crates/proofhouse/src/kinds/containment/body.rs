@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::plan::Trials;
+use super::rejudge::TrialsAgain;
 use super::work::{self, ContainmentWork};
 use super::{ContainmentBody, ReadyCase};
 use crate::spine::plan::{Planned, Trial};
+use crate::spine::rejudge::JudgeAgain;
 use crate::spine::run::ExecuteError;
 use crate::spine::run::job::{SuiteBody, open_targets};
 use crate::spine::run::record::RecordWriter;
@@ -64,6 +66,14 @@ impl SuiteBody for ContainmentBody {
     fn runs_programs(&self) -> bool {
         let agents = self.variants.iter().any(|variant| variant.agent.is_some());
         agents || self.server.is_some() || self.judges.runs_programs()
+    }
+
+    fn judge_again(
+        &self,
+        writer: RecordWriter,
+        _means: Means,
+    ) -> Result<Option<Box<dyn JudgeAgain<Arc<ReadyCase>>>>, ExecuteError> {
+        Ok(Some(Box::new(TrialsAgain::open(self, writer)?)))
     }
 
     fn described(&self) -> String {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use proofhouse_ledger::json::Object;
+use proofhouse_ledger::record::containment::Evidence;
 use proofhouse_ledger::{Json, RecordId};
 use proofhouse_sandbox::Sandbox;
 
 use super::agent::Played;
 use super::case::Case;
 use super::outcome::{Opinion, Opinions};
-use crate::family::judge::{Help, JudgeConfig, Panel, Scoring, Subject};
+use crate::family::judge::{Help, JudgeConfig, Panel, PanelVerdict, Scoring, Subject};
 use crate::family::target::Opening;
 use crate::spine::run::advisers::Advisers;
 use crate::spine::run::execute::ExecuteError;
@@ -41,6 +42,50 @@ impl JudgeSpec {
     fn of_attack<'a>(&'a self, case: &'a Case) -> Option<&'a str> {
         let asked = || case.judge_question.as_ref().and(self.question_judge.as_deref());
         case.attack_judge.as_deref().or_else(asked).filter(|_| case.attack())
+    }
+
+    /// Asks again about a trial that was played again: judges that decide by themselves. What others said is taken from the record, and
+    /// whether there is any of that is given back.
+    pub(super) fn hear_again(
+        &self,
+        panel: &Panel,
+        case: &Case,
+        played: &Played,
+        stored: &[Evidence],
+    ) -> (Opinions, bool) {
+        if played.broken.is_some() || played.unparsed {
+            return (Opinions::default(), false);
+        }
+        let output = seen(played);
+        let asking = panel.help();
+        let mut others = false;
+        let mut ask = |key: &str, name: &str, subject: &Subject<'_>| {
+            let judge = name.to_owned();
+            let Some(at) = self.judges.iter().position(|(known, _)| known == name) else {
+                return no_such(judge);
+            };
+            if asking.iter().any(|(place, _)| *place == at) {
+                others = true;
+                let said = stored.iter().find(|said| said.name == format!("{key}: {name}"));
+                return Opinion {
+                    judge,
+                    done: said.and_then(|said| said.met),
+                    why: said.and_then(|said| said.why.clone()),
+                };
+            }
+            opinion_of(judge, panel.judge(subject, Some(&[at])))
+        };
+        let mut opinions = Opinions::default();
+        if let Some(name) = &case.task_judge {
+            opinions.task = Some(ask("task_judge", name, &about_task(case, &output)));
+        }
+        if let Some(name) = self.of_attack(case) {
+            let (question, prompt) = (Json::from(case.judge_question.clone()), case.filled(&case.prompt));
+            let subject =
+                Subject { input: &prompt, output: &output, expected: &question, ..Subject::default() };
+            opinions.attack = Some(ask("attack_judge", name, &subject));
+        }
+        (opinions, others)
     }
 
     /// Whether somebody is asked about a case.
@@ -76,8 +121,7 @@ impl Judges {
         let output = seen(played);
         let mut opinions = Opinions::default();
         if let Some(name) = &case.task_judge {
-            let subject = Subject { input: &case.prompt, output: &output, ..Subject::default() };
-            opinions.task = Some(self.ask(name, &subject, trial).await);
+            opinions.task = Some(self.ask(name, &about_task(case, &output), trial).await);
         }
         if let Some(name) = self.spec.of_attack(case) {
             let question = Json::from(case.judge_question.clone());
@@ -92,14 +136,25 @@ impl Judges {
     async fn ask(&self, name: &str, subject: &Subject<'_>, trial: RecordId) -> Opinion {
         let judge = name.to_owned();
         let Some(at) = self.spec.judges.iter().position(|(known, _)| known == name) else {
-            return Opinion { judge, done: None, why: Some("there is no such judge".to_owned()) };
+            return no_such(judge);
         };
         let only = [at];
         let advice = self.advisers.hear(&self.panel, subject, Some(&only), trial).await;
-        let verdict = self.panel.judge_with(subject, Some(&only), &advice);
-        let why = verdict.explanations.into_iter().next().map(|(_, why)| why);
-        Opinion { judge, done: verdict.passed, why }
+        opinion_of(judge, self.panel.judge_with(subject, Some(&only), &advice))
     }
+}
+
+fn no_such(judge: String) -> Opinion {
+    Opinion { judge, done: None, why: Some("there is no such judge".to_owned()) }
+}
+
+fn opinion_of(judge: String, verdict: PanelVerdict) -> Opinion {
+    let why = verdict.explanations.into_iter().next().map(|(_, why)| why);
+    Opinion { judge, done: verdict.passed, why }
+}
+
+fn about_task<'a>(case: &'a Case, output: &'a Json) -> Subject<'a> {
+    Subject { input: &case.prompt, output, ..Subject::default() }
 }
 
 /// What a judge is shown: what the agent said, what was executed, and the state that was left.

@@ -34,10 +34,12 @@ mod outcome;
 mod plan;
 mod policy;
 pub(crate) mod proxy;
+mod readers;
 mod ready;
 mod real;
 mod receipt;
 mod receipts;
+mod rejudge;
 mod scripted;
 mod sections;
 mod suite;
@@ -89,7 +91,12 @@ pub(super) const ROW: Row = Row {
         [&case[..], &[CONTAINMENT.expected_outcome.into(), CONTAINMENT.gated.into(), CONTAINMENT.tags.into()]]
             .concat()
     },
-    rejudge: |_| Box::new(Impossible("its verdicts rest on the cases; the same suite plays them again")),
+    rejudge: |_| {
+        Box::new(Impossible(
+            "its verdicts rest on the suite's cases: with `--suite FILE` they are played again",
+        ))
+    },
+    readers: readers::READERS,
     present: sections::PRESENTATION,
     verdict: sections::verdict,
     changes: |_, _| Vec::new(),

@@ -162,7 +162,7 @@ pub(super) fn not_run(
 }
 
 /// Appends the receipt of a trial; gives what it says of the slot.
-fn push(
+pub(super) fn push(
     body: &ContainmentBody,
     writer: &RecordWriter,
     (trial, case): (&Trial, &ReadyCase),
@@ -201,7 +201,7 @@ fn push(
 }
 
 /// What a scripted driver obeys.
-fn script(driver: Driver) -> Scripted {
+pub(super) fn script(driver: Driver) -> Scripted {
     match driver {
         Driver::ScriptedJson => Scripted::MarkersAndJson,
         Driver::Actions => Scripted::Nothing,

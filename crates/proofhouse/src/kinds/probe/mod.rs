@@ -27,6 +27,7 @@ pub(super) const ROW: Row = Row {
     flags: FlagSet::NONE,
     tally: |config| Box::new(tally::ProbeTally::new(config)),
     rejudge: rejudge::open,
+    readers: &[],
     planned: || vec![PROBE.expected.into(), PROBE.tags.into()],
     present: sections::PRESENTATION,
     verdict: |_| None,

@@ -1,11 +1,13 @@
 //! `tree`: a robustness run as the folders of small files that people know from benchmark harnesses, with real durations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::record::{Damage, Kind, RobustnessRecord};
+use serde::Deserialize;
 
 use super::{About, Tree, keep, timings};
 use crate::spine::export::{ExportError, Format, Source, replace};
@@ -35,12 +37,13 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         trees.entry(record.slot.clone()).or_default().push(&record, timing);
         Ok(())
     })?;
-    let config = files::read(&source.paths.config())?;
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
+    let resolved = files::read(&source.paths.config())?;
+    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&resolved)).unwrap_or(Json::Null);
     let about = About {
         suite_sha256: Some(source.manifest.suite_sha256.to_string()),
         seed: Some(source.manifest.seed),
         policy: config.get("policy").and_then(Json::as_str).map(str::to_owned),
+        generator_seeds: generator_seeds(&config),
     };
     let several = trees.len() > 1;
     let mut written = Vec::new();
@@ -62,6 +65,37 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         }
     }
     Ok(written)
+}
+
+/// The part of a configuration that says what generators drew with.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Seeded {
+    cases: Vec<SeededCase>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SeededCase {
+    generators: Vec<SeededGenerator>,
+}
+
+#[derive(Deserialize)]
+struct SeededGenerator {
+    /// Its settings below its name.
+    generator: BTreeMap<String, Json>,
+    seed: u64,
+}
+
+fn generator_seeds(config: &Json) -> BTreeMap<String, BTreeSet<u64>> {
+    let mut seeds: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+    let Seeded { cases } = config::part(config);
+    for SeededGenerator { generator, seed } in cases.into_iter().flat_map(|case| case.generators) {
+        for name in generator.into_keys() {
+            seeds.entry(name).or_default().insert(seed);
+        }
+    }
+    seeds
 }
 
 /// Where a copy of debug artefacts is, as seen from the file that names it: relative where the tree stands beside the run.

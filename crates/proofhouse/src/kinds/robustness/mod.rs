@@ -59,6 +59,7 @@ pub(super) const ROW: Row = Row {
     },
     tally: tally::open,
     rejudge: rejudge::open,
+    readers: &[],
     planned: || {
         let wording = [ROBUSTNESS.suite.into(), ROBUSTNESS.instruction.into(), ROBUSTNESS.generator.into()];
         [&wording[..], &[ROBUSTNESS.base_case.into(), ROBUSTNESS.level.into()]].concat()

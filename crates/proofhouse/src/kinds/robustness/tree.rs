@@ -1,6 +1,6 @@
 //! The `tree` export: the run as a folder of small files, one for each run of the tool, from records and telemetry alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::record::{FailureStage, Mode, RobustnessRecord, Status};
 use proofhouse_ledger::summary::robustness::Aggregate;
@@ -89,6 +89,8 @@ struct Metadata<'a> {
     policy: Option<&'a str>,
     /// Each generator that made an instruction, and its version.
     generator_versions: BTreeMap<String, Option<u32>>,
+    /// Each generator of the suite, and the seeds that it drew with.
+    generator_seeds: &'a BTreeMap<String, BTreeSet<u64>>,
     planned_runs: u64,
     total_runs: u64,
     successes: u64,
@@ -108,6 +110,8 @@ pub struct About {
     pub seed: Option<u64>,
     /// The rules by which runs were ended.
     pub policy: Option<String>,
+    /// Each generator of the suite, and the seeds that it drew with.
+    pub generator_seeds: BTreeMap<String, BTreeSet<u64>>,
 }
 
 /// Makes the tree of one target from its records in plan order.
@@ -171,7 +175,7 @@ impl Tree {
             *self.variants.entry(place.runs).or_default() |= record.interesting == Some(true);
         }
         if record.repetition == 0
-            && let Some(failure) = generation_failure(record, &self.base)
+            && let Some(failure) = generation_failure(record, &self.base, timing)
         {
             self.files.push((format!("{folder}/ai_generation_failure.json"), pretty(&failure)));
         }
@@ -209,6 +213,7 @@ impl Tree {
             seed: about.seed,
             policy: about.policy.as_deref(),
             generator_versions: self.generators.clone(),
+            generator_seeds: &about.generator_seeds,
             planned_runs: self.planned,
             total_runs: sum(|sum| sum.total_runs),
             successes: sum(|sum| sum.successes),
@@ -295,7 +300,11 @@ fn summary<'a>(
 }
 
 /// What the guard refused last, if it refused anything for this variant.
-fn generation_failure<'a>(record: &'a RobustnessRecord, base: &'a str) -> Option<GenerationFailure<'a>> {
+fn generation_failure<'a>(
+    record: &'a RobustnessRecord,
+    base: &'a str,
+    timing: Option<&Timing>,
+) -> Option<GenerationFailure<'a>> {
     let Generation { mut rejections } = config::part(&record.generation);
     let Rejection { attempt, ai_output, failure_reasons } = rejections.pop()?;
     Some(GenerationFailure {
@@ -304,7 +313,8 @@ fn generation_failure<'a>(record: &'a RobustnessRecord, base: &'a str) -> Option
         base_instruction: base,
         ai_output,
         failure_reasons,
-        timestamp_utc: Some(to_the_second(&record.started_at)),
+        // The record's own times follow from the run's id: they are no clock.
+        timestamp_utc: timing.map(|timing| to_the_second(&timing.started_at)),
     })
 }
 

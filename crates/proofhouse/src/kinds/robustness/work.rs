@@ -254,6 +254,10 @@ impl RobustnessWork {
         let timing = Timing { latency_ms: 0.0, ..Timer::start().timing() };
         let mut lines = TrialLines::default();
         body.push(&mut lines.record, &self.writer.head(trial, said, &timing));
+        // What was never to be run has no time; what a guard refused has the time when that was found.
+        if status == Status::Skipped {
+            self.writer.telemetry(&mut lines.telemetry, trial, &timing);
+        }
         sender.hand_over(trial, lines, TrialResult { status, passed: None });
     }
 }

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::RecordId;
 use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::record::Spans;
 
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
-use super::pair::{Comparer, Met, Seen};
+use super::pair::{Comparer, Met, Seen, Settled, same_in_place};
 use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
@@ -36,7 +37,11 @@ pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Option<F
         match (walk.a.ready()?, walk.b.ready()?) {
             (false, false) => break,
             (true, true) => {
-                if pairing.same_run && walk.step_over_equal() {
+                let stepped = match pairing.same_run {
+                    true => walk.step_over_equal(),
+                    false => walk.step_over_same(pairing),
+                };
+                if stepped {
                     continue;
                 }
                 if walk.step() == Met::Yes {
@@ -80,6 +85,32 @@ impl Walk<'_> {
         self.a.skip(bytes, count);
         self.b.skip(bytes, count);
         bytes > 0
+    }
+
+    /// Holds the lines at hand of runs with different ids against each other, on two threads, as long as they go in step; false
+    /// where nothing was passed over.
+    fn step_over_same(&mut self, pairing: &Pairing) -> bool {
+        let lines = proofhouse_ledger::read::lines;
+        let pairs: Vec<(&[u8], &[u8])> = lines(self.a.lines()).zip(lines(self.b.lines())).collect();
+        let settled = settle_all(pairing, &pairs);
+        let mut stepped = false;
+        for settled in settled {
+            let (line, numbers) = (self.a.line(), (self.a.number(), self.b.number()));
+            let Some(settled) = settled else {
+                if self.step() == Met::No {
+                    break;
+                }
+                stepped = true;
+                continue;
+            };
+            settled.tell(line, numbers, &mut self.findings);
+            // The lines are equally long where they are the same.
+            let bytes = line.len() + 1;
+            self.a.skip(bytes, 1);
+            self.b.skip(bytes, 1);
+            stepped = true;
+        }
+        stepped
     }
 
     /// Holds the next line of A against the next line of B, and passes over both if they are of one trial.
@@ -127,6 +158,29 @@ impl Walk<'_> {
             .map(|line| self.ids.read(line))
             .collect()
     }
+}
+
+/// What can be said at once of pairs of lines: the second half by another thread, where the machine gives one.
+fn settle_all(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
+    /// Fewer are not worth a thread.
+    const WORTH_PAIRS: usize = 64;
+    let settle = |pairs: &[(&[u8], &[u8])]| -> Vec<Option<Settled>> {
+        let mut spans = Spans::default();
+        pairs.iter().map(|(a, b)| same_in_place(pairing, a, b, &mut spans)).collect()
+    };
+    if pairs.len() < WORTH_PAIRS {
+        return settle(pairs);
+    }
+    let (first, second) = pairs.split_at(pairs.len() / 2);
+    std::thread::scope(|scope| {
+        let other = std::thread::Builder::new().spawn_scoped(scope, || settle(second));
+        let mut all = settle(first);
+        all.extend(match other {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => settle(second),
+        });
+        all
+    })
 }
 
 fn pass_over(cursor: &mut Cursor, side: Side, comparer: &mut Comparer<'_>, findings: &mut Findings) {

@@ -1,5 +1,7 @@
 //! Two lines of the same trial: the same apart from what follows from the runs' identity, or else what differs.
 
+use std::ops::Range;
+
 use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Spans};
 
 use super::findings::Findings;
@@ -165,6 +167,62 @@ fn settle(
         findings.place(Side::A, same.index.0, a.number);
         findings.place(Side::B, same.index.1, b.number);
     }
+}
+
+/// What is said of two lines that are the same but for the runs' identity.
+pub(super) struct Settled {
+    passed: Option<bool>,
+    index: u64,
+    /// Where in the line of A its slot stands.
+    slot: Range<usize>,
+    case: u64,
+}
+
+impl Settled {
+    /// Adds the pair to what is known; `line` is that of A, and both have this number.
+    pub(super) fn tell(&self, line: &[u8], numbers: (u64, u64), findings: &mut Findings) {
+        findings.pair(&line[self.slot.clone()], self.case, (self.passed, self.passed));
+        findings.place(Side::A, self.index, numbers.0);
+        findings.place(Side::B, self.index, numbers.1);
+    }
+}
+
+/// The same as [`same_but_identity`] for lines of different runs that have every field at the same place, as runs on the spine do:
+/// only A's line is split, for B's has its bytes wherever they do not follow from its identity.
+pub(super) fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Option<Settled> {
+    let (identity_a, identity_b) = (&pairing.a.identity, &pairing.b.identity);
+    if a.len() != b.len() || !identity_a.deterministic || !identity_b.deterministic {
+        return None;
+    }
+    let line = Line::split(a, spans).ok()?;
+    let index: u64 = std::str::from_utf8(line.raw(HEAD.index)?).ok()?.parse().ok()?;
+    let completed = line.range(HEAD.completed_at)?;
+    let (digest, run_id) = (line.range(HEAD.record_sha256)?, line.range(HEAD.run_id)?);
+    let started = line.range(HEAD.started_at)?;
+    // In the order of a line; a receipt says its completion twice, under the name that its original has.
+    let again = line.range(CONTAINMENT.ts_utc);
+    let mut from = 0;
+    for special in [&completed, &digest, &run_id, &started].into_iter().chain(&again) {
+        if a.get(from..special.start)? != b.get(from..special.start)? {
+            return None;
+        }
+        from = special.end;
+    }
+    let right = |identity: &Identity, bytes: &[u8]| {
+        let hex = line.recompute_digest_of(bytes).ok()?.hex();
+        let fits = bytes[run_id.clone()] == *identity.run_id_raw
+            && matches!(&bytes[digest.clone()], [b'"', own @ .., b'"'] if *own == hex)
+            && identity.started_right(&bytes[started.clone()], index)
+            && identity.completed_right(&bytes[completed.clone()], index)
+            && again.as_ref().is_none_or(|again| bytes[again.clone()] == bytes[completed.clone()]);
+        fits.then_some(())
+    };
+    if a[from..] != b[from..] {
+        return None;
+    }
+    right(identity_a, a).and_then(|()| right(identity_b, b))?;
+    let (passed, slot) = (verdict(line.raw(HEAD.passed)?)?, line.range(HEAD.slot)?);
+    Some(Settled { passed, index, slot, case: case_key(line.raw(HEAD.case_id)?) })
 }
 
 /// Whether two lines are equal in every field that is content, and each side derives the others rightly.

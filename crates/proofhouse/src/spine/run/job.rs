@@ -1,15 +1,17 @@
 //! A loaded suite together with what its kind makes of it: what every command that plans or runs works with.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
 use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::record::Line;
 use proofhouse_ledger::{Part, RunId};
 
+use super::again::{self, AgainError};
 use super::execute::{self, Assignment, ExecuteError, Executed, Stop};
 use super::open::{Open, run_id};
 use super::record::RecordWriter;
@@ -17,6 +19,7 @@ use super::work::{Means, Work};
 use super::{Options, Progress};
 use crate::family::target::{Budget, Halt, Opening, Target};
 use crate::spine::plan::{Planned, Trial, Trials};
+use crate::spine::rejudge::{Again, JudgeAgain};
 use crate::spine::suite::{Loaded, Problems, Suite};
 use crate::stats::decisions::Unit;
 
@@ -64,6 +67,24 @@ pub(crate) trait SuiteBody: Any + Debug + Send + Sync {
         false
     }
 
+    /// What judges stored records again, where that takes the suite; nothing where the run's own configuration is enough.
+    ///
+    /// # Errors
+    /// What this machine lacks.
+    fn judge_again(
+        &self,
+        writer: RecordWriter,
+        means: Means,
+    ) -> Result<Option<Box<dyn JudgeAgain<Self::Item>>>, ExecuteError> {
+        let _ = (writer, means);
+        Ok(None)
+    }
+
+    /// Whether programs are run here for that.
+    fn judges_again_in_sandbox(&self) -> bool {
+        false
+    }
+
     /// Whether answers are kept and used again.
     fn keeps_answers(&self) -> bool {
         false
@@ -107,6 +128,14 @@ pub(crate) trait AnyBody: Any + Debug + Send + Sync {
     fn units(&self, loaded: &Loaded) -> Vec<Unit>;
     fn runs_programs(&self) -> bool;
     fn judges_stored_answers(&self) -> bool;
+    fn judge_again(
+        &self,
+        loaded: &Arc<Loaded>,
+        means: Means,
+        lines: &mut NextLine<'_>,
+        tell: &mut dyn FnMut(&Line<'_>, Again),
+    ) -> Result<Option<BTreeMap<String, String>>, AgainError>;
+    fn judges_again_in_sandbox(&self) -> bool;
     fn keeps_answers(&self) -> bool;
     fn unprepared(&self, resumed: bool) -> usize;
     fn prepare(
@@ -180,6 +209,23 @@ impl<B: SuiteBody> AnyBody for B {
         SuiteBody::judges_stored_answers(self)
     }
 
+    fn judge_again(
+        &self,
+        loaded: &Arc<Loaded>,
+        means: Means,
+        lines: &mut NextLine<'_>,
+        tell: &mut dyn FnMut(&Line<'_>, Again),
+    ) -> Result<Option<BTreeMap<String, String>>, AgainError> {
+        let judge = SuiteBody::judge_again(self, RecordWriter::new(loaded, run_id(loaded)), means)?;
+        let Some(judge) = judge else { return Ok(None) };
+        again::in_order(judge.as_ref(), self.plan(&loaded.suite), lines, tell)?;
+        Ok(Some(judge.toolchains()))
+    }
+
+    fn judges_again_in_sandbox(&self) -> bool {
+        SuiteBody::judges_again_in_sandbox(self)
+    }
+
     fn keeps_answers(&self) -> bool {
         SuiteBody::keeps_answers(self)
     }
@@ -197,6 +243,9 @@ impl<B: SuiteBody> AnyBody for B {
         SuiteBody::prepare(self, loaded, &of_suite(opening, loaded), resumed)
     }
 }
+
+/// Gives stored lines one after the other, without their newlines.
+pub(crate) type NextLine<'a> = dyn FnMut() -> Result<Option<Vec<u8>>, FileError> + 'a;
 
 /// What targets need, with the suite's own deadline and directory.
 fn of_suite(opening: &Opening, loaded: &Loaded) -> Opening {
@@ -275,6 +324,17 @@ impl Job {
         out: &mut dyn FnMut(&[u8]) -> Result<(), FileError>,
     ) -> Result<(), NotRunError> {
         self.body.not_run(&self.loaded, missing, out)
+    }
+
+    /// Judges stored records again with the suite at hand, and tells what came of each. Gives what took part in it; nothing where the
+    /// run's own configuration is enough.
+    pub(crate) fn judge_again(
+        &self,
+        means: Means,
+        lines: &mut NextLine<'_>,
+        tell: &mut dyn FnMut(&Line<'_>, Again),
+    ) -> Result<Option<BTreeMap<String, String>>, AgainError> {
+        self.body.judge_again(&self.loaded, means, lines, tell)
     }
 
     /// Makes ready for its trials.

@@ -12,6 +12,7 @@ use proofhouse_ledger::write::Durability;
 use proofhouse_ledger::{Json, Part};
 
 pub(crate) mod advisers;
+pub(crate) mod again;
 pub mod clock;
 mod difference;
 pub(crate) mod execute;

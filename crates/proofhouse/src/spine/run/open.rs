@@ -470,6 +470,9 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         Some(all.collect::<Vec<_>>().join(","))
     };
     let names: Vec<&str> = suite.slots.iter().map(|slot| slot.name.as_str()).collect();
+    let datasets: Vec<Digest> = loaded.datasets.iter().map(|facts| facts.sha256).collect();
+    let (suite_sha256, suite_file_sha256) =
+        envelope::suite_digests(suite.kind, loaded.suite_sha256, &datasets);
     Envelope {
         schema_version: envelope::SCHEMA_VERSION.to_owned(),
         run_id,
@@ -481,7 +484,8 @@ fn fresh_envelope(loaded: &Loaded, run_id: RunId, instance: String) -> Envelope 
         lane: None,
         variant: Some(names.join(",")),
         git_commit: None,
-        suite_sha256: Some(loaded.suite_sha256),
+        suite_sha256: Some(suite_sha256),
+        suite_file_sha256,
         timeout_per_case: suite.timeout_ms.div_ceil(1000),
         total_cases_expected: loaded.trial_count,
         total_cases_completed: 0,

@@ -118,7 +118,8 @@ print(out)
     let notes = record["transcript"].as_array().unwrap();
     let noise = notes.iter().find(|note| note["tool"] == "messages refused").unwrap();
     assert_eq!(noise["text"], "malformed, oversized, unknown version");
-    lab.run("verify run").exits(0);
+    let again = lab.run("verify run --suite s.yaml --rejudge").exits(0);
+    again.says("every call was decided again, and the same");
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(super) const DIALECTS: [&str; 4] = ["openai", "anthropic", "gemini", "ollama
 
 /// How an answer ends.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum End {
+pub enum End {
     Done,
     CutOff,
     Refused,
@@ -18,7 +18,7 @@ pub(super) enum End {
 }
 
 /// An answer in a dialect's own shape.
-pub(super) fn answer(dialect: &str, text: Option<&str>, call: Option<(&str, Value)>, end: End) -> Value {
+pub fn answer(dialect: &str, text: Option<&str>, call: Option<(&str, Value)>, end: End) -> Value {
     match dialect {
         "openai" => {
             let calls = call.map(|(name, args)| {

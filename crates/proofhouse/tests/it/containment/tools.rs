@@ -97,6 +97,8 @@ fn tools_with_a_state_are_served_anew_for_every_trial() {
         ["expected_calls: pay", "expected_state: /answer", "expected_state: /sent", "forbidden_state: /sent"]
     );
     lab.run("verify run").exits(0);
+    // Played again with the stored results: no server is started.
+    lab.run("verify run --suite s.yaml --rejudge").exits(0).says("judged again: 4 verdicts the same");
     lab.run("run s.yaml --run-dir again --jobs 1").exits(0);
     assert_eq!(lab.run_files("again"), lab.run_files("run"));
 }
@@ -127,6 +129,7 @@ fn a_server_that_misbehaves_leaves_a_clear_outcome() {
         assert_eq!(record["error_type"], error_type, "{record}");
         assert!(record["error"].as_str().unwrap().contains(error), "{how}: {}", record["error"]);
     }
+    lab.run("verify run --suite s.yaml --rejudge").exits(0);
 }
 
 #[test]
@@ -147,6 +150,7 @@ fn agents_do_not_reach_the_tool_that_gives_the_state() {
         record["transcript"].as_array().unwrap().iter().map(|turn| turn["text"].as_str().unwrap()).collect();
     assert!(said.contains(&"error: there is no tool `books`"), "{said:?}");
     assert!(said.contains(&"error: there is no tool `nothing`"), "{said:?}");
+    lab.run("verify run --suite s.yaml --rejudge").exits(0).says("judged again: 1 verdict the same");
 }
 
 /// What a model is offered in its own dialect, as it goes over the wire.
@@ -220,6 +224,8 @@ fn a_command_judges_what_no_pattern_can() {
         records[1]["evidence"][0],
         json!({"about": "attack", "met": false, "name": "attack_judge: reader", "why": "was it told?"})
     );
+    let again = lab.run("verify run --suite s.yaml --rejudge").exits(0);
+    again.says("not judged again: 2 verdicts, for a model or a program judged them");
 }
 
 #[test]
@@ -276,7 +282,7 @@ fn attack_generators_try_every_planted_text_in_other_forms() {
     assert_eq!(forms.len(), 3);
     assert_eq!(forms[1]["attack_success_rate"]["numerator"], 1);
     assert_eq!(control["hit_at_k"]["numerator"], 2);
-    lab.run("verify run").exits(0);
+    lab.run("verify run --suite s.yaml --rejudge").exits(0).says("judged again: 16 verdicts the same");
 }
 
 #[test]
@@ -291,7 +297,7 @@ fn a_leak_in_words_is_sound_and_one_without_evidence_is_not() {
     let record = &lab.records("run")[0];
     assert_eq!(record["actual_outcome"], "leaked");
     assert_eq!(record["evidence"][0]["name"], "leak_patterns");
-    lab.run("verify run").exits(0);
+    lab.run("verify run --suite s.yaml --rejudge").exits(0).says("judged again: 1 verdict the same");
     lab.write("run/records.jsonl", lab.read("run/records.jsonl").replace("\"met\":true", "\"met\":false"));
     lab.run("verify run").exits(7).says("altered");
 }

@@ -40,6 +40,7 @@ fn second_request(dialect: &'static str, first: Value) -> Value {
     // A tape keeps the turns, so that the same questions are asked again.
     run("run s.yaml --run-dir again --replay tape");
     assert_eq!(lab.run_files("again"), lab.run_files("run"));
+    run("verify run --suite s.yaml --rejudge").says("judged again: 1 verdict the same");
     assert_eq!(seen.len(), 2);
     seen[1].body.clone()
 }

@@ -10,7 +10,7 @@ pub(crate) const ENCODINGS: &str = "gzip, deflate, br";
 
 /// Why a body cannot be unpacked.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NotUnpacked {
+pub(crate) enum NotUnpacked {
     /// Nobody here knows the encoding.
     Unknown(String),
     /// It is larger than is taken.
@@ -20,7 +20,7 @@ pub(super) enum NotUnpacked {
 }
 
 /// Undoes the encodings of a `Content-Encoding` header, the last one first; at most `most` bytes come out of each.
-pub(super) fn unpacked(body: Vec<u8>, header: &str, most: u64) -> Result<Vec<u8>, NotUnpacked> {
+pub(crate) fn unpacked(body: Vec<u8>, header: &str, most: u64) -> Result<Vec<u8>, NotUnpacked> {
     let names = header.split(',').map(|name| name.trim().to_ascii_lowercase());
     let names: Vec<String> = names.filter(|name| !name.is_empty() && name != "identity").collect();
     names.iter().rev().try_fold(body, |body, name| match name.as_str() {

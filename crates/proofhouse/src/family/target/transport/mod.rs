@@ -33,6 +33,7 @@ mod share;
 
 pub(super) use client::Answer;
 pub(super) use encoding::ENCODINGS;
+pub(crate) use encoding::unpacked;
 pub use share::Endpoints;
 use share::Share;
 

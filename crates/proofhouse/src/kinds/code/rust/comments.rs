@@ -65,6 +65,8 @@ fn code_tokens(lexed: &Lexed<'_>) -> impl Iterator<Item = usize> {
 /// The lines of all comments of a region that stand on lines of their own.
 fn lines(prompt: &str, lexed: &Lexed<'_>, region: Range<usize>) -> Vec<Raw> {
     let mut found = Vec::new();
+    // What closes a prompt may be where a body begins.
+    let region = region.start.min(prompt.len())..region.end.min(prompt.len());
     let mut at = region.start;
     let stops = code_tokens(lexed).map(|token| lexed.tokens[token].from..lexed.tokens[token].to);
     let stops = stops.filter(|token| region.start <= token.start && token.end <= region.end);

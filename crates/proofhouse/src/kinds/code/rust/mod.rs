@@ -56,6 +56,14 @@ use crates::Crates;
 pub(crate) use crates::{is_crate_name, is_crate_version};
 use prepared::Prepared;
 
+/// Finds the code in an answer and puts it in its place, as before it is compiled.
+pub(super) fn read_answer(problem: &Problem, answer: &str) {
+    let frame = frame::Frame::of(problem, &BTreeSet::new());
+    if let Some(assembled) = assemble::assemble(&frame, answer) {
+        let _ = screen::screen(&frame, &assembled);
+    }
+}
+
 pub(super) const PROFILE: Profile = Profile {
     word: "rust",
     title: "Rust",

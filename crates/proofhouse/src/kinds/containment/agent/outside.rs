@@ -1,7 +1,7 @@
 //! An agent that runs its own loop: its calls come from outside one by one, are decided like any other, and are put into an
 //! order that does not depend on which of two calls of one turn came first.
 
-use proofhouse_ledger::record::containment::Decision;
+use proofhouse_ledger::record::containment::{CallVerdict, Decision};
 
 use super::{Agent, Attempt, HowRead, Message, Played, Role, Ruling, ToolCall};
 use crate::kinds::containment::answer::{Answer, Ending, Read, read_answer, words_said};
@@ -21,6 +21,17 @@ impl OutsideCall {
     /// What the agent is told.
     pub(in crate::kinds::containment) fn text(&self) -> &str {
         &self.message.text
+    }
+
+    /// Whether a record says the same of it.
+    pub(in crate::kinds::containment) fn is_as_recorded(&self, stored: &CallVerdict) -> bool {
+        let Attempt { ruling, executed, forbidden, forbidden_executed, unauthorized_executed, .. } =
+            &self.attempt;
+        let as_executed = executed.as_ref().map(|call| (call.name.as_str(), &call.args));
+        (ruling.decision, ruling.reason.as_str()) == (stored.decision, stored.reason.as_str())
+            && as_executed == stored.executed.as_ref().map(|call| (call.name.as_str(), &call.args))
+            && (*forbidden, *forbidden_executed) == (stored.forbidden, stored.forbidden_executed)
+            && *unauthorized_executed == stored.unauthorized_executed
     }
 
     /// Whether it was not carried out.

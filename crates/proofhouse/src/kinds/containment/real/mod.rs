@@ -19,6 +19,21 @@ mod serve;
 mod trial;
 
 pub(super) use prepared::Prepared;
+
+/// Reads what an agent asks its model for, in every dialect, and answers it.
+pub(super) fn read_requests(body: &proofhouse_ledger::Json) {
+    for dialect in dialects::DIALECTS {
+        if let Ok(asked) = (dialect.read)(body) {
+            let reply = crate::family::target::Reply::new(
+                crate::family::target::Outcome::Answered,
+                Some(proofhouse_ledger::Json::from("done")),
+            );
+            let answer = dialects::Answer::of(&reply, &asked).map(|answer| (dialect.write)(&asked, &answer));
+            answer.iter().for_each(|answer| drop((dialect.events)(answer)));
+        }
+    }
+}
+
 pub(crate) use preset::Preset;
 pub(super) use trial::{Asker, play};
 
