@@ -18,6 +18,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
+use crate::spine::import::Import;
 use crate::spine::present::OwnPresentation;
 use crate::spine::rejudge::Rejudge;
 use crate::spine::run::Job;
@@ -73,6 +74,8 @@ pub(crate) struct Row {
     pub(crate) formats: &'static [OwnFormat],
     /// Formats that only its runs can be written in.
     pub(crate) exports: &'static [Format],
+    /// Files of other tools that become its suites or runs.
+    pub(crate) imports: &'static [Import],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
 }
@@ -175,6 +178,11 @@ pub fn own_presentation(kind: Kind) -> &'static OwnPresentation {
 /// Every format that runs can be written in.
 pub(crate) fn exports() -> impl Iterator<Item = &'static Format> {
     SHARED.iter().chain(KINDS.iter().flat_map(|row| row.exports))
+}
+
+/// Every format of other tools that can be brought along.
+pub(crate) fn imports() -> impl Iterator<Item = &'static Import> {
+    KINDS.iter().flat_map(|row| row.imports)
 }
 
 struct Table;

@@ -25,6 +25,7 @@ mod openai;
 mod plugin;
 mod replay;
 mod scripted;
+mod vectors;
 
 mod answers;
 mod chat;
@@ -65,6 +66,7 @@ pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub use tape::{Mode, Tape};
 pub use transport::{Endpoints, Transport};
+pub use vectors::Vectors;
 
 macro_rules! family {
     ($($(#[doc = $doc:literal])+ $variant:ident($settings:ty) = $name:literal,)+) => {
@@ -168,6 +170,8 @@ family! {
     Plugin(Plugin) = "plugin",
     /// Answers from a file.
     Replay(Replay) = "replay",
+    /// Embeddings from a file of word vectors.
+    Vectors(Vectors) = "vectors",
     /// A black-box program.
     Command(Box<Command>) = "command",
 }
@@ -351,6 +355,7 @@ enum System {
     Remote(Box<endpoint::Remote>),
     Plugin(Pipe),
     Replay(replay::Samples),
+    Vectors(vectors::Table),
     /// Not here: a tape answers for it.
     Replayed,
 }
@@ -432,6 +437,7 @@ impl Target {
             System::Remote(remote) => remote.chat(chat).await,
             System::Plugin(pipe) => plugin::chat(pipe, chat, self.timeout).await,
             System::Replay(samples) => samples.chat(chat),
+            System::Vectors(table) => table.chat(chat),
             System::Replayed => Reply::failed("replay_miss", "no tape answers for this target"),
         }
     }

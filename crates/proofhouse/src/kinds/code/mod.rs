@@ -88,6 +88,7 @@ pub(super) const ROW: Row = Row {
     measures: measures::measures,
     formats: &[],
     exports: &[export::FORMAT],
+    imports: &[],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),
         ("problems.jsonl", include_str!("init/problems.jsonl")),

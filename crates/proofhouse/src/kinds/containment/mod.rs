@@ -100,6 +100,7 @@ pub(super) const ROW: Row = Row {
         schema: || schemars::schema_for!(Case),
     }],
     exports: &[export::FORMAT],
+    imports: &[],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),
         ("attacks.jsonl", include_str!("init/attacks.jsonl")),

@@ -8,6 +8,7 @@ mod calibration;
 mod cells;
 mod datasets;
 mod file;
+mod import;
 mod metrics;
 mod plan;
 mod rejudge;
@@ -34,6 +35,7 @@ pub(super) const ROW: Row = Row {
     measures: |_| Vec::new(),
     formats: &[],
     exports: &[],
+    imports: import::IMPORTS,
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),
         ("questions.jsonl", include_str!("init/questions.jsonl")),
