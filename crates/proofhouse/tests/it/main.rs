@@ -33,6 +33,7 @@ mod envelope;
 mod evalplus;
 mod export;
 mod golden;
+mod import;
 mod kept;
 mod lab;
 mod matrix;

@@ -17,6 +17,9 @@ pub(super) const IMPORT: Import = Import {
     read,
 };
 
+/// What helps where an archive cannot be read.
+const UNPACKED: &str = "`inspect log convert --to json` writes a log that is no archive";
+
 /// The most that a part of an archive may unpack to, in bytes.
 const MAX_PART_BYTES: u64 = 256 << 20;
 
@@ -42,10 +45,11 @@ fn read(importing: &Importing<'_>) -> Result<Imported, Complaint> {
             .notes
             .push(format!("the log says that its evaluation ended with `{}`", text_of(&head["status"])));
     }
+    let scorers = scorers(&head);
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for (at, sample) in samples.iter().enumerate() {
         let id = text_of(&sample["id"]);
-        let answer = answer(sample);
+        let answer = answer(sample, &scorers);
         // Epochs of one sample are repetitions of one case.
         match places.get(&id) {
             Some(place) => results.answered[*place].answers.push(answer),
@@ -63,6 +67,15 @@ fn read(importing: &Importing<'_>) -> Result<Imported, Complaint> {
         }
     }
     results.suite()
+}
+
+/// The scorers in their order: the first one decides.
+fn scorers(head: &Value) -> Vec<String> {
+    let named = |list: &Value| -> Vec<String> {
+        list.as_array().into_iter().flatten().map(|one| text_of(&one["name"])).collect()
+    };
+    let own = named(&head["eval"]["scorers"]);
+    if own.is_empty() { named(&head["results"]["scores"]) } else { own }
 }
 
 /// A log in one JSON file.
@@ -129,6 +142,9 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Result<usize, Complaint> {
 fn parts(bytes: &[u8]) -> Result<Vec<Packed>, Complaint> {
     let end = memchr::memmem::rfind(bytes, b"PK\x05\x06").ok_or_else(broken)?;
     let (count, mut at) = (number(bytes, end + 10, 2)?, number(bytes, end + 16, 4)?);
+    if count == 0xffff || at == 0xffff_ffff {
+        return Err(Complaint::new("the archive is larger than its first form allows").hint(UNPACKED));
+    }
     let mut parts = Vec::new();
     for _ in 0..count {
         if bytes.get(at..at + 4) != Some(b"PK\x01\x02") {
@@ -153,26 +169,22 @@ impl Packed {
         let at = self.offset;
         let begin = at + 30 + number(bytes, at + 26, 2)? + number(bytes, at + 28, 2)?;
         let packed = bytes.get(begin..begin + self.size).ok_or_else(broken)?;
-        match self.method {
-            0 => Ok(packed.to_vec()),
-            8 => {
-                let mut out = Vec::new();
-                let mut reader = flate2::read::DeflateDecoder::new(packed).take(MAX_PART_BYTES + 1);
-                reader.read_to_end(&mut out).map_err(|_| broken())?;
-                match out.len() as u64 > MAX_PART_BYTES {
-                    true => Err(Complaint::new(format!(
-                        "`{}` is larger than {} MiB",
-                        self.name,
-                        MAX_PART_BYTES >> 20
-                    ))),
-                    false => Ok(out),
-                }
+        let reader: Box<dyn std::io::Read + '_> = match self.method {
+            0 => Box::new(packed),
+            8 => Box::new(flate2::read::DeflateDecoder::new(packed)),
+            93 => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).map_err(|_| broken())?),
+            method => {
+                let what = format!("`{}` is packed in a way that is not known here ({method})", self.name);
+                return Err(Complaint::new(what).hint(UNPACKED));
             }
-            method => Err(Complaint::new(format!(
-                "`{}` is packed in a way that is not known here ({method})",
-                self.name
-            ))
-            .hint("`inspect log convert --to json` writes a log that is not packed")),
+        };
+        let mut out = Vec::new();
+        reader.take(MAX_PART_BYTES + 1).read_to_end(&mut out).map_err(|_| broken())?;
+        match out.len() as u64 > MAX_PART_BYTES {
+            true => {
+                Err(Complaint::new(format!("`{}` is larger than {} MiB", self.name, MAX_PART_BYTES >> 20)))
+            }
+            false => Ok(out),
         }
     }
 }
@@ -203,7 +215,7 @@ fn content(content: &Value) -> String {
     }
 }
 
-fn answer(sample: &Value) -> Answer {
+fn answer(sample: &Value, scorers: &[String]) -> Answer {
     let scores = sample["scores"]
         .as_object()
         .into_iter()
@@ -218,7 +230,10 @@ fn answer(sample: &Value) -> Answer {
         Value::Null => sample["output"]["completion"].clone(),
         said => Value::from(content(&said["content"])),
     };
-    Answer { output, error, scores: scores.collect() }
+    let mut scores: Vec<(String, Option<f64>)> = scores.collect();
+    let place = |name: &str| scorers.iter().position(|scorer| name.split('.').next() == Some(scorer));
+    scores.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    Answer { output, error, scores }
 }
 
 /// The score of a scorer; a score of several parts is several.

@@ -170,12 +170,10 @@ fn filled(reader: &mut Reader, vars: &[Var]) -> Map<String, Value> {
             match render(&text, &known) {
                 Ok(text) => drop(known.insert(var.name.clone(), Value::from(text))),
                 Err(complaint) => {
-                    if let Some((doc, line)) = &var.at
-                        && !reader.has_left(Part::Var, (doc, *line))
-                    {
+                    if let Some((doc, line)) = &var.at {
                         let what = format!("`{}: {}`", var.name, short(&text));
                         let why = format!("{}; it is sent as it stands", complaint.what);
-                        reader.leave(Part::Var, (doc, *line), what, why);
+                        reader.leave_once(Part::Var, (doc, *line), what, why);
                     }
                 }
             }
@@ -221,12 +219,16 @@ fn only_case(reader: &mut Reader, prompts: &[Prompt], providers: &[Provider]) ->
 
 /// The prompts that can be put to their cases; what a case does not have is empty there, as in promptfoo.
 fn fitting(reader: &mut Reader, mut prompts: Vec<Prompt>, cases: &mut Vec<Case>) -> Vec<Prompt> {
-    let mut lost = BTreeSet::new();
+    let (mut lost, mut lines) = (BTreeSet::new(), BTreeSet::new());
     for (at, prompt) in prompts.iter().enumerate() {
         if let Err(complaint) = fits(prompt, at, cases) {
             lost.insert(at);
             let shown = format!("`{}`", short(prompt.texts().first().copied().unwrap_or_default()));
-            if !reader.has_left(Part::Prompt, (&prompt.at.0, prompt.at.1)) {
+            let file = prompt.at.0.name.clone();
+            let left = lines.contains(&(file.clone(), prompt.at.1));
+            // Several prompts of one file are one prompt of the configuration.
+            if !left {
+                lines.insert((file, prompt.at.1));
                 reader.leave(Part::Prompt, (&prompt.at.0, prompt.at.1), shown, complaint.what);
             }
         }
@@ -349,10 +351,8 @@ fn drop_unfilled(reader: &mut Reader, case: &mut Case) {
             Some(name) => {
                 lost = true;
                 let (doc, line) = &assert.at;
-                if !reader.has_left(Part::Assert, (doc, *line)) {
-                    let why = format!("nothing fills `{{{{ {name} }}}}` in test `{}`", short(&case.id));
-                    reader.leave(Part::Assert, (doc, *line), assert.shown.clone(), why);
-                }
+                let why = format!("nothing fills `{{{{ {name} }}}}` in test `{}`", short(&case.id));
+                reader.leave_once(Part::Assert, (doc, *line), assert.shown.clone(), why);
             }
         }
     }

@@ -250,7 +250,7 @@ fn plain(written: &Written<'_>) -> Result<Value, Complaint> {
             let least = threshold.unwrap_or(0.75);
             Ok(json!({"similar": {"value": text()?, "min_similarity": least, "model": embedding(written)?}}))
         }
-        "latency" => Err(Complaint::new("times are told per target (`run`, `report --timing`), and judged by a gate on `latency`, not for each answer")),
+        "latency" => Err(Complaint::new("times are told per target (`run`, `report --timing`), and judged by a gate on `latency_p95_ms`, not for each answer")),
         "cost" => Err(Complaint::new("cost is told per target, and judged by a gate on the metric `cost_usd`, not for each answer")),
         "moderation" | "classifier" => Err(Complaint::new("no classifier is asked here; a `rubric` with a model that classifies, or a `plugin`, can be")),
         "select-best" | "max-score" => Err(Complaint::new("a trial is judged by itself; `compare` says which target or prompt is better, and how sure that is")),

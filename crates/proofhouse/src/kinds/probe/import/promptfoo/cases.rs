@@ -242,16 +242,10 @@ fn values(reader: &mut Reader, var: &Var) -> Vec<Value> {
         return match read {
             Ok(values) => values,
             Err(complaint) => {
-                if let Some((doc, line)) = &var.at
-                    && !reader.has_left(Part::Var, (doc, *line))
-                {
+                if let Some((doc, line)) = &var.at {
+                    let what = format!("`{}: {}`", var.name, short(&text_of(&var.value)));
                     let why = format!("{}; its name stands in its place", complaint.what);
-                    reader.leave(
-                        Part::Var,
-                        (doc, *line),
-                        format!("`{}: {}`", var.name, short(&text_of(&var.value))),
-                        why,
-                    );
+                    reader.leave_once(Part::Var, (doc, *line), what, why);
                 }
                 vec![Value::from(text_of(&var.value).replace("file://", "file: "))]
             }

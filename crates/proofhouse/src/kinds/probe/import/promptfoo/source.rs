@@ -181,9 +181,14 @@ impl Reader {
         self.left.len()
     }
 
-    /// Whether a part of this sort is listed at this place already.
-    pub(super) fn has_left(&self, part: Part, (doc, line): (&Doc, u64)) -> bool {
-        self.left.iter().any(|(known, left)| *known == part && left.line == line && left.file == doc.name)
+    /// Lists a part that several cases share, once.
+    pub(super) fn leave_once(&mut self, part: Part, at: (&Doc, u64), what: String, why: impl Into<String>) {
+        let shown = format!("{} {what}", part.word());
+        let same =
+            |(_, left): &(Part, LeftOut)| left.line == at.1 && left.file == at.0.name && left.what == shown;
+        if !self.left.iter().any(same) {
+            self.leave(part, at, what, why);
+        }
     }
 
     pub(super) fn counts(&self) -> Vec<Count> {
