@@ -43,6 +43,7 @@ mod people;
 mod prompts;
 mod python;
 mod real;
+mod recipes;
 mod reference;
 mod report;
 mod resume;

@@ -33,6 +33,7 @@ mod refusal;
 mod regex;
 mod rouge;
 mod rubric;
+mod select_best;
 mod similar;
 mod starts_with;
 mod tool_calls;
@@ -71,6 +72,7 @@ pub use self::refusal::Refusal;
 pub use self::regex::RegexJudge;
 pub use self::rouge::{Measure, Rouge, Variant};
 pub use self::rubric::{Decide, Rubric};
+pub use self::select_best::{Orders, SelectBest};
 pub use self::similar::Similar;
 pub use self::starts_with::StartsWith;
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
@@ -194,6 +196,8 @@ family! {
     ToolCalls(ToolCalls) = "tool-calls",
     /// The answer means the same as the expected text, by embeddings.
     Similar(Similar) = "similar",
+    /// Models choose between the answer and another one.
+    SelectBest(SelectBest) = "select-best",
     /// The answer is well-formed XML.
     IsXml(IsXml) = "is-xml",
     /// The score that another tool or a person gave already.

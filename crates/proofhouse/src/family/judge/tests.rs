@@ -82,6 +82,7 @@ const SAMPLES: &[&str] = &[
     "math: {value: 42, after: '####'}",
     "tool-calls: {calls: [{name: abc, args: {a: 1}}], order: same}",
     "similar: {value: abc, min_similarity: 0.5, model: {scripted: {}}}",
+    "select-best: {value: abc, orders: both, models: {one: {scripted: {}}}}",
     "is-xml: {elements: [a.b]}",
     "given: {score: 0.5}",
 ];

@@ -28,6 +28,7 @@ mod plan;
 mod problem;
 mod prose;
 mod python;
+mod recipes;
 mod record;
 mod rehearse;
 mod report;
@@ -88,6 +89,7 @@ pub(super) const ROW: Row = Row {
     measures: measures::measures,
     formats: &[],
     exports: &[export::FORMAT],
+    recipes: recipes::RECIPES,
     imports: &[],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),

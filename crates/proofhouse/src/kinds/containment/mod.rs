@@ -100,6 +100,7 @@ pub(super) const ROW: Row = Row {
         schema: || schemars::schema_for!(Case),
     }],
     exports: &[export::FORMAT],
+    recipes: &[],
     imports: &[],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),

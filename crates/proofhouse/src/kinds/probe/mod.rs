@@ -11,6 +11,7 @@ mod file;
 mod import;
 mod metrics;
 mod plan;
+mod recipes;
 mod rejudge;
 mod sections;
 mod suite;
@@ -35,6 +36,7 @@ pub(super) const ROW: Row = Row {
     measures: |_| Vec::new(),
     formats: &[],
     exports: &[],
+    recipes: recipes::RECIPES,
     imports: import::IMPORTS,
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),

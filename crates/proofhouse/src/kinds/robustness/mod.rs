@@ -69,6 +69,7 @@ pub(super) const ROW: Row = Row {
     measures: |_| Vec::new(),
     formats: &[],
     exports: &[export::FORMAT],
+    recipes: &[],
     imports: &[],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),

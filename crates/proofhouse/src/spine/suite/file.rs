@@ -200,7 +200,7 @@ pub enum Format {
     Jsonl,
     /// A header line, then one case per record; lists inside a cell are separated by `;`.
     Csv,
-    /// One array of objects.
+    /// One array of objects, or an object with one such list.
     Json,
     /// One list of maps.
     Yaml,

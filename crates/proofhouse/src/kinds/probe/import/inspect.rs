@@ -89,15 +89,11 @@ fn whole(bytes: &[u8]) -> Result<(Value, Vec<Value>), Complaint> {
     Ok((log, in_order(samples)))
 }
 
-/// Samples by id and epoch, as they were asked.
+/// Samples by id, numbers before words, and by epoch: an archive has them in the order in which they ended.
 fn in_order(mut samples: Vec<Value>) -> Vec<Value> {
-    let number = |sample: &Value| sample["id"].as_f64();
-    samples.sort_by(|a, b| {
-        let ids = match (number(a), number(b)) {
-            (Some(a), Some(b)) => a.total_cmp(&b),
-            _ => std::cmp::Ordering::Equal,
-        };
-        ids.then_with(|| a["epoch"].as_u64().cmp(&b["epoch"].as_u64()))
+    samples.sort_by_cached_key(|sample| {
+        let number = sample["id"].as_u64();
+        (number.is_none(), number, text_of(&sample["id"]), sample["epoch"].as_u64())
     });
     samples
 }

@@ -253,7 +253,7 @@ fn plain(written: &Written<'_>) -> Result<Value, Complaint> {
         "latency" => Err(Complaint::new("times are told per target (`run`, `report --timing`), and judged by a gate on `latency_p95_ms`, not for each answer")),
         "cost" => Err(Complaint::new("cost is told per target, and judged by a gate on the metric `cost_usd`, not for each answer")),
         "moderation" | "classifier" => Err(Complaint::new("no classifier is asked here; a `rubric` with a model that classifies, or a `plugin`, can be")),
-        "select-best" | "max-score" => Err(Complaint::new("a trial is judged by itself; `compare` says which target or prompt is better, and how sure that is")),
+        "select-best" | "max-score" => Err(Complaint::new("a trial is judged by itself; `compare` says which target or prompt is better, and how sure that is; `select-best` chooses between an answer and one that is there")),
         _ => Err(Complaint::new("no judge here says the same")),
     }
 }
