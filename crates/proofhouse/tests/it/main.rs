@@ -54,6 +54,7 @@ mod secrets;
 mod servers;
 mod shards;
 mod sharing;
+mod similar;
 mod targets;
 mod tidy;
 mod tools;

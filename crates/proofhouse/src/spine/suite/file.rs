@@ -206,6 +206,8 @@ pub enum Format {
     Yaml,
     /// An array of tables: the only one of the file, or `cases`.
     Toml,
+    /// Parquet; only in builds with the feature `parquet`.
+    Parquet,
     /// A snapshot folder of Hugging Face's tools: its files of rows.
     Hf,
 }
@@ -219,6 +221,7 @@ impl Format {
             Format::Json => "json",
             Format::Yaml => "yaml",
             Format::Toml => "toml",
+            Format::Parquet => "parquet",
             Format::Hf => "hf",
         }
     }
@@ -230,6 +233,7 @@ impl Format {
             "jsonl" | "ndjson" => Some(Format::Jsonl),
             "csv" | "tsv" => Some(Format::Csv),
             "toml" => Some(Format::Toml),
+            "parquet" => Some(Format::Parquet),
             "json" => Some(Format::Json),
             "yaml" | "yml" => Some(Format::Yaml),
             _ => None,

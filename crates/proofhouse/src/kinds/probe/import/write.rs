@@ -232,7 +232,7 @@ mod tests {
               contains:
                 value: [x, "yes"]
         cases:
-          - n:
+          - "n":
               - a: 1
               - [1.5, null]
             q: "1 + 1"
