@@ -41,6 +41,8 @@ enum Family {
     Targets,
     /// What a run can be exported as.
     Exports,
+    /// Files of other tools that can be imported.
+    Imports,
     /// Exit codes of this program.
     ExitCodes,
 }
@@ -94,6 +96,7 @@ impl Family {
             Family::Judges => pages(JudgeConfig::pages()),
             Family::Targets => pages(TargetConfig::pages()),
             Family::Exports => kinds::exports().map(|format| line(format.name, format.about)).collect(),
+            Family::Imports => kinds::imports().map(|import| line(import.name, import.about)).collect(),
             Family::ExitCodes => {
                 let code = |(exit, meaning): &(Exit, &str)| line(&(*exit as u8).to_string(), meaning);
                 Exit::TABLE.iter().map(code).collect()

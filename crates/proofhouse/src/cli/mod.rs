@@ -28,6 +28,7 @@ mod exit;
 mod export;
 mod failure;
 mod here;
+mod import;
 mod init;
 mod inputs;
 mod key;
@@ -86,6 +87,7 @@ pub struct Cli {
 enum Command {
     Demo(demo::Demo),
     Init(init::Init),
+    Import(import::ImportFile),
     Check(check::Check),
     Plan(plan::Plan),
     Run(run::Run),
@@ -184,6 +186,7 @@ fn dispatch(command: Option<Command>, terminal: &Terminal) -> Result<Exit, Failu
     let outcome = match command {
         Command::Demo(command) => command.run(terminal),
         Command::Init(command) => command.run(terminal),
+        Command::Import(command) => command.run(terminal),
         Command::Check(command) => command.run(terminal),
         Command::Plan(command) => command.run(terminal),
         Command::Run(command) => command.run(terminal),

@@ -19,6 +19,7 @@ use schemars::{Schema, SchemaGenerator};
 
 use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
+use crate::spine::import::Import;
 use crate::spine::present::OwnPresentation;
 use crate::spine::rejudge::Rejudge;
 use crate::spine::run::Job;
@@ -76,8 +77,24 @@ pub(crate) struct Row {
     pub(crate) exports: &'static [Format],
     /// What it reads of others beside suites and records.
     pub(crate) readers: &'static [Reader],
+    /// Files of other tools that become its suites or runs.
+    pub(crate) imports: &'static [Import],
     /// A suite to start from: name and content, the suite first.
     pub(crate) starter: &'static [(&'static str, &'static str)],
+    /// Suites over files of benchmarks, as their owners publish them.
+    pub(crate) recipes: &'static [Recipe],
+}
+
+/// A suite over a file that people have already.
+pub(crate) struct Recipe {
+    /// Its word on the command line.
+    pub(crate) name: &'static str,
+    /// What it asks.
+    pub(crate) about: &'static str,
+    /// The suite, with `@DATA@`, `@SHA256@` and `@NAME@` for the file's name, digest and name without extensions.
+    pub(crate) suite: &'static str,
+    /// Keys of which the file's first row has all, in one of these forms.
+    pub(crate) rows: &'static [&'static [&'static str]],
 }
 
 /// Something that reads bytes which others wrote; whatever they are, it ends, and without a panic.
@@ -199,6 +216,16 @@ pub fn own_presentation(kind: Kind) -> &'static OwnPresentation {
 /// Every format that runs can be written in.
 pub(crate) fn exports() -> impl Iterator<Item = &'static Format> {
     SHARED.iter().chain(KINDS.iter().flat_map(|row| row.exports))
+}
+
+/// Every recipe.
+pub(crate) fn recipes() -> impl Iterator<Item = &'static Recipe> {
+    KINDS.iter().flat_map(|row| row.recipes)
+}
+
+/// Every format of other tools that can be brought along.
+pub(crate) fn imports() -> impl Iterator<Item = &'static Import> {
+    KINDS.iter().flat_map(|row| row.imports)
 }
 
 struct Table;

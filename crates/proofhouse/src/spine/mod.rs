@@ -2,6 +2,8 @@
 
 pub mod suite;
 
+pub(crate) mod import;
+
 pub mod plan;
 pub(crate) mod rejudge;
 

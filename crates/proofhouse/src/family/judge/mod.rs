@@ -19,6 +19,8 @@ mod equals;
 mod exit_code;
 mod f1;
 mod finish_reason;
+mod given;
+mod is_xml;
 mod json_equals;
 mod json_schema;
 mod length;
@@ -31,6 +33,8 @@ mod refusal;
 mod regex;
 mod rouge;
 mod rubric;
+mod select_best;
+mod similar;
 mod starts_with;
 mod tool_calls;
 
@@ -53,6 +57,8 @@ pub use self::exit_code::ExitCode;
 pub use self::extract::Extract;
 pub use self::f1::F1;
 pub use self::finish_reason::FinishReason;
+pub use self::given::Given;
+pub use self::is_xml::IsXml;
 pub use self::json_equals::JsonEquals;
 pub use self::json_schema::JsonSchemaJudge;
 pub use self::length::{Length, Unit};
@@ -66,6 +72,8 @@ pub use self::refusal::Refusal;
 pub use self::regex::RegexJudge;
 pub use self::rouge::{Measure, Rouge, Variant};
 pub use self::rubric::{Decide, Rubric};
+pub use self::select_best::{Orders, SelectBest};
+pub use self::similar::Similar;
 pub use self::starts_with::StartsWith;
 pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
 pub use self::templated::{OWN_FIELDS, templates};
@@ -186,6 +194,14 @@ family! {
     Math(Math) = "math",
     /// The answer calls the right tools with the right arguments.
     ToolCalls(ToolCalls) = "tool-calls",
+    /// The answer means the same as the expected text, by embeddings.
+    Similar(Similar) = "similar",
+    /// Models choose between the answer and another one.
+    SelectBest(SelectBest) = "select-best",
+    /// The answer is well-formed XML.
+    IsXml(IsXml) = "is-xml",
+    /// The score that another tool or a person gave already.
+    Given(Given) = "given",
 }
 
 impl JudgeConfig {

@@ -23,6 +23,8 @@ pub struct Subject<'a> {
     pub finish_reason: Option<&'a str>,
     /// Tokens that the target says it used.
     pub usage: Option<&'a Json>,
+    /// Which repetition of the case this is, from 0.
+    pub repetition: u32,
     /// What the answer cost in US dollars, where its price is known.
     pub cost_usd: Option<f64>,
 }
@@ -39,6 +41,7 @@ impl Default for Subject<'_> {
             fields: None,
             finish_reason: None,
             usage: None,
+            repetition: 0,
             cost_usd: None,
         }
     }

@@ -11,7 +11,7 @@ use crate::text::template::{Form, Template, is_jinja};
 pub const OWN_FIELDS: &[&str] = &["criterion", "input", "expected", "output", "mark"];
 
 /// Settings that are no values of the judge's own: a rubric fills its prompt itself, and its models are targets.
-const NOT_VALUES: [&str; 2] = ["models", "prompt"];
+const NOT_VALUES: [&str; 3] = ["model", "models", "prompt"];
 
 /// All texts of a judge's settings that have holes.
 pub fn templates(config: &Json) -> Vec<String> {
@@ -93,6 +93,10 @@ impl Judge for Templated {
             Ok(judge) => judge.judge_with(subject, advice),
             Err(complaint) => Verdict::unjudged(complaint.what),
         }
+    }
+
+    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        self.plain.said(advice)
     }
 }
 

@@ -81,6 +81,10 @@ const SAMPLES: &[&str] = &[
     "f1: {value: abc def, min_score: 0.1}",
     "math: {value: 42, after: '####'}",
     "tool-calls: {calls: [{name: abc, args: {a: 1}}], order: same}",
+    "similar: {value: abc, min_similarity: 0.5, model: {scripted: {}}}",
+    "select-best: {value: abc, orders: both, models: {one: {scripted: {}}}}",
+    "is-xml: {elements: [a.b]}",
+    "given: {score: 0.5}",
 ];
 
 /// Judges that compare: they need no settings, and ask nobody.

@@ -25,6 +25,7 @@ mod openai;
 mod plugin;
 mod replay;
 mod scripted;
+mod vectors;
 
 mod answers;
 mod chat;
@@ -67,6 +68,7 @@ pub(crate) use tape::read_cassette;
 pub use tape::{Mode, Tape};
 pub(crate) use transport::unpacked;
 pub use transport::{Endpoints, Transport};
+pub use vectors::Vectors;
 
 macro_rules! family {
     ($($(#[doc = $doc:literal])+ $variant:ident($settings:ty) = $name:literal,)+) => {
@@ -170,6 +172,8 @@ family! {
     Plugin(Plugin) = "plugin",
     /// Answers from a file.
     Replay(Replay) = "replay",
+    /// Embeddings from a file of word vectors.
+    Vectors(Vectors) = "vectors",
     /// A black-box program.
     Command(Box<Command>) = "command",
 }
@@ -353,6 +357,7 @@ enum System {
     Remote(Box<endpoint::Remote>),
     Plugin(Pipe),
     Replay(replay::Samples),
+    Vectors(vectors::Table),
     /// Not here: a tape answers for it.
     Replayed,
 }
@@ -441,6 +446,7 @@ impl Target {
             System::Remote(remote) => remote.chat(chat).await,
             System::Plugin(pipe) => plugin::chat(pipe, chat, self.timeout).await,
             System::Replay(samples) => samples.chat(chat),
+            System::Vectors(table) => table.chat(chat),
             System::Replayed => Reply::failed("replay_miss", "no tape answers for this target"),
         }
     }

@@ -29,6 +29,7 @@ mod problem;
 mod prose;
 mod python;
 mod readers;
+mod recipes;
 mod record;
 mod rehearse;
 mod rejudge;
@@ -93,6 +94,8 @@ pub(super) const ROW: Row = Row {
     measures: measures::measures,
     formats: &[],
     exports: &[export::FORMAT],
+    recipes: recipes::RECIPES,
+    imports: &[],
     starter: &[
         ("code.yaml", include_str!("init/code.yaml")),
         ("problems.jsonl", include_str!("init/problems.jsonl")),

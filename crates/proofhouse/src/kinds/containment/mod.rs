@@ -107,6 +107,8 @@ pub(super) const ROW: Row = Row {
         schema: || schemars::schema_for!(Case),
     }],
     exports: &[export::FORMAT],
+    recipes: &[],
+    imports: &[],
     starter: &[
         ("containment.yaml", include_str!("init/containment.yaml")),
         ("attacks.jsonl", include_str!("init/attacks.jsonl")),

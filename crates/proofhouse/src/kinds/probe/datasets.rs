@@ -215,7 +215,7 @@ fn snapshot(checker: &mut Checker<'_>, loading: &Loading<'_>, entry: &Entry<'_>)
             None => format!("{} has no file of rows", quoted(&file.path)),
         };
         checker.complain(Code::Unreadable, &at("path"), what).hint =
-            Some("files of rows end in `.jsonl`, `.csv`, `.json`, `.yaml` or `.toml`".to_owned());
+            Some("files of rows end in `.jsonl`, `.csv`, `.json`, `.yaml`, `.toml` or `.parquet`".to_owned());
         return None;
     }
     Some(names)

@@ -8,8 +8,10 @@ mod calibration;
 mod cells;
 mod datasets;
 mod file;
+mod import;
 mod metrics;
 mod plan;
+mod recipes;
 mod rejudge;
 mod sections;
 mod suite;
@@ -35,6 +37,8 @@ pub(super) const ROW: Row = Row {
     measures: |_| Vec::new(),
     formats: &[],
     exports: &[],
+    recipes: recipes::RECIPES,
+    imports: import::IMPORTS,
     starter: &[
         ("probe.yaml", include_str!("init/probe.yaml")),
         ("questions.jsonl", include_str!("init/questions.jsonl")),

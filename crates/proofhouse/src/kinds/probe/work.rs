@@ -120,7 +120,7 @@ impl ProbeWork {
         if describe(&asked.reply.outcome).0 != Status::Success || !self.advisers.is_needed(only) {
             return BTreeMap::new();
         }
-        self.advisers.hear(&self.panel, &subject(case, asked), only, trial.record_id).await
+        self.advisers.hear(&self.panel, &subject(trial, case, asked), only, trial.record_id).await
     }
 
     /// Judges a reply and appends its record.
@@ -135,7 +135,7 @@ impl ProbeWork {
         let output = reply.output.as_ref().unwrap_or(&null);
         let (status, error_type, error) = describe(&reply.outcome);
         let verdict = (status == Status::Success)
-            .then(|| self.panel.judge_with(&subject(case, asked), case.judges.as_deref(), advice));
+            .then(|| self.panel.judge_with(&subject(trial, case, asked), case.judges.as_deref(), advice));
         let scores: Vec<(&str, Option<f64>)> = match &verdict {
             Some(verdict) => {
                 verdict.scores.iter().map(|(at, score)| (self.judges[*at].as_str(), *score)).collect()
@@ -258,7 +258,7 @@ fn labelled<'a>(case: &Case, sent: &'a Sent) -> Option<Asked<'a>> {
 }
 
 /// What judges see of an answer.
-fn subject<'a>(case: &'a Case, asked: &'a Asked<'_>) -> Subject<'a> {
+fn subject<'a>(trial: &Trial, case: &'a Case, asked: &'a Asked<'_>) -> Subject<'a> {
     let reply = &asked.reply;
     Subject {
         input: &asked.shown,
@@ -267,6 +267,7 @@ fn subject<'a>(case: &'a Case, asked: &'a Asked<'_>) -> Subject<'a> {
         fields: case.fields.as_deref(),
         finish_reason: reply.finish_reason.as_deref(),
         usage: reply.usage.as_ref(),
+        repetition: trial.repetition,
         ..Subject::default()
     }
 }

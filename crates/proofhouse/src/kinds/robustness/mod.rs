@@ -70,6 +70,8 @@ pub(super) const ROW: Row = Row {
     measures: |_| Vec::new(),
     formats: &[],
     exports: &[export::FORMAT],
+    recipes: &[],
+    imports: &[],
     starter: &[
         ("robustness.yaml", include_str!("init/robustness.yaml")),
         ("forge/forge.sh", include_str!("init/forge.sh")),

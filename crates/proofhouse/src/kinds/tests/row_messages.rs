@@ -461,10 +461,23 @@ fn json_rows() {
 #[test]
 fn json_that_is_no_array() {
     insta::assert_snapshot!(refused_rows("x.json", "{\"id\": \"a\"}\n{\"id\": \"b\"}\n"), @r#"
-    data/x.json:1:1: expected `[`
+    data/x.json:1:11: the object has no list of rows
       |
     1 | {"id": "a"}
-      | ^
+      |           ^
+
+    hint: a `json` dataset is one array of objects: `[{"id": …}, …]`; one object per line is `format: jsonl`
+    "#);
+}
+
+#[test]
+fn json_whose_rows_could_be_in_two_places() {
+    let text = "{\"a\": [{\"id\": \"a\", \"input\": \"b\"}],\n \"b\": [1]}\n";
+    insta::assert_snapshot!(refused_rows("x.json", text), @r#"
+    data/x.json:2:7: the object has a second list, and which of them holds the rows?
+      |
+    2 |  "b": [1]}
+      |       ^
 
     hint: a `json` dataset is one array of objects: `[{"id": …}, …]`; one object per line is `format: jsonl`
     "#);

@@ -51,7 +51,11 @@ fn every_format_gives_the_same_cases() {
     let expected = data("x.jsonl", jsonl).cases();
     assert_eq!(expected[0].tags, ["t", "u"]);
     assert_eq!(expected[0].judges, Some(vec![0]));
-    for (name, content) in [("x.json", json), ("x.yaml", yaml), ("x.yml", yaml), ("x.ndjson", jsonl)] {
+    // The rows may be the only list of an object.
+    let inside = &format!("{{\"about\": {{\"n\": [1, \"}}]\"]}}, \"examples\" : {json}, \"v\": 2}}\n");
+    for (name, content) in
+        [("x.json", json), ("x.json", inside), ("x.yaml", yaml), ("x.yml", yaml), ("x.ndjson", jsonl)]
+    {
         assert_eq!(data(name, content).cases(), expected, "{name}");
         assert_eq!(data(&format!("{name}.gz"), gz(content)).cases(), expected, "{name}.gz");
         assert_eq!(

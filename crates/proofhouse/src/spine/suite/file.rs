@@ -200,12 +200,14 @@ pub enum Format {
     Jsonl,
     /// A header line, then one case per record; lists inside a cell are separated by `;`.
     Csv,
-    /// One array of objects.
+    /// One array of objects, or an object with one such list.
     Json,
     /// One list of maps.
     Yaml,
     /// An array of tables: the only one of the file, or `cases`.
     Toml,
+    /// Parquet; only in builds with the feature `parquet`.
+    Parquet,
     /// A snapshot folder of Hugging Face's tools: its files of rows.
     Hf,
 }
@@ -219,6 +221,7 @@ impl Format {
             Format::Json => "json",
             Format::Yaml => "yaml",
             Format::Toml => "toml",
+            Format::Parquet => "parquet",
             Format::Hf => "hf",
         }
     }
@@ -230,6 +233,7 @@ impl Format {
             "jsonl" | "ndjson" => Some(Format::Jsonl),
             "csv" | "tsv" => Some(Format::Csv),
             "toml" => Some(Format::Toml),
+            "parquet" => Some(Format::Parquet),
             "json" => Some(Format::Json),
             "yaml" | "yml" => Some(Format::Yaml),
             _ => None,

@@ -1,4 +1,5 @@
-//! One JSON array of objects, taken apart element by element, so that only one of them is in memory.
+//! One JSON array of objects, taken apart element by element, so that only one of them is in memory. It may be the only list of an
+//! object, as files of benchmarks have it: `{"version": …, "examples": [{…}, …]}`.
 
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -18,6 +19,8 @@ pub(super) struct JsonArray {
     start: Cursor,
     cursor: Cursor,
     state: State,
+    /// Whether the array is a member of an object.
+    inside: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +45,7 @@ enum State {
 impl JsonArray {
     pub(super) fn new(bytes: Bytes) -> Self {
         let start = Cursor { line: 1, byte: 0 };
-        JsonArray { bytes, element: Vec::new(), start, cursor: start, state: State::Outside }
+        JsonArray { bytes, element: Vec::new(), start, cursor: start, state: State::Outside, inside: false }
     }
 
     pub(super) fn into_bytes(self) -> Bytes {
@@ -108,18 +111,25 @@ impl JsonArray {
                     self.advance(1);
                     self.state = State::First;
                 }
+                (State::Outside, Some(b'{')) => {
+                    self.advance(1);
+                    self.find_list(dataset)?;
+                }
                 (State::First | State::Between, Some(b']')) => {
                     self.advance(1);
                     self.state = State::Done;
+                    if self.inside {
+                        self.leave_object(dataset)?;
+                    }
                 }
                 (State::Between, Some(b',')) => {
                     self.advance(1);
                     if matches!(self.skip_white().map_err(io)?, Some(b']')) {
                         return Err(self.wrong(dataset, "a comma with nothing behind it"));
                     }
-                    return self.read_element().map(|()| true).map_err(io);
+                    return self.read_element(b']').map(|()| true).map_err(io);
                 }
-                (State::First, Some(_)) => return self.read_element().map(|()| true).map_err(io),
+                (State::First, Some(_)) => return self.read_element(b']').map(|()| true).map_err(io),
                 (State::Done, None) => return Ok(false),
                 (State::Outside, _) => return Err(self.wrong(dataset, "expected `[`")),
                 (State::Done, Some(_)) => return Err(self.wrong(dataset, "unexpected text after the array")),
@@ -127,6 +137,59 @@ impl JsonArray {
                 (_, Some(_)) => return Err(self.wrong(dataset, "expected `,` or `]`")),
             }
         }
+    }
+
+    /// Goes on to the list among the members of an object.
+    fn find_list(&mut self, dataset: &Dataset) -> Result<(), Problem> {
+        loop {
+            if self.member(dataset)? {
+                self.advance(1);
+                (self.state, self.inside) = (State::First, true);
+                return Ok(());
+            }
+            match self.skip_white().map_err(|error| dataset.io_problem(&error))? {
+                Some(b',') => self.advance(1),
+                _ => return Err(self.wrong(dataset, "the object has no list of rows")),
+            }
+        }
+    }
+
+    /// Goes on to the end of the object behind its list.
+    fn leave_object(&mut self, dataset: &Dataset) -> Result<(), Problem> {
+        loop {
+            match self.skip_white().map_err(|error| dataset.io_problem(&error))? {
+                Some(b',') => self.advance(1),
+                Some(b'}') => {
+                    self.advance(1);
+                    self.state = State::Done;
+                    return Ok(());
+                }
+                _ => return Err(self.wrong(dataset, "expected `,` or `}`")),
+            }
+            if self.member(dataset)? {
+                return Err(
+                    self.wrong(dataset, "the object has a second list, and which of them holds the rows?")
+                );
+            }
+        }
+    }
+
+    /// Reads a member of an object up to a list, which is left where it is; whether there is one.
+    fn member(&mut self, dataset: &Dataset) -> Result<bool, Problem> {
+        let io = |error: io::Error| dataset.io_problem(&error);
+        if self.skip_white().map_err(io)? != Some(b'"') {
+            return Err(self.wrong(dataset, "expected a key, or `[`"));
+        }
+        self.read_element(b':').map_err(io)?;
+        if self.skip_white().map_err(io)? != Some(b':') {
+            return Err(self.wrong(dataset, "expected `:`"));
+        }
+        self.advance(1);
+        if self.skip_white().map_err(io)? == Some(b'[') {
+            return Ok(true);
+        }
+        self.read_element(b'}').map_err(io)?;
+        Ok(false)
     }
 
     fn advance(&mut self, count: usize) {
@@ -154,8 +217,8 @@ impl JsonArray {
         }
     }
 
-    /// Takes bytes until a `,` or `]` outside of strings and brackets.
-    fn read_element(&mut self) -> io::Result<()> {
+    /// Takes bytes until a `,` or `close` outside of strings and brackets.
+    fn read_element(&mut self, close: u8) -> io::Result<()> {
         self.element.clear();
         self.start = self.cursor;
         self.state = State::Between;
@@ -176,7 +239,7 @@ impl JsonArray {
                 match byte {
                     b'"' => in_string = true,
                     b'{' | b'[' => depth += 1,
-                    b',' | b']' if depth == 0 => {
+                    _ if depth == 0 && (byte == b',' || byte == close) => {
                         end = Some(at);
                         break;
                     }

@@ -22,6 +22,8 @@ mod bytes;
 mod csv;
 mod json;
 mod jsonl;
+#[cfg(feature = "parquet")]
+mod parquet;
 pub(crate) mod select;
 mod text;
 mod toml;
@@ -141,12 +143,14 @@ enum Reader {
     Json(json::JsonArray),
     Yaml(Box<yaml::YamlList>),
     Toml(toml::TomlTables),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::ParquetRows>),
 }
 
 impl Rows {
     pub(crate) fn open(dataset: &Arc<Dataset>) -> Result<Self, Problem> {
         let limit = match dataset.format {
-            Format::Jsonl | Format::Csv => MAX_UNPACKED_BYTES,
+            Format::Jsonl | Format::Csv | Format::Parquet => MAX_UNPACKED_BYTES,
             Format::Json | Format::Yaml | Format::Toml | Format::Hf => MAX_DOCUMENT_BYTES,
         };
         let bytes = bytes::Bytes::open(dataset, limit).map_err(|error| dataset.io_problem(&error))?;
@@ -156,6 +160,18 @@ impl Rows {
             Format::Json => Reader::Json(json::JsonArray::new(bytes)),
             Format::Yaml => Reader::Yaml(Box::new(yaml::YamlList::new(bytes, dataset)?)),
             Format::Toml | Format::Hf => Reader::Toml(toml::TomlTables::new(bytes, dataset)?),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Reader::Parquet(Box::new(parquet::ParquetRows::new(bytes, dataset)?)),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => {
+                let place = Place::whole(dataset.name.as_str());
+                return Err(Problem::new(
+                    Code::BadValue,
+                    place,
+                    "this build of proofhouse does not read parquet",
+                )
+                .hint("`cargo build --release --features parquet` does; or turn the file into jsonl"));
+            }
         };
         let warnings = match &reader {
             Reader::Csv(csv) => csv.said(dataset).into_iter().collect(),
@@ -189,6 +205,8 @@ impl Rows {
             Reader::Json(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Yaml(reader) => reader.next(&self.dataset, &mut self.warnings),
             Reader::Toml(reader) => Ok(reader.next()),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(reader) => reader.next(&self.dataset),
         };
         let keys = &self.dataset.keys;
         let row = next.map_err(|bad| BadRow { problem: Box::new(bad.problem.without(keys)), ..bad })?;
@@ -206,6 +224,8 @@ impl Rows {
             Reader::Json(reader) => reader.place(&self.dataset, steps),
             Reader::Yaml(reader) => reader.place(steps),
             Reader::Toml(reader) => reader.place(&self.dataset),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(reader) => reader.place(&self.dataset),
         }
     }
 
@@ -217,6 +237,8 @@ impl Rows {
             Reader::Json(reader) => reader.into_bytes().finish(),
             Reader::Yaml(reader) => Ok(reader.digest()),
             Reader::Toml(reader) => Ok(reader.digest()),
+            #[cfg(feature = "parquet")]
+            Reader::Parquet(reader) => reader.into_bytes().finish(),
         };
         digest.map_err(|error| self.dataset.io_problem(&error))
     }
