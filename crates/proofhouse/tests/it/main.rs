@@ -59,4 +59,5 @@ mod verbose;
 mod verify;
 mod verify_trust;
 mod view;
+mod view_browser;
 mod webdriver;
