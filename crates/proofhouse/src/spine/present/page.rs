@@ -71,7 +71,7 @@ fn body(report: &Report, facts: &Facts<'_>) -> Markup {
             "\n"
         }
         "\n"
-        main { "\n" @for part in &report.parts { (back_end::section(part)) } }
+        main class=[facts.own.verbatim.then_some("verbatim")] { "\n" @for part in &report.parts { (back_end::section(part)) } }
         "\n"
         footer {
             p {
