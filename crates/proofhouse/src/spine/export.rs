@@ -18,6 +18,7 @@ use super::present::{OfKind, ReportError, Told};
 mod inspect;
 mod junit;
 mod markdown;
+pub mod otlp;
 mod parquet;
 mod rows;
 

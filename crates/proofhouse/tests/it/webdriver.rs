@@ -125,6 +125,11 @@ impl Browser {
         self.post("execute/sync", &json!({ "script": format!("return ({expression});"), "args": [] }))
     }
 
+    /// What a script gives to its last argument.
+    pub(crate) fn eval_async(&self, script: &str) -> Value {
+        self.post("execute/async", &json!({ "script": script, "args": [] }))
+    }
+
     /// Does something that makes the table show anew, and waits until it has.
     pub(crate) fn and_wait(&self, action: &str) {
         let script = format!(

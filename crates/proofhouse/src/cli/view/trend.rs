@@ -174,7 +174,7 @@ fn chart(line: &[Point<'_>], metric: Metric) -> Markup {
     let (title, what) = metric.titles();
     let what = if what.is_empty() { String::new() } else { format!(", {what}") };
     html! {
-        figure.trend {
+        figure.over-runs {
             svg.band viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label={ (title) " over runs" (what) "; the numbers are in the table" } {
                 @for share in [0.0, 0.5, 1.0] { line.grid x1="0" x2="100" y1=(y(share * scale)) y2=(y(share * scale)) {} }
                 polygon points=(band.join(" ")) {}

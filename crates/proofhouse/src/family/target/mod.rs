@@ -64,6 +64,7 @@ pub use schema::Schema;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub use tape::{Mode, Tape};
+pub(crate) use transport::post;
 pub use transport::{Endpoints, Transport};
 
 macro_rules! family {
