@@ -53,7 +53,10 @@ fn duckdb_and_pandas_read_the_same_rows_from_every_format() {
             let (whole, said) = read(&lab, &["rows", file]).unwrap();
             assert!(whole, "{kind}: {file}: {said}");
             let outputs = |rows: &[Value]| -> Vec<Value> {
-                rows.iter().map(|row| row["output"].clone()).filter(|text| !text.is_null() && *text != "").collect()
+                rows.iter()
+                    .map(|row| row["output"].clone())
+                    .filter(|text| !text.is_null() && *text != "")
+                    .collect()
             };
             assert_eq!(outputs(&rows(&said)).len(), outputs(&expected).len(), "{kind}: {file}");
         }

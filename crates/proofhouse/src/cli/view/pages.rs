@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use maud::{Markup, html};
+use proofhouse_ledger::glance::SlotGlance;
 
 use super::scan::{Run, State};
 use super::watch::Now;
 use crate::text::doc::html::{Shown, fragment, frame};
-use crate::text::numbers::{count, dollars, interval, percent};
+use crate::text::numbers::{count, dollars, interval, of, percent};
 
 /// Runs that a page of the list shows.
 const MAX_ROWS: usize = 500;
@@ -207,6 +208,31 @@ pub(super) fn watch(base: &str, now: &Now, inside: &Markup) -> String {
         (inside)
     };
     page("Watching", base, FOLLOW, &body)
+}
+
+/// The pass rate of each target.
+pub(super) fn rates(slots: &[SlotGlance]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Pass rates" {
+            table.plain {
+                caption.quiet { "Pass rate of each target" }
+                thead { tr { th scope="col" { "Target" } @for title in ["Passed", "95 % interval", "Passed of assessed"] { th.num scope="col" { (title) } } } }
+                tbody { @for slot in slots {
+                    tr {
+                        th scope="row" { bdi { (Shown(&slot.slot)) } }
+                        @match slot.estimate() {
+                            Some([low, value, high]) => {
+                                td.num { (percent(value)) }
+                                td.num { (interval(Some(low), Some(high)).unwrap_or_default()) }
+                            }
+                            None => { td.num { "not assessed" } td.num { "–" } }
+                        }
+                        td.num { (of(slot.pass_rate.numerator, slot.pass_rate.denominator)) }
+                    }
+                } }
+            }
+        }
+    }
 }
 
 /// Something that is not there.

@@ -11,8 +11,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use http_body_util::Either;
 use hyper::StatusCode;
 use hyper::body::Bytes;
-use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::MAX_FILE_BYTES;
+use proofhouse_ledger::{RunPaths, glance};
 use tokio::sync::mpsc;
 
 use super::live::Progress;
@@ -172,7 +172,9 @@ impl Site {
         let changed = present::changed(&runs, comparison.flatten().as_ref(), kinds::own_presentation);
         let last = watch.place(now.run).dir;
         let report = format!("watch/{}", last.file_name().unwrap_or_default());
+        let slots = glance::summary(&watch.place(now.run)).map(|summary| summary.slots);
         let inside = maud::html! {
+            (pages::rates(&slots.unwrap_or_default()))
             p { a href=(address(&self.base, &report)) { "The report of this run" } }
             (maud::PreEscaped(changed.unwrap_or_default()))
         };

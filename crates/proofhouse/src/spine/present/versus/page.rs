@@ -45,7 +45,7 @@ pub fn compared(
         main {
             section id="verdict" aria-labelledby="h-verdict" {
                 h2 id="h-verdict" { "What can be said" }
-                @for sentence in &heading.sentences { p.finding { (Shown(sentence)) } }
+                @for sentence in &heading.sentences { p.finding { (Shown(&written(sentence))) } }
                 @for remark in &heading.remarks { p.note { (Shown(remark)) } }
                 (chips(&found))
             }
@@ -71,6 +71,17 @@ pub fn changed(
         (groups(&found, &names))
     };
     Ok(page.into_string())
+}
+
+/// A sentence as it stands by itself: terminals tell it behind the name of a target and without a full stop.
+fn written(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    // `one: …` and `r1 and r2 fare alike` begin with names, which stay as they are.
+    let begins = ["on ", "no ", "there ", "compared ", "it "].iter().any(|word| sentence.starts_with(word));
+    let first = letters.next().filter(|_| begins).map(|first| first.to_uppercase().to_string());
+    let rest = if first.is_some() { letters.as_str() } else { sentence };
+    let end = if sentence.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    format!("{}{rest}{end}", first.unwrap_or_default())
 }
 
 /// Class, anchor, heading and tone.
