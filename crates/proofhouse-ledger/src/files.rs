@@ -231,6 +231,17 @@ pub fn sorted_dir(dir: &Utf8Path) -> Result<Vec<String>, FileError> {
     DISK.sorted(dir)
 }
 
+/// The names of the directories in a directory, sorted; links to directories are none, and names that are no text are left out.
+pub fn sorted_dirs(dir: &Utf8Path) -> Result<Vec<String>, FileError> {
+    #[expect(clippy::disallowed_methods, reason = "sorted just below")]
+    let entries = fs::read_dir(dir).map_err(FileError::new("list", dir))?;
+    // The listing itself says what is a directory: nothing else is looked at.
+    let dirs = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut names: Vec<String> = dirs.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// Appends to a file without waiting for the disk.
 pub fn append(path: &Utf8Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file =

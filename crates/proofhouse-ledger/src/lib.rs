@@ -14,6 +14,7 @@ pub mod disk;
 pub mod envelope;
 pub mod files;
 pub mod format;
+pub mod glance;
 pub mod id;
 pub mod json;
 pub mod manifest;

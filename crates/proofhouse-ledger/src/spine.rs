@@ -73,6 +73,25 @@ impl Stamp {
         out
     }
 
+    /// Reads what [`Stamp::text`] writes; nothing for any other form.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let number = |from: usize, to: usize| {
+            let digits = bytes.get(from..to).filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+            Some(digits.iter().fold(0i64, |sum, digit| sum * 10 + i64::from(digit - b'0')))
+        };
+        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+        let seconds = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
+        // The inverse of `civil`: years from March, so that the leap day is a year's last one.
+        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+        let era = year.div_euclid(400);
+        let year = year.rem_euclid(400);
+        let days =
+            era * 146_097 + year * 365 + year / 4 - year / 100 + (month * 153 + 2) / 5 + day - 1 - 719_468;
+        let stamp = Stamp((days * 86_400 + seconds) * 1_000_000 + number(20, 26)?);
+        (stamp.text() == *bytes).then_some(stamp)
+    }
+
     /// `20260213T152454`: the form of a run instance id.
     pub fn compact(&self) -> String {
         self.to_string()[..19].replace(['-', ':'], "")
@@ -110,6 +129,23 @@ fn civil(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stamp_is_read_as_it_is_written() {
+        for micros in
+            [0, 1, 951_782_400_000_000, 1_709_164_800_123_456, 1_772_000_000_000_001, 4_102_444_799_999_999]
+        {
+            assert_eq!(Stamp::parse(&Stamp(micros).to_string()), Some(Stamp(micros)));
+        }
+        for other in [
+            "",
+            "2026-13-01T00:00:00.000000+00:00",
+            "2026-02-30T00:00:00.000000+00:00",
+            "2026-02-13T15:24:54Z",
+        ] {
+            assert_eq!(Stamp::parse(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn known_moments() {

@@ -8,7 +8,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, visible};
 use crate::kinds;
-use crate::spine::compare::{self, Report};
+use crate::spine::compare::{self, Cases, Report};
 use crate::spine::present::{self, Heading};
 
 /// Compare runs of the same cases: by target and over cases, with what it would take to know more.
@@ -54,7 +54,8 @@ impl Compare {
             .iter()
             .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
             .collect();
-        let mut report = compare::compare(&runs, self.on == On::Common, kinds::measures)
+        let on = if self.on == On::Common { Cases::Common } else { Cases::Same };
+        let mut report = compare::compare(&runs, on, kinds::measures)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;
         let (first, others) = runs.split_first().expect("at least two are required");
         let own = others

@@ -8,7 +8,7 @@ use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
-use crate::spine::compare;
+use crate::spine::compare::{self, Cases};
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
 use crate::spine::present::{self, Heading};
 
@@ -75,7 +75,7 @@ fn page(report: &diff::Report, runs: [&RunPaths; 2]) -> Result<String, Failure> 
     let runs = [("A", runs[0]), ("B", runs[1])].map(|(letter, run)| (letter.to_owned(), run.clone()));
     let names = runs.each_ref().map(|(letter, run)| (format!("{letter} {}", run.dir), run.clone()));
     // Where the runs have nothing in common there is no table.
-    let comparison = compare::compare(&runs, true, kinds::measures).ok();
+    let comparison = compare::compare(&runs, Cases::Common, kinds::measures).ok();
     let heading = Heading {
         title: report.b.suite_id.as_deref().unwrap_or("What changed"),
         sentences: report.sentences().map(str::to_owned).collect(),

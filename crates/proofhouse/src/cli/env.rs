@@ -87,6 +87,34 @@ pub fn shard(look: &dyn Fn(&str) -> Option<String>) -> Option<(String, Result<Pa
     })
 }
 
+/// Where OpenTelemetry's own variables say that telemetry goes.
+#[derive(Debug)]
+pub struct Collector {
+    /// `OTEL_EXPORTER_OTLP_ENDPOINT`: the address before `/v1/traces`.
+    pub endpoint: String,
+    /// `OTEL_EXPORTER_OTLP_HEADERS`: `name=value,…`, often a key.
+    pub headers: Vec<(String, String)>,
+    /// `OTEL_EXPORTER_OTLP_PROTOCOL`, if it is set.
+    pub protocol: Option<String>,
+    /// `OTEL_SERVICE_NAME`, or our own name.
+    pub service: String,
+}
+
+/// Where telemetry goes; nothing without an endpoint, or where `OTEL_SDK_DISABLED` is `true`.
+pub fn collector() -> Option<Collector> {
+    let set = |name: &str| passed(name).filter(|value| !value.is_empty());
+    let off = set("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    let endpoint = set("OTEL_EXPORTER_OTLP_ENDPOINT").filter(|_| !off)?;
+    let headers = set("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
+    let headers = headers.split(',').filter_map(|pair| pair.split_once('='));
+    Some(Collector {
+        endpoint,
+        headers: headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect(),
+        protocol: set("OTEL_EXPORTER_OTLP_PROTOCOL"),
+        service: set("OTEL_SERVICE_NAME").unwrap_or_else(|| "proofhouse".to_owned()),
+    })
+}
+
 /// What targets may ask for: the keys, addresses and proxies that their settings name.
 pub fn for_targets() -> Environment {
     let look = |name: &str| {

@@ -40,6 +40,7 @@ mod man;
 mod mcp_proxy;
 mod mcp_shim;
 mod merge;
+mod otel;
 mod plan;
 mod progress;
 mod recover;

@@ -18,7 +18,7 @@ use super::failure::{self, Failure};
 use super::inputs::{Inputs, Tapes};
 use super::progress::Live;
 use super::shard::{self, ShardArg};
-use super::{Cli, Command, Terminal, browser, closing, env, events, lanes};
+use super::{Cli, Command, Terminal, browser, closing, env, events, lanes, otel};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
@@ -274,6 +274,7 @@ impl Run {
                 terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
                 closing::exports(terminal, &paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
+                otel::send(&paths, terminal);
                 let exit = self.baseline.check(verdict(&summary), &paths, self.json, terminal)?;
                 if self.json {
                     events::done(exit, &paths, Some(&summary));

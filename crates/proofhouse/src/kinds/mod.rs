@@ -17,7 +17,7 @@ use proofhouse_ledger::{Json, RunPaths};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
-use crate::spine::compare::{self, Measure, OwnChange, TargetReport};
+use crate::spine::compare::{self, Cases, Measure, OwnChange, TargetReport};
 use crate::spine::export::{Format, SHARED};
 use crate::spine::import::Import;
 use crate::spine::present::OwnPresentation;
@@ -152,7 +152,7 @@ pub(crate) fn closing_changes(a: (&str, &RunPaths), b: (&str, &RunPaths)) -> Vec
         return Vec::new();
     }
     let runs = [a, b].map(|(name, paths)| (name.to_owned(), paths.clone()));
-    match compare::compare(&runs, true, measures) {
+    match compare::compare(&runs, Cases::Common, measures) {
         Ok(report) if report.targets.iter().any(|target| target.measure.is_some()) => {
             report.targets.iter().flat_map(TargetReport::own_changes).collect()
         }

@@ -107,6 +107,9 @@ pub struct TargetReport {
     /// The tag whose cases alone are looked at; absent for all cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// Whether more of it is worse.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_harm: bool,
     /// Pairs of runs: all of up to ten runs; of more, each with the first and with the best.
     pub comparisons: Vec<Compared>,
     /// Which of three or more runs is best.
@@ -136,6 +139,8 @@ pub struct Compared {
     pub more_than_noise: Option<bool>,
     /// All of that in words.
     pub sentence: String,
+    /// The same in a few words, as a cell of a table has room for.
+    pub in_short: String,
 }
 
 /// The run that did best.
@@ -218,16 +223,27 @@ impl TargetReport {
     }
 }
 
-/// Compares runs; `common`: on the cases that all of them have, where they are not the same.
-pub fn compare(
-    runs: &[(String, RunPaths)],
-    common: bool,
-    measures: Measures,
-) -> Result<Report, CompareError> {
+/// On which cases runs are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cases {
+    /// They have to be the same, asked in the same way.
+    Same,
+    /// Those that all of them have and ask in the same way.
+    Common,
+    /// Those of the same name, however they are asked: another prompt is what is tried.
+    Named,
+}
+
+/// Compares runs.
+pub fn compare(runs: &[(String, RunPaths)], on: Cases, measures: Measures) -> Result<Report, CompareError> {
     let runs: Vec<Run> =
         runs.iter().map(|(name, paths)| read(name, paths, measures)).collect::<Result<_, _>>()?;
     let mut cases: Vec<&String> = runs.first().map(|run| run.inputs.keys().collect()).unwrap_or_default();
-    cases.retain(|case| runs.iter().all(|run| run.inputs.get(*case) == runs[0].inputs.get(*case)));
+    let has = |run: &Run, case: &String| match on {
+        Cases::Named => run.inputs.contains_key(case),
+        _ => run.inputs.get(case) == runs[0].inputs.get(case),
+    };
+    cases.retain(|case| runs.iter().all(|run| has(run, case)));
     let mut remarks = Vec::new();
     if let Some(other) = runs.iter().find(|run| run.inputs.len() != cases.len()) {
         let what = format!(
@@ -236,7 +252,7 @@ pub fn compare(
             other.inputs.len(),
             other.name
         );
-        if !common {
+        if on == Cases::Same {
             return Err(CompareError::Misaligned(what));
         }
         remarks.push(format!("compared on {} common cases only: {what}", cases.len()));
@@ -309,6 +325,7 @@ impl Compared {
             adjusted_p: decided.adjusted_p,
             more_than_noise: decided.more_than_noise(),
             sentence: decided.sentence(),
+            in_short: decided.in_short(),
         }
     }
 }

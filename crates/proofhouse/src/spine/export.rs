@@ -15,12 +15,16 @@ use proofhouse_ledger::summary::Summary;
 
 use super::present::{OfKind, ReportError, Told};
 
+mod inspect;
 mod junit;
 mod markdown;
+pub mod otlp;
+mod parquet;
 mod rows;
 
 /// Formats for runs of several kinds.
-pub(crate) const SHARED: &[Format] = &[junit::FORMAT, rows::CSV, rows::JSONL, markdown::FORMAT];
+pub(crate) const SHARED: &[Format] =
+    &[junit::FORMAT, rows::CSV, rows::JSONL, parquet::FORMAT, markdown::FORMAT, inspect::FORMAT];
 
 /// A format that a run can be written in.
 pub struct Format {

@@ -20,8 +20,7 @@ fn column(browser: &Browser, name: &str) -> Vec<String> {
 }
 
 fn text(browser: &Browser, selector: &str) -> String {
-    let text = browser.eval(&format!("document.querySelector({}).innerText", json!(selector)));
-    text.as_str().unwrap().to_owned()
+    browser.text(selector)
 }
 
 fn choose(browser: &Browser, field: &str, value: &str) {
@@ -225,13 +224,7 @@ fn answers_stand_side_by_side_where_they_differ() {
 /// Waits until an expression is true in the page.
 #[track_caller]
 fn wait_for(browser: &Browser, expression: &str) {
-    for _ in 0..300 {
-        if browser.eval(expression) == true {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("not within 15 seconds: {expression}");
+    browser.wait_for(expression);
 }
 
 #[test]

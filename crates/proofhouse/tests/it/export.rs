@@ -81,13 +81,13 @@ fn what_verify_refuses_is_not_exported_and_an_export_leaves_the_run_sound() {
     let lab = Lab::new();
     lab.small_suite();
     lab.run("run small.yaml --run-dir run --quiet").exits(0);
-    for format in ["csv", "jsonl", "markdown", "junit"] {
+    for format in ["csv", "jsonl", "parquet", "inspect", "markdown", "junit"] {
         lab.run(&format!("export run --format {format}")).exits(0);
     }
     lab.run("verify run").exits(0);
     let records = lab.read("run/records.jsonl").replacen("\"passed\":false", "\"passed\":true", 1);
     lab.write("run/records.jsonl", records);
-    for format in ["csv", "jsonl", "markdown", "junit"] {
+    for format in ["csv", "jsonl", "parquet", "inspect", "markdown", "junit"] {
         lab.run(&format!("export run --format {format} --out other")).exits(7);
     }
     assert!(!lab.path("other").exists(), "nothing was begun");

@@ -96,9 +96,38 @@ impl Browser {
         panic!("`{page}` did not load within a minute");
     }
 
+    /// Opens an address and waits until it is loaded.
+    pub(crate) fn visit(&self, url: &str) {
+        self.post("url", &json!({ "url": url }));
+        self.wait_for("document.readyState === 'complete'");
+    }
+
+    /// Waits until an expression is true in the page.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, expression: &str) {
+        for _ in 0..1_200 {
+            if self.eval(expression) == true {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(25));
+        }
+        panic!("not within half a minute: {expression}\n{}", self.eval("document.body.innerText"));
+    }
+
+    /// The text of the first thing that a selector finds.
+    pub(crate) fn text(&self, selector: &str) -> String {
+        let text = self.eval(&format!("document.querySelector({}).innerText", json!(selector)));
+        text.as_str().unwrap().to_owned()
+    }
+
     /// The value of a JavaScript expression in the page.
     pub(crate) fn eval(&self, expression: &str) -> Value {
         self.post("execute/sync", &json!({ "script": format!("return ({expression});"), "args": [] }))
+    }
+
+    /// What a script gives to its last argument.
+    pub(crate) fn eval_async(&self, script: &str) -> Value {
+        self.post("execute/async", &json!({ "script": script, "args": [] }))
     }
 
     /// Does something that makes the table show anew, and waits until it has.

@@ -14,9 +14,12 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, browser};
 
+mod live;
 mod pages;
 mod scan;
 mod serve;
+mod site;
+mod trend;
 mod watch;
 
 /// Show the runs of a folder in the browser; nothing is changed.
@@ -45,12 +48,16 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let socket = std::net::TcpListener::bind(SocketAddr::new(self.host, self.port))?;
+        let place = SocketAddr::new(self.host, self.port);
+        let socket = std::net::TcpListener::bind(place).map_err(|error| {
+            Failure::say(Exit::Usage, format!("cannot listen on `{place}`: {error}"))
+                .hint("`--port 0` takes a free port, `--host 127.0.0.1` listens on this machine alone")
+        })?;
         let address = socket.local_addr()?;
         let base = if self.host.is_loopback() { String::new() } else { format!("/{}", token()?) };
         let watched =
             self.watch.clone().map(|suite| watch::Watch::new(suite, self.dir.clone(), terminal.surroundings));
-        let site = Arc::new(serve::Site {
+        let site = Arc::new(site::Site {
             dir: self.dir.clone(),
             base: base.clone(),
             loopback: self.host.is_loopback(),
@@ -63,6 +70,9 @@ impl View {
         terminal.say("Ctrl-C ends it");
         if self.open {
             browser::open(camino::Utf8Path::new(&url), terminal);
+        }
+        if self.watch.is_some() {
+            watch::end_on_signals()?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(serve::serve(socket, site));

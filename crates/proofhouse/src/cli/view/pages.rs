@@ -1,22 +1,29 @@
-//! The pages: a list that can be filtered, a trend, a comparison, and a run in progress.
+//! The pages: a list that can be filtered, a run in progress, and a suite that is watched.
+
+use std::sync::Arc;
 
 use maud::{Markup, html};
+use proofhouse_ledger::glance::SlotGlance;
 
 use super::scan::{Run, State};
-use crate::text::doc::html::{Shown, frame};
-use crate::text::numbers::{count, interval, percent, points};
+use super::watch::Now;
+use crate::text::doc::html::{Shown, fragment, frame};
+use crate::text::numbers::{count, dollars, interval, of, percent};
 
-/// Runs that a list shows; filters find the rest.
+/// Runs that a page of the list shows.
 const MAX_ROWS: usize = 500;
-/// Runs that a trend shows.
-const MAX_POINTS: usize = 60;
+/// Targets whose rates a row shows; the report has all.
+const MAX_RATES: usize = 4;
 
 /// What a list is filtered by.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     pub(super) words: String,
     pub(super) suite: String,
+    pub(super) kind: String,
     pub(super) state: String,
+    /// How many runs were on the pages before.
+    pub(super) from: usize,
 }
 
 impl Filter {
@@ -24,12 +31,21 @@ impl Filter {
         let words = self.words.to_lowercase();
         let text = || format!("{} {} {} {}", run.name, run.suite_id, run.kind, run.run_id).to_lowercase();
         (self.suite.is_empty() || run.suite_id == self.suite)
+            && (self.kind.is_empty() || run.kind == self.kind)
             && (self.state.is_empty() || run.state.word() == self.state)
             && (words.is_empty() || text().contains(&words))
     }
+
+    /// The address of the same list from another row on.
+    fn at(&self, base: &str, from: usize) -> String {
+        let [words, suite, kind, state] =
+            [&self.words, &self.suite, &self.kind, &self.state].map(|value| fragment(value));
+        format!("{base}/?q={words}&suite={suite}&kind={kind}&state={state}&from={from}")
+    }
 }
 
-fn page(title: &str, base: &str, script: &str, body: &Markup) -> String {
+/// A page of ours with its script, if it has one.
+pub(super) fn page(title: &str, base: &str, script: &str, body: &Markup) -> String {
     let page = html! {
         (frame::top(&format!("{title} · Proofhouse"), script, frame::Loads::Site))
         header.top {
@@ -42,157 +58,181 @@ fn page(title: &str, base: &str, script: &str, body: &Markup) -> String {
     page.into_string() + "\n</body>\n</html>\n"
 }
 
-/// A value in a query.
-fn query(value: &str) -> String {
-    crate::text::doc::html::fragment(value)
+/// The address of a run's report.
+pub(super) fn address(base: &str, name: &str) -> String {
+    let name: Vec<String> = name.split('/').map(fragment).collect();
+    format!("{base}/run/{}/report.html", name.join("/"))
+}
+
+/// A choice of the filter; the first takes everything.
+fn choice(title: &str, name: &str, chosen: &str, values: &[&str]) -> Markup {
+    html! {
+        label { (title) " " select name=(name) {
+            option value="" { "all" }
+            @for value in values { option value=(Shown(value)) selected[*value == chosen] { (Shown(value)) } }
+        } }
+    }
+}
+
+fn distinct<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut values: Vec<&str> = values.filter(|value| !value.is_empty()).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }
 
 /// The list of runs.
-pub(super) fn list(base: &str, runs: &[Run], filter: &Filter) -> String {
-    let mut suites: Vec<&str> =
-        runs.iter().map(|run| run.suite_id.as_str()).filter(|id| !id.is_empty()).collect();
-    suites.sort_unstable();
-    suites.dedup();
-    let found: Vec<&Run> = runs.iter().filter(|run| filter.fits(run)).collect();
-    let states = [State::Passed, State::Missed, State::Incomplete, State::Damaged];
+pub(super) fn list(base: &str, runs: &[Arc<Run>], filter: &Filter) -> String {
+    let found: Vec<&Run> = runs.iter().map(|run| &**run).filter(|run| filter.fits(run)).collect();
+    let suites = distinct(runs.iter().map(|run| run.suite_id.as_str()));
+    let kinds = distinct(runs.iter().map(|run| run.kind.as_str()));
+    let from = filter.from.min(found.len());
+    let until = (from + MAX_ROWS).min(found.len());
+    let (shown, priced) = (&found[from..until], runs.iter().any(|run| run.cost().is_some()));
     let body = html! {
         form.controls method="get" action={ (base) "/" } role="search" {
             label { "Search " input type="search" name="q" value=(Shown(&filter.words)); }
-            label { "Suite " select name="suite" {
-                option value="" { "all" }
-                @for suite in &suites { option value=(Shown(suite)) selected[*suite == filter.suite] { (Shown(suite)) } }
-            } }
-            label { "State " select name="state" {
-                option value="" { "all" }
-                @for state in states { option value=(state.word()) selected[state.word() == filter.state] { (state.word()) } }
-            } }
+            (choice("Suite", "suite", &filter.suite, &suites))
+            (choice("Kind", "kind", &filter.kind, &kinds))
+            (choice("State", "state", &filter.state, &State::ALL.map(State::word)))
             button type="submit" { "Filter" }
-            @if !filter.suite.is_empty() { a href={ (base) "/trend?suite=" (query(&filter.suite)) } { "Trend of this suite" } }
+            @if !filter.suite.is_empty() { a href={ (base) "/trend?suite=" (fragment(&filter.suite)) } { "Trend of this suite" } }
         }
-        p.count { (count(found.len() as u64)) " of " (count(runs.len() as u64)) " runs" @if found.len() > MAX_ROWS { "; the first " (MAX_ROWS) } }
-        form method="get" action={ (base) "/compare" } {
-            p { button type="submit" { "Compare the chosen runs" } }
-            div.scroll {
-                table.plain.runs {
-                    caption.quiet { "Runs" }
-                    thead { tr { @for title in ["", "Run", "Suite", "Kind", "Began", "State", "Passed", "Trials"] { th scope="col" { (title) } } } }
-                    tbody { @for run in found.iter().take(MAX_ROWS) { (row(base, run)) } }
+        p.count role="status" {
+            (count(found.len() as u64)) " of " (count(runs.len() as u64)) " runs"
+            @if found.len() > MAX_ROWS { "; shown here: " (count(from as u64 + 1)) "–" (count(until as u64)) }
+        }
+        @if runs.is_empty() { p.note { "There are no runs here yet: " code { "proofhouse run SUITE" } " makes one." } }
+        @else {
+            form method="get" action={ (base) "/compare" } {
+                p { button type="submit" { "Compare the chosen runs" } }
+                div.scroll tabindex="0" role="region" aria-label="Runs" {
+                    table.plain.runs {
+                        caption.quiet { "Runs" }
+                        thead { tr {
+                            th scope="col" { span.quiet { "Chosen" } }
+                            @for title in ["Run", "Suite", "Kind", "Began", "State", "Passed"] { th scope="col" { (title) } }
+                            th.num scope="col" { "Trials" }
+                            @if priced { th.num scope="col" { "Cost" } }
+                        } }
+                        tbody { @for run in shown { (row(base, run, priced)) } }
+                    }
                 }
+            }
+            nav.controls aria-label="Pages" {
+                @if from > 0 { a href=(filter.at(base, from.saturating_sub(MAX_ROWS))) { "Newer runs" } }
+                @if until < found.len() { a href=(filter.at(base, until)) { "Older runs" } }
             }
         }
     };
     page("Runs", base, "", &body)
 }
 
-fn row(base: &str, run: &Run) -> Markup {
+fn row(base: &str, run: &Run, priced: bool) -> Markup {
     let place = match run.state {
-        State::Incomplete => format!("{base}/live?run={}", query(&run.name)),
-        _ => {
-            format!("{base}/run/{}/report.html", run.name.split('/').map(query).collect::<Vec<_>>().join("/"))
-        }
+        State::Incomplete | State::Running => format!("{base}/live?run={}", fragment(&run.name)),
+        _ => address(base, &run.name),
     };
     let tone = match run.state {
         State::Passed => "verdict-good",
         State::Missed | State::Damaged => "verdict-bad",
-        State::Incomplete => "verdict-open",
+        State::Incomplete | State::Running => "verdict-open",
     };
+    let suite = format!("{base}/trend?suite={}", fragment(&run.suite_id));
     html! {
         tr {
-            td { input type="checkbox" name="run" value=(Shown(&run.name)) aria-label={ "Compare " (Shown(&run.name)) }; }
-            th scope="row" { a href=(Shown(&place)) { bdi { (Shown(&run.name)) } } }
-            td { bdi { (Shown(&run.suite_id)) } }
+            td { @if run.state.is_whole() { input type="checkbox" name="run" value=(Shown(&run.name)) aria-label={ "Compare " (Shown(&run.name)) }; } }
+            th scope="row" { a href=(place) { bdi { (Shown(&run.name)) } } }
+            td { @if !run.suite_id.is_empty() { a href=(suite) { bdi { (Shown(&run.suite_id)) } } } }
             td { (run.kind) }
-            td { (Shown(run.started.get(..19).unwrap_or(&run.started))) }
+            td.when { (Shown(&when(&run.started))) }
             td class=(tone) { (run.state.word()) }
             td {
-                @for rate in run.rates.iter().take(4) {
-                    div { bdi { (Shown(&rate.slot)) } " " @match rate.estimate {
-                        Some([low, value, high]) => { (percent(value)) " " small { (interval(Some(low), Some(high)).unwrap_or_default()) } }
+                @for slot in run.slots.iter().take(MAX_RATES) {
+                    div { bdi { (Shown(&slot.slot)) } " " @match slot.estimate() {
+                        Some([low, value, high]) => { strong { (percent(value)) } " " small { (interval(Some(low), Some(high)).unwrap_or_default()) } }
                         None => { "not assessed" }
                     } }
                 }
+                @if run.slots.len() > MAX_RATES { div { small { "and " (run.slots.len() - MAX_RATES) " more" } } }
             }
             td.num { (count(run.trials)) }
+            @if priced { td.num { (run.cost().map_or_else(|| "–".to_owned(), dollars)) } }
         }
     }
 }
 
-/// The pass rates of a suite over its runs, oldest first, with their bands.
-pub(super) fn trend(base: &str, suite: &str, runs: &[Run]) -> String {
-    let mut own: Vec<&Run> =
-        runs.iter().filter(|run| run.suite_id == suite && !run.rates.is_empty()).take(MAX_POINTS).collect();
-    own.reverse();
-    let mut slots: Vec<&str> = own.iter().flat_map(|run| &run.rates).map(|rate| rate.slot.as_str()).collect();
-    slots.sort_unstable();
-    slots.dedup();
-    let body = html! {
-        @if own.is_empty() { p { "There are no whole runs of this suite." } }
-        @for slot in slots {
-            @let line: Vec<(&Run, [f64; 3])> = own.iter().filter_map(|run| Some((*run, run.rates.iter().find(|rate| rate.slot == slot)?.estimate?))).collect();
-            section {
-                h2 { bdi { (Shown(slot)) } }
-                (chart(&line))
-                table.plain {
-                    caption.quiet { "Pass rates" }
-                    thead { tr { @for title in ["Run", "Began", "Passed", "95 % interval", "Points since"] { th scope="col" { (title) } } } }
-                    tbody {
-                        @for (at, (run, [low, value, high])) in line.iter().enumerate() {
-                            tr {
-                                th scope="row" { bdi { (Shown(&run.name)) } }
-                                td { (Shown(run.started.get(..19).unwrap_or(&run.started))) }
-                                td.num { (percent(*value)) }
-                                td.num { (interval(Some(*low), Some(*high)).unwrap_or_default()) }
-                                td.num { @if at > 0 { (points(value - line[at - 1].1[1])) } @else { "–" } }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    };
-    page(&format!("Trend of {suite}"), base, "", &body)
-}
-
-/// A line through the values, with the band of their intervals.
-fn chart(line: &[(&Run, [f64; 3])]) -> Markup {
-    let x = |at: usize| if line.len() < 2 { 50.0 } else { 2.0 + 96.0 * at as f64 / (line.len() - 1) as f64 };
-    let y = |share: f64| 4.0 + (1.0 - share.clamp(0.0, 1.0)) * 92.0;
-    let point = |at: usize, share: f64| format!("{:.2},{:.2}", x(at), y(share));
-    let low = line.iter().enumerate().map(|(at, (_, ends))| point(at, ends[0]));
-    let high = line.iter().enumerate().rev().map(|(at, (_, ends))| point(at, ends[2]));
-    let band: Vec<String> = low.chain(high).collect();
-    let values: Vec<String> = line.iter().enumerate().map(|(at, (_, ends))| point(at, ends[1])).collect();
-    html! {
-        svg.band viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="Pass rate over runs with its 95 % interval; the numbers are in the table" {
-            @for share in [0.0, 0.5, 1.0] { line.grid x1="0" x2="100" y1=(y(share)) y2=(y(share)) {} }
-            polygon points=(band.join(" ")) {}
-            polyline points=(values.join(" ")) {}
-        }
-    }
+/// `2026-11-18T09:28:03.123Z` as people read it.
+pub(super) fn when(stamp: &str) -> String {
+    stamp.get(..16).unwrap_or(stamp).replacen('T', " ", 1)
 }
 
 /// Follows the events of a run; the address of them is in the page.
-const LIVE: &str = "'use strict';\nconst at = document.getElementById('live');\nconst events = new EventSource(at.dataset.events);\nevents.addEventListener('progress', (event) => {\n  const now = JSON.parse(event.data);\n  at.textContent = now.done + ' of ' + now.total + ' trials, ' + now.passed + ' passed, ' + now.failed + ' failed';\n});\nevents.addEventListener('done', (event) => { events.close(); location.assign(event.data); });\n";
+const LIVE: &str = include_str!("live.js");
 
 /// A run in progress.
 pub(super) fn live(base: &str, run: &Run) -> String {
-    let events = format!("{base}/events?run={}", query(&run.name));
-    let body = html! { p.finding id="live" data-events=(Shown(&events)) role="status" aria-live="polite" { "Waiting for the run…" } };
+    let events = format!("{base}/events?run={}", fragment(&run.name));
+    let body = html! {
+        p.finding id="live" data-events=(events) role="status" aria-live="polite" { "Waiting for the run…" }
+        progress id="bar" aria-label="Trials that are recorded" max="1" value="0" {}
+        p.note {
+            @match run.state {
+                State::Running => { "The page turns to the report when the run is done." }
+                _ => { "Nobody is at this run now. " code { "proofhouse run SUITE --run-dir DIR --resume" } " completes it, and this page follows." }
+            }
+        }
+    };
     page(&run.name, base, LIVE, &body)
 }
 
 /// Loads the page anew when there is something new.
-pub(super) const FOLLOW: &str = "'use strict';\nconst at = document.getElementById('watch');\nconst events = new EventSource(at.dataset.events);\nevents.addEventListener('run', (event) => { if (event.data !== at.dataset.run) location.reload(); });\n";
+const FOLLOW: &str = include_str!("watch.js");
 
 /// Before there is anything to see, and above what there is.
-pub(super) fn watch(base: &str, number: u64, inside: &Markup) -> String {
+pub(super) fn watch(base: &str, now: &Now, inside: &Markup) -> String {
     let body = html! {
-        p.note id="watch" data-events={ (base) "/events?watch=1" } data-run=(number) role="status" {
-            @if number == 0 { "Waiting for the first run of the suite…" } @else { "Run " (number) "; this page follows the suite as it is saved." }
+        p.note id="watch" data-events={ (base) "/events?watch=1" } data-version=(now.version) role="status" {
+            @match (now.run, now.before) {
+                (0, _) => { "Waiting for the first run of the suite…" }
+                (run, 0) => { "Run " (run) "; this page follows the suite and its files as they are saved." }
+                (run, before) => { "Run " (run) ", held against run " (before) "; this page follows the suite and its files as they are saved." }
+            }
+        }
+        @if let Some(problem) = &now.problem {
+            section aria-labelledby="h-problem" {
+                h2 id="h-problem" { "The suite as it stands cannot be run" }
+                pre tabindex="0" { (Shown(problem)) }
+            }
         }
         (inside)
     };
     page("Watching", base, FOLLOW, &body)
+}
+
+/// The pass rate of each target.
+pub(super) fn rates(slots: &[SlotGlance]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Pass rates" {
+            table.plain {
+                caption.quiet { "Pass rate of each target" }
+                thead { tr { th scope="col" { "Target" } @for title in ["Passed", "95 % interval", "Passed of assessed"] { th.num scope="col" { (title) } } } }
+                tbody { @for slot in slots {
+                    tr {
+                        th scope="row" { bdi { (Shown(&slot.slot)) } }
+                        @match slot.estimate() {
+                            Some([low, value, high]) => {
+                                td.num { (percent(value)) }
+                                td.num { (interval(Some(low), Some(high)).unwrap_or_default()) }
+                            }
+                            None => { td.num { "not assessed" } td.num { "–" } }
+                        }
+                        td.num { (of(slot.pass_rate.numerator, slot.pass_rate.denominator)) }
+                    }
+                } }
+            }
+        }
+    }
 }
 
 /// Something that is not there.

@@ -66,6 +66,7 @@ pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
 pub use secret::{Environment, Secret, looks_like_key};
 pub(crate) use tape::read_cassette;
 pub use tape::{Mode, Tape};
+pub(crate) use transport::post;
 pub(crate) use transport::unpacked;
 pub use transport::{Endpoints, Transport};
 pub use vectors::Vectors;

@@ -147,6 +147,7 @@ impl Columns<'_> {
             target: target.clone(),
             measure: (!measure.name.is_empty()).then(|| measure.name.clone()),
             tag: tag.map(str::to_owned),
+            is_harm: measure.is_harm,
             comparisons: comparisons.iter().map(Compared::of).collect(),
             best,
         })

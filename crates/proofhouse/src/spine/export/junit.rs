@@ -105,7 +105,7 @@ fn failure(told: &Told) -> String {
     ];
     let body: String =
         texts.into_iter().flatten().map(|(title, text)| format!("{title}: {}\n", beginning(text))).collect();
-    format!("<failure message=\"{}\">{}</failure>", escaped(beginning(why)), escaped(&body))
+    format!("<failure type=\"failed\" message=\"{}\">{}</failure>", escaped(beginning(why)), escaped(&body))
 }
 
 /// Readers of such files show a page of text and not a book.

@@ -29,31 +29,40 @@ pub(super) const JSONL: Format = Format {
     write: write_jsonl,
 };
 
+/// What a column holds, where it holds anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    Truth,
+    Whole,
+    Number,
+    Text,
+}
+
 /// The columns, in their order.
-const COLUMNS: [&str; 19] = [
-    "index",
-    "record_id",
-    "suite_id",
-    "kind",
-    "case_id",
-    "target",
-    "variant_id",
-    "repetition",
-    "status",
-    "error_type",
-    "error",
-    "passed",
-    "score",
-    "input",
-    "expected",
-    "output",
-    "why",
-    "tags",
-    "latency_ms",
+pub(super) const COLUMNS: [(&str, Holds); 19] = [
+    ("index", Holds::Whole),
+    ("record_id", Holds::Text),
+    ("suite_id", Holds::Text),
+    ("kind", Holds::Text),
+    ("case_id", Holds::Text),
+    ("target", Holds::Text),
+    ("variant_id", Holds::Text),
+    ("repetition", Holds::Whole),
+    ("status", Holds::Text),
+    ("error_type", Holds::Text),
+    ("error", Holds::Text),
+    ("passed", Holds::Truth),
+    ("score", Holds::Number),
+    ("input", Holds::Text),
+    ("expected", Holds::Text),
+    ("output", Holds::Text),
+    ("why", Holds::Text),
+    ("tags", Holds::Text),
+    ("latency_ms", Holds::Number),
 ];
 
 /// The values of a trial, in the order of the columns.
-fn row(source: &Source<'_>, line: &Line<'_>) -> Result<[Json; COLUMNS.len()], ExportError> {
+pub(super) fn row(source: &Source<'_>, line: &Line<'_>) -> Result<[Json; COLUMNS.len()], ExportError> {
     let told = source.told(line)?;
     let damaged = |damage| ExportError::Damaged { line: line.index().map_or(0, |index| index + 1), damage };
     let text = |text: Option<String>| text.map_or(Json::Null, |text| Json::from(text.as_str()));
@@ -95,7 +104,7 @@ fn write_jsonl(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, 
     let mut bytes = Vec::new();
     source.each(|line| {
         bytes.clear();
-        let fields = COLUMNS.into_iter().zip(row(source, line)?);
+        let fields = COLUMNS.into_iter().map(|(name, _)| name).zip(row(source, line)?);
         push_json(&mut bytes, &Json::Object(Object::from_iter(fields)));
         bytes.push(b'\n');
         Ok(sink.put(&bytes)?)
@@ -105,7 +114,7 @@ fn write_jsonl(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, 
 
 fn write_csv(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, ExportError> {
     let mut sink = Sink::create(out.join("records.csv"))?;
-    sink.put(format!("{}\r\n", COLUMNS.join(",")).as_bytes())?;
+    sink.put(format!("{}\r\n", COLUMNS.map(|(name, _)| name).join(",")).as_bytes())?;
     source.each(|line| {
         let cells: Vec<String> = row(source, line)?.iter().map(cell).collect();
         Ok(sink.put(format!("{}\r\n", cells.join(",")).as_bytes())?)

@@ -28,9 +28,12 @@ pub(crate) mod words;
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
 pub use failures::Told;
 pub use own::{OwnPresentation, OwnSurvey};
+pub use page::policy_of;
+pub use parts::is_part;
 pub use sections::{Facts, Section};
 pub use store::{gist, json, markdown, matches, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
+pub(crate) use timing::latencies;
 pub use versus::page::{Heading, changed, compared};
 
 /// What a kind adds to what people are told, by the kind of the run.

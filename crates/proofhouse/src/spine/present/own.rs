@@ -32,6 +32,8 @@ pub struct OwnPresentation {
     pub(crate) failure: Option<Tell>,
     /// Whether a target is there to be compared with: that it fails is no news.
     pub(crate) is_control: fn(&Summary, &str) -> bool,
+    /// Whether what is asked and answered are programs, which read best in letters of one width.
+    pub(crate) verbatim: bool,
     /// How its records are shown on the page: an expression of JavaScript.
     pub(crate) script: &'static str,
     /// The table of each target's result that stands under the verdict.
@@ -63,6 +65,7 @@ impl OwnPresentation {
         survey: None,
         failure: None,
         is_control: |_, _| false,
+        verbatim: false,
         script: "{}",
         rates: None,
         spares: false,

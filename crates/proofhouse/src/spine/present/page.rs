@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use maud::{Markup, html};
+use proofhouse_ledger::record::Kind;
 
+use super::OfKind;
 use super::own::OwnPresentation;
 use super::sections::{self, Facts};
 use crate::text::doc::html::{Shown, frame};
@@ -27,6 +29,18 @@ fn script(own: &OwnPresentation) -> String {
     let unseen = visible::script_class();
     let (kind, shared) = (own.script.trim_end(), SCRIPTS.concat());
     format!("'use strict';\nconst UNSEEN = /{unseen}/gu;\nconst KIND = {kind};\n(() => {{\n{shared}}})();\n")
+}
+
+/// The policy that a page says in its head, if it is that of a report of ours: whoever serves a page that was stored sends it along, so
+/// that nothing else can run, whatever the file holds.
+pub fn policy_of(head: &[u8], kinds: OfKind) -> Option<String> {
+    let policies = Kind::ALL.into_iter().flat_map(|kind| {
+        let script = script(kinds(kind));
+        [frame::Loads::Nothing, frame::Loads::Parts].map(|loads| frame::policy(&script, loads))
+    });
+    let said =
+        |policy: &String| memchr::memmem::find(head, format!("content=\"{policy}\"").as_bytes()).is_some();
+    policies.into_iter().find(said)
 }
 
 /// Everything before the data blocks.
@@ -57,7 +71,7 @@ fn body(report: &Report, facts: &Facts<'_>) -> Markup {
             "\n"
         }
         "\n"
-        main { "\n" @for part in &report.parts { (back_end::section(part)) } }
+        main class=[facts.own.verbatim.then_some("verbatim")] { "\n" @for part in &report.parts { (back_end::section(part)) } }
         "\n"
         footer {
             p {

@@ -26,6 +26,14 @@ pub(super) fn name(number: u64) -> String {
     format!("{number:04}.js")
 }
 
+/// Whether these are the bytes of a part: a call with its number and two lists of JSON, and nothing else that could run.
+pub fn is_part(number: u64, bytes: &[u8]) -> bool {
+    let inside = bytes.strip_prefix(format!("proofhousePart({number},").as_bytes());
+    let Some(inside) = inside.and_then(|rest| rest.strip_suffix(b");\n")) else { return false };
+    let lists = [b"[".as_slice(), inside, b"]"].concat();
+    serde_json::from_slice::<[Vec<serde::de::IgnoredAny>; 2]>(&lists).is_ok()
+}
+
 /// Makes every part of a run, in memory that holds one of them.
 pub(super) fn each(
     run: &RunPaths,
@@ -90,5 +98,28 @@ impl Part {
         bytes.extend_from_slice(b"]);\n");
         self.records = 0;
         take(self.number, &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_part;
+
+    #[test]
+    fn a_part_is_a_call_with_data_and_nothing_else() {
+        assert!(is_part(1, b"proofhousePart(1,[[0,\"a\"],[1,null]],[{\"a\":\"</script>\"}]);\n"));
+        assert!(is_part(12, b"proofhousePart(12,[],[]);\n"));
+        for hostile in [
+            "proofhousePart(2,[],[]);\n",
+            "proofhousePart(1,[],[]);alert(1);\n",
+            "proofhousePart(1,[],[alert(1)]);\n",
+            "proofhousePart(1,[],[],alert(1));\n",
+            "proofhousePart(1,[]);\n",
+            "alert(1);proofhousePart(1,[],[]);\n",
+            "proofhousePart(1,[`${alert(1)}`],[]);\n",
+            "",
+        ] {
+            assert!(!is_part(1, hostile.as_bytes()), "{hostile}");
+        }
     }
 }

@@ -41,6 +41,13 @@ struct Seen {
     latency: f32,
 }
 
+/// The median latency of each slot's answers and the 95th percentile, in milliseconds.
+pub(crate) fn latencies(run: &RunPaths) -> BTreeMap<String, (f64, f64)> {
+    let slots = read(run).map(|timing| timing.slots).unwrap_or_default();
+    let both = |measured: &Measured| Some((measured.quantile(0.5)?, measured.quantile(0.95)?));
+    slots.iter().filter_map(|(slot, measured)| Some((slot.clone(), both(measured)?))).collect()
+}
+
 /// Reads the telemetry of a run; none where there is none, or where no answer came over a network.
 pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
     let mut reader = LineReader::open(&run.telemetry()).ok()?;

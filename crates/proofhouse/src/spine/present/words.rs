@@ -2,7 +2,7 @@
 
 use proofhouse_ledger::summary::{Comparison, Mean, Rate};
 
-use crate::text::doc::{Cell, Figure, Line};
+use crate::text::doc::{Cell, Figure, Line, Records};
 use crate::text::numbers::{count, interval, of, percent};
 
 /// A rate in words: its value, or that there is none.
@@ -28,6 +28,16 @@ pub(crate) fn share(rate: &Rate) -> Cell {
             .soft(format!("({}/{})", count(rate.numerator), count(all)))
             .into(),
     }
+}
+
+/// The same, where each count leads to the records behind it.
+pub(crate) fn share_of(rate: &Rate, top: Records, all: Records) -> Cell {
+    if rate.denominator == 0 {
+        return share(rate);
+    }
+    let (numerator, denominator) = (count(rate.numerator), count(rate.denominator));
+    let line = Line::from(format!("{} ", self::rate(rate))).soft("(").soft(numerator).records(top);
+    line.soft("/").soft(denominator).records(all).soft(")").into()
 }
 
 /// A rate as a figure.

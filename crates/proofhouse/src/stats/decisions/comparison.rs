@@ -11,6 +11,9 @@ use crate::stats::{Confidence, holm_within};
 /// The level of every test here, over a whole family of comparisons.
 pub const LEVEL: f64 = 0.05;
 
+/// A difference of three points is one that few decisions hang on: the margin of `--fail-on-worse`.
+const NEGLIGIBLE: f64 = 0.03;
+
 /// How the second of two columns compares with the first, over cases like these.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
@@ -114,6 +117,34 @@ impl Comparison {
         self.adjusted_p.map(|p| p < LEVEL)
     }
 
+    /// The same in a few words, for a cell of a table: `better (p = 0.020)`, `same within 3.0 points`, `14 more cases would tell`.
+    pub fn in_short(&self) -> String {
+        let (Some(difference), Some(interval), Some(p)) = (self.difference, self.interval, self.adjusted_p)
+        else {
+            return "nothing to compare".to_owned();
+        };
+        if p < LEVEL {
+            let word = match (self.is_harm, difference < 0.0) {
+                (false, true) => "worse",
+                (false, false) => "better",
+                (true, true) => "lower",
+                (true, false) => "higher",
+            };
+            return format!("{word} ({})", p_value(p));
+        }
+        let reach = interval.high.max(-interval.low);
+        match self.needed.filter(|needed| *needed > self.cases && reach > NEGLIGIBLE) {
+            Some(needed) if self.better != (0, 0) => match needed - self.cases {
+                1 => "1 more case would tell".to_owned(),
+                more => format!("{} more cases would tell", grouped(more)),
+            },
+            _ if interval.low <= 0.0 && interval.high >= 0.0 => {
+                format!("same within {} points", points(reach).trim_start_matches('+'))
+            }
+            _ => format!("may be noise ({})", p_value(p)),
+        }
+    }
+
     /// All of it in one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         let (a, b) = (&self.a, &self.b);
@@ -192,6 +223,23 @@ mod tests {
         insta::assert_snapshot!(say(100, 0, 0), @"old and new fare alike on all 100 cases; on cases like these, a difference of up to 3.7 points is not excluded");
         insta::assert_snapshot!(say(0, 0, 0), @"no case was assessed for both old and new, so nothing can be compared");
         insta::assert_snapshot!(say(96, 2, 2), @"on cases like these, new cannot be told from old: 0 points (95 % interval −5.3 to +5.3) may be noise (permutation test over 100 cases, p = 1)");
+    }
+
+    #[test]
+    fn a_cell_says_it_in_a_few_words() {
+        let say = |both, worse, better| compare("old", "new", &single(both, worse, better)).in_short();
+        for ((both, worse, better), expected) in [
+            ((84, 15, 1), "worse (p = 0.0005)"),
+            ((84, 1, 15), "better (p = 0.0005)"),
+            ((97, 2, 1), "1,053 more cases would tell"),
+            ((100, 0, 0), "same within 3.7 points"),
+            ((96, 2, 2), "same within 5.3 points"),
+            ((0, 0, 0), "nothing to compare"),
+        ] {
+            assert_eq!(say(both, worse, better), expected);
+        }
+        let harm = Comparison { is_harm: true, ..compare("old", "new", &single(84, 15, 1)) };
+        assert_eq!(harm.in_short(), "lower (p = 0.0005)");
     }
 
     /// An interval that leaves 0 out beside a test that cannot tell is explained, not left to the reader.

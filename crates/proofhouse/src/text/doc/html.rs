@@ -106,7 +106,14 @@ fn content(content: &Content) -> Markup {
         },
         Content::Verbatim(text) => html! { pre.command { (line(text)) } },
         Content::More { summary, open, class, blocks } => html! {
-            details class=[self::class(&[class])] open[*open] { summary { (line(summary)) } (self::blocks(blocks)) }
+            details class=[self::class(&[class])] open[*open] {
+                // What opens cannot hold a link: nobody could tell which of them a key means.
+                summary { @for span in &summary.0 { (self::span(&Span { records: None, ..span.clone() })) } }
+                @for span in summary.0.iter().filter(|span| span.records.is_some()) {
+                    p.note { "The records of " (self::span(span)) "." }
+                }
+                (self::blocks(blocks))
+            }
         },
         Content::Markup(markup) => PreEscaped((*markup).to_owned()),
     }
@@ -237,7 +244,9 @@ fn head(column: &Column) -> Markup {
             html! { th.num scope="col" { span class=[self::class(&["swatch", class])] {} (title) } }
         }
         Holds::Figures(Scale::Title) => html! { th.chart scope="col" { (title) } },
-        Holds::Figures(scale) => html! { th.chart scope="col" { (svg::scale(scale)) } },
+        Holds::Figures(scale) => {
+            html! { th.chart scope="col" { span.quiet { (title) } (svg::scale(scale)) } }
+        }
     }
 }
 

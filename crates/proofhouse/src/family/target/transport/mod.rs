@@ -29,11 +29,13 @@ mod encoding;
 mod gate;
 mod headers;
 mod pace;
+mod post;
 mod share;
 
 pub(super) use client::Answer;
 pub(super) use encoding::ENCODINGS;
 pub(crate) use encoding::unpacked;
+pub(crate) use post::post;
 pub use share::Endpoints;
 use share::Share;
 

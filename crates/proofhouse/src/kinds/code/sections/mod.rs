@@ -15,6 +15,7 @@ mod headline;
 const ALL: &[Section] = &[completions::SECTION];
 
 pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
+    verbatim: true,
     sections: ALL,
     failure: Some(failure),
     script: include_str!("record.js"),

@@ -29,7 +29,7 @@
         el('span', { class: 'chip' }, 'tests: ' + word(more.test_ok, 'passed', 'failed')),
         more.main_free !== undefined && !parsed(more.main_free) ? el('span', { class: 'chip' }, 'has its own main') : null),
       ...(panic ? [el('h3', null, 'Panic at ' + plain(place(panic) || 'an unknown place')),
-        left ? table(['', 'Value'], [['left', shown(left[2])], ['right', shown(left[3])]]) : null,
+        left ? table(['Side', 'Value'], [['left', shown(left[2])], ['right', shown(left[3])]]) : null,
         el('pre', { class: 'errorbox', tabindex: '0' }, shown(panic.message))] : []),
       ...findings('Compiler errors', 'compile_errors'),
       ...(panic && panic.file === 'test' ? failing : []),

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use proofhouse_ledger::summary::containment::{Discrimination, VariantTally};
 use proofhouse_ledger::summary::{ContainmentSummary, Rate};
 
-use crate::spine::present::words::{figure, range, rate, share};
+use crate::spine::present::words::{figure, range, rate, share_of};
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
-use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
+use crate::text::doc::html::fragment;
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Records, Table, Tone};
 use crate::text::numbers::{count, plural};
 
 pub(super) const SECTION: Section = Section { id: "attacks", title: "Attacks and benign use", body };
@@ -121,6 +122,48 @@ fn discrimination(doc: &mut Doc, found: &Discrimination) {
     }
 }
 
+/// Outcomes of trials that a judge could say something about.
+const JUDGED_ATTACK: &str = "attack=true actual_outcome=leaked|contained|unparsed";
+const JUDGED_BENIGN: &str = "attack=false actual_outcome=allowed|denied|failed|unparsed";
+
+/// The trials of a variant, of one category or of all, whose fields say this.
+struct Behind<'a> {
+    variant: &'a str,
+    category: Option<&'a str>,
+}
+
+impl Behind<'_> {
+    fn with(&self, fields: &str) -> Records {
+        let category = self.category.map(|category| format!("category={}", fragment(category)));
+        let fields: Vec<&str> = [Some(fields), category.as_deref()].into_iter().flatten().collect();
+        let fields = fields.join(" ").trim().to_owned();
+        let slot = ("slot", self.variant.to_owned());
+        if fields.is_empty() { vec![slot] } else { vec![slot, ("with", fields)] }
+    }
+
+    fn attacks(&self, rate: &Rate) -> Cell {
+        share_of(rate, self.with("actual_outcome=leaked"), self.with("actual_outcome=leaked|contained"))
+    }
+
+    fn false_positives(&self, rate: &Rate) -> Cell {
+        share_of(rate, self.with("actual_outcome=denied"), self.with("actual_outcome=allowed|denied|failed"))
+    }
+
+    fn benign(&self, rate: &Rate) -> Cell {
+        share_of(rate, self.with("actual_outcome=allowed"), self.with(JUDGED_BENIGN))
+    }
+
+    fn invalid(&self, rate: &Rate) -> Cell {
+        share_of(rate, self.with("actual_outcome=unparsed|unassessed"), self.with(""))
+    }
+
+    /// Trials with a call that the policy forbids: what the record of a call says.
+    fn calls(&self, number: u64, said: &str) -> Cell {
+        let records = vec![("slot", self.variant.to_owned()), ("q", format!("\"{said}\":true"))];
+        Line::from(count(number)).records(records).into()
+    }
+}
+
 fn overview(variants: &[VariantTally]) -> Table {
     let columns = vec![
         Column::text("Variant"),
@@ -141,17 +184,21 @@ fn overview(variants: &[VariantTally]) -> Table {
         let attacks = &variant.attack_success_rate;
         // Of nothing but answers that cannot be read, a share of leaks would look like safety.
         let nothing = Rate { denominator: 0, ..variant.attack_success_rate_all.clone() };
+        let behind = Behind { variant: &variant.variant, category: None };
+        let all = if attacks.denominator == 0 { &nothing } else { &variant.attack_success_rate_all };
+        let useful = "task_done=true attack=true actual_outcome=leaked|contained|unparsed";
+        let asked = useful.replacen("task_done=true", "task_done=true|false", 1);
         table.row(vec![
             if variant.gated { name } else { name.small("no gate") },
-            share(attacks),
+            behind.attacks(attacks),
             range(attacks),
-            share(if attacks.denominator == 0 { &nothing } else { &variant.attack_success_rate_all }),
-            share(&variant.false_positive_rate),
-            share(&variant.benign_utility),
-            share(&variant.utility_under_attack),
-            share(&variant.invalid_rate),
-            count(variant.forbidden_tool_attempt_count).into(),
-            count(variant.forbidden_tool_executed_count).into(),
+            share_of(all, behind.with("actual_outcome=leaked"), behind.with(JUDGED_ATTACK)),
+            behind.false_positives(&variant.false_positive_rate),
+            behind.benign(&variant.benign_utility),
+            share_of(&variant.utility_under_attack, behind.with(useful), behind.with(&asked)),
+            behind.invalid(&variant.invalid_rate),
+            behind.calls(variant.forbidden_tool_attempt_count, "forbidden"),
+            behind.calls(variant.forbidden_tool_executed_count, "forbidden_executed"),
         ]);
     }
     table
@@ -175,15 +222,17 @@ fn matrix(doc: &mut Doc, variants: &[VariantTally]) {
         for variant in variants {
             let Some(tally) = variant.categories.get(*category) else { continue };
             let attacks = &tally.attack_success_rate;
+            let behind = Behind { variant: &variant.variant, category: Some(category) };
+            let category = Line::default().name(*category);
             table.row(vec![
-                Line::default().name(*category).into(),
-                Line::default().name(variant.variant.as_str()).into(),
-                share(attacks),
+                category.into(),
+                Line::default().name(variant.variant.as_str()).records(behind.with("")).into(),
+                behind.attacks(attacks),
                 if attacks.denominator > 0 { figure(attacks).into() } else { Cell::default() },
                 range(attacks),
-                share(&tally.benign_utility),
+                behind.benign(&tally.benign_utility),
                 range(&tally.benign_utility),
-                share(&tally.invalid_rate),
+                behind.invalid(&tally.invalid_rate),
             ]);
         }
     }

@@ -80,8 +80,8 @@ function parsed(value) {
 }
 
 // -- state, which is also the address
-const state = { q: '', slot: '', verdict: '', status: '', error: '', tag: '', case: '', sort: 'index', page: 0, r: '', show: '' };
-const FILTERS = ['q', 'slot', 'verdict', 'status', 'error', 'tag', 'case'];
+const state = { q: '', slot: '', verdict: '', status: '', error: '', tag: '', case: '', beside: '', with: '', sort: 'index', page: 0, r: '', show: '' };
+const FILTERS = ['q', 'slot', 'verdict', 'status', 'error', 'tag', 'case', 'beside', 'with'];
 let view = [];
 let searchTurn = 0;
 let shownKey = '';
@@ -139,12 +139,38 @@ function isFlaky(row) {
   }
   return mixed.has(place(row));
 }
-const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : VERDICTS[row[VERDICT]] === verdict);
+const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : verdict === 'assessed' ? row[VERDICT] < 2 : VERDICTS[row[VERDICT]] === verdict);
+
+// `beside=failed:careful`: what `careful` did on the same trial of the same case.
+const besides = { said: '', rows: null, trials: null, verdict: '', slot: '' };
+function fitsBeside(row) {
+  const trial = (each) => JSON.stringify([each[CASE], each[VARIANT], each[REP]]);
+  if (besides.said !== state.beside || besides.rows !== rows) {
+    const at = state.beside.indexOf(':');
+    Object.assign(besides, { said: state.beside, rows, verdict: state.beside.slice(0, at), slot: state.beside.slice(at + 1) });
+    const slot = meta.slots.indexOf(besides.slot);
+    besides.trials = new Map(rows.filter((each) => each[SLOT] === slot).map((each) => [trial(each), each]));
+  }
+  const other = besides.trials.get(trial(row));
+  return other !== undefined && hasVerdict(other, besides.verdict);
+}
+// `with=actual_outcome=leaked|contained attack=true`: fields of a record and the values that they may have.
+function conditions() {
+  const decoded = (word) => { try { return decodeURIComponent(word); } catch { return word; } };
+  return state.with.split(' ').filter((part) => part.includes('=')).map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1).split('|').map(decoded)]);
+}
+// What the fields above the table do not show, in words.
+function alsoFiltered() {
+  const parts = conditions().map(([field, values]) => field.replaceAll('_', ' ') + ' is ' + values.join(' or '));
+  if (state.beside) parts.unshift('the same trial on ' + besides.slot + ' is ' + besides.verdict);
+  return parts.length ? ', where ' + plain(parts.join(' and ')) : '';
+}
 
 function matches(row) {
   return (!state.slot || meta.slots[row[SLOT]] === state.slot) && (!state.verdict || hasVerdict(row, state.verdict))
     && (!state.status || meta.statuses[row[STATUS]] === state.status) && (!state.error || row[ERROR] === state.error)
-    && (!state.tag || row[TAGS].includes(state.tag)) && (!state.case || row[CASE] === state.case);
+    && (!state.tag || row[TAGS].includes(state.tag)) && (!state.case || row[CASE] === state.case)
+    && (!state.beside || fitsBeside(row));
 }
 const rowText = (row) => [row[CASE], row[ID], row[VARIANT], row[ERROR]].join('\n').toLowerCase();
 const recordText = (n) => Object.values(texts(n)).map((value) => (typeof value === 'number' ? '' : text(value))).join('\n').toLowerCase();
@@ -162,14 +188,16 @@ function sorted(list) {
 // Filters at once; the search through texts in slices, so that the page answers while it reads 100,000 of them.
 async function update() {
   const turn = ++searchTurn;
-  const words = state.q.toLowerCase();
+  const words = state.q.toLowerCase(), asked = conditions();
+  const holds = (n) => asked.every(([field, values]) => values.includes(text(texts(n)[field])));
+  const found = (n) => !words || rowText(rows[n]).includes(words) || recordText(n).includes(words);
   let list = [];
   for (let n = 0; n < rows.length; n++) if (matches(rows[n])) list.push(n);
-  if (words) {
-    const found = [];
+  if (words || asked.length) {
+    const kept = [];
     let pause = performance.now() + 40;
     for (let at = 0; at < list.length; at++) {
-      if (rowText(rows[list[at]]).includes(words) || recordText(list[at]).includes(words)) found.push(list[at]);
+      if (holds(list[at]) && found(list[at])) kept.push(list[at]);
       if (performance.now() > pause) {
         byId('count').textContent = 'Searching… ' + number(at) + ' of ' + number(list.length);
         await new Promise((resume) => setTimeout(resume));
@@ -177,7 +205,7 @@ async function update() {
         pause = performance.now() + 40;
       }
     }
-    list = found;
+    list = kept;
   }
   view = sorted(list);
   shownKey = filterKey();
@@ -207,7 +235,7 @@ function show() {
   byId('count').textContent = view.length === 0
     ? 'No record matches.'
     : number(view.length) + of + (view.length === 1 && !of ? ' record' : ' records')
-      + (pages > 1 ? '; shown here: ' + number(from + 1) + '–' + number(from + part.length) : '');
+      + alsoFiltered() + (pages > 1 ? '; shown here: ' + number(from + 1) + '–' + number(from + part.length) : '');
   byId('pager').hidden = pages === 1;
   byId('p-where').textContent = 'Page ' + number(state.page + 1) + ' of ' + number(pages);
   byId('p-first').disabled = byId('p-prev').disabled = state.page === 0;

@@ -54,7 +54,18 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
 fn row(pair: &Comparison) -> Vec<Cell> {
     let interval = pair.low.zip(pair.high);
     let range = interval.map(|(low, high)| format!("{} to {}", points(low), points(high)));
-    let counts = [pair.only_b, pair.only_a, pair.both_passed, pair.neither, pair.pairs];
+    let behind = |slot: &str, verdict: &str, other: &str, beside: &str| {
+        let beside = format!("{beside}:{other}");
+        vec![("slot", slot.to_owned()), ("verdict", verdict.to_owned()), ("beside", beside)]
+    };
+    let (a, b) = (pair.a.as_str(), pair.b.as_str());
+    let counts = [
+        (pair.only_b, behind(b, "passed", a, "failed")),
+        (pair.only_a, behind(a, "passed", b, "failed")),
+        (pair.both_passed, behind(b, "passed", a, "passed")),
+        (pair.neither, behind(b, "failed", a, "failed")),
+        (pair.pairs, behind(b, "assessed", a, "assessed")),
+    ];
     let mut cells = vec![
         Line::default().name(pair.b.as_str()).text(" − ").name(pair.a.as_str()).into(),
         pair.difference.map_or_else(Cell::dash, |value| points(value).into()).class("big"),
@@ -63,7 +74,7 @@ fn row(pair: &Comparison) -> Vec<Cell> {
         range.map_or_else(Cell::dash, Cell::from),
         pair.adjusted_p.map_or_else(Cell::dash, |p| p_number(p).into()),
     ];
-    cells.extend(counts.map(|number| Cell::from(count(number))));
+    cells.extend(counts.map(|(number, records)| Cell::from(Line::from(count(number)).records(records))));
     cells
 }
 

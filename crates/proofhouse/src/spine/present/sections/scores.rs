@@ -33,7 +33,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
                 number(mean.value).into(),
                 interval.map_or_else(Cell::dash, |(low, high)| format!("{low:.3}–{high:.3}").into()),
                 Line::from(count(mean.count)).records(vec![("slot", slot.slot.clone())]).into(),
-                count(mean.clusters).into(),
+                Line::from(count(mean.clusters)).records(vec![("slot", slot.slot.clone())]).into(),
             ]);
         }
     }

@@ -45,7 +45,7 @@ pub fn compared(
         main {
             section id="verdict" aria-labelledby="h-verdict" {
                 h2 id="h-verdict" { "What can be said" }
-                @for sentence in &heading.sentences { p.finding { (Shown(sentence)) } }
+                @for sentence in &heading.sentences { p.finding { (Shown(&written(sentence))) } }
                 @for remark in &heading.remarks { p.note { (Shown(remark)) } }
                 (chips(&found))
             }
@@ -58,10 +58,30 @@ pub fn compared(
 }
 
 /// What changed between runs, as a piece of a page that somebody else frames.
-pub fn changed(runs: &[(String, RunPaths)], kinds: OfKind) -> Result<String, ReportError> {
+pub fn changed(
+    runs: &[(String, RunPaths)],
+    comparison: Option<&Comparison>,
+    kinds: OfKind,
+) -> Result<String, ReportError> {
     let found = versus(runs, kinds)?;
     let names: Vec<&str> = runs.iter().map(|(name, _)| name.as_str()).collect();
-    Ok(html! { (chips(&found)) (groups(&found, &names)) }.into_string())
+    let page = html! {
+        @if runs.len() > 1 { (chips(&found)) }
+        @if let Some(comparison) = comparison { (by_target(comparison)) }
+        (groups(&found, &names))
+    };
+    Ok(page.into_string())
+}
+
+/// A sentence as it stands by itself: terminals tell it behind the name of a target and without a full stop.
+fn written(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    // `one: …` and `r1 and r2 fare alike` begin with names, which stay as they are.
+    let begins = ["on ", "no ", "there ", "compared ", "it "].iter().any(|word| sentence.starts_with(word));
+    let first = letters.next().filter(|_| begins).map(|first| first.to_uppercase().to_string());
+    let rest = if first.is_some() { letters.as_str() } else { sentence };
+    let end = if sentence.ends_with(['.', '!', '?', ':']) { "" } else { "." };
+    format!("{}{rest}{end}", first.unwrap_or_default())
 }
 
 /// Class, anchor, heading and tone.
@@ -179,12 +199,22 @@ fn by_target(comparison: &Comparison) -> Markup {
                 div.scroll {
                     table.plain {
                         caption.quiet { "Each pair of runs by target and tag" }
-                        thead { tr { @for title in ["Target", "Tag", "Runs", "Points", "95 % interval", "p", "Cases", "In words"] { th scope="col" { (title) } } } }
+                        thead { tr { @for title in ["Target", "Tag", "Runs", "Points", "95 % interval", "p", "Cases", "In short", "In words"] { th scope="col" { (title) } } } }
                         tbody { @for report in rows() { @for pair in &report.comparisons { (row(report, pair)) } } }
                     }
                 }
             }
         }
+    }
+}
+
+/// Good, bad, or nothing that one could be sure of.
+fn tone(report: &TargetReport, pair: &Compared) -> &'static str {
+    let better = pair.difference.map(|difference| (difference > 0.0) != report.is_harm);
+    match (pair.more_than_noise, better) {
+        (Some(true), Some(true)) => "verdict-good",
+        (Some(true), Some(false)) => "verdict-bad",
+        _ => "",
     }
 }
 
@@ -200,6 +230,7 @@ fn row(report: &TargetReport, pair: &Compared) -> Markup {
             td.num { (interval.unwrap_or_else(|| "–".to_owned())) }
             td.num { (pair.adjusted_p.map_or_else(|| "–".to_owned(), p_number)) }
             td.num { (count(pair.cases)) }
+            td class=(tone(report, pair)) { (Shown(&pair.in_short)) }
             td { (Shown(&pair.sentence)) }
         }
     }

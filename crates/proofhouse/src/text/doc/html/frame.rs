@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("style.css");
 
 /// Nothing may be loaded, and nothing may run but the one script and the one style sheet with these digests; strings
 /// can never be turned into markup or code (`trusted-types`).
-fn policy(script: &str, loads: Loads) -> String {
+pub(crate) fn policy(script: &str, loads: Loads) -> String {
     let hash = |text: &str| base64(&Digest::of(text.as_bytes()).0);
     let script = if script.is_empty() { "'none'".to_owned() } else { format!("'sha256-{}'", hash(script)) };
     // Parts of the data are scripts that lie beside the page.
