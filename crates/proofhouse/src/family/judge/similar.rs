@@ -44,7 +44,7 @@ pub struct Similar {
     #[serde(default = "usual")]
     pub min_similarity: f64,
     /// Who turns a text into a list of numbers.
-    pub model: TargetConfig,
+    pub model: Box<TargetConfig>,
 }
 
 fn usual() -> f64 {
@@ -101,7 +101,7 @@ impl Judge for Compiled {
     }
 
     fn help(&self) -> Option<Help> {
-        Some(Help::Models(vec![("model".to_owned(), self.settings.model.clone())]))
+        Some(Help::Models(vec![("model".to_owned(), TargetConfig::clone(&self.settings.model))]))
     }
 
     fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {

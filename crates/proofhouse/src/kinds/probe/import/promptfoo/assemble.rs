@@ -218,7 +218,7 @@ fn only_case(reader: &mut Reader, prompts: &[Prompt], providers: &[Provider]) ->
 }
 
 /// The prompts that can be put to their cases; what a case does not have is empty there, as in promptfoo.
-fn fitting(reader: &mut Reader, mut prompts: Vec<Prompt>, cases: &mut Vec<Case>) -> Vec<Prompt> {
+fn fitting(reader: &mut Reader, mut prompts: Vec<Prompt>, cases: &mut [Case]) -> Vec<Prompt> {
     let (mut lost, mut lines) = (BTreeSet::new(), BTreeSet::new());
     for (at, prompt) in prompts.iter().enumerate() {
         if let Err(complaint) = fits(prompt, at, cases) {
