@@ -190,6 +190,9 @@ impl Stored for BTreeMap<String, Option<f64>> {
     type Seen<'a> = Vec<(String, Option<f64>)>;
 
     fn see(raw: &[u8]) -> Option<Vec<(String, Option<f64>)>> {
+        if let Some(scores) = plain_scores(raw) {
+            return Some(scores);
+        }
         let Json::Object(scores) = parsed(raw)? else { return None };
         let score = |(name, score)| match score {
             Json::Number(score) => Some((name, Some(score))),
@@ -276,6 +279,40 @@ pub(super) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
     raw.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
+/// Scores that are 0, 1 or null below names that need no unescaping, as nearly all are; nothing where it takes a parser.
+fn plain_scores(raw: &[u8]) -> Option<Vec<(String, Option<f64>)>> {
+    let mut rest = raw.strip_prefix(b"{")?;
+    let mut scores: Vec<(String, Option<f64>)> = Vec::new();
+    while rest != b"}" {
+        if !scores.is_empty() {
+            rest = rest.strip_prefix(b",")?;
+        }
+        let (name, behind) = plain_text(rest)?;
+        let behind = behind.strip_prefix(b":")?;
+        let (score, length) = match behind {
+            [b'0', b',' | b'}', ..] => (Some(0.0), 1),
+            [b'1', b',' | b'}', ..] => (Some(1.0), 1),
+            [b'n', b'u', b'l', b'l', b',' | b'}', ..] => (None, 4),
+            _ => return None,
+        };
+        // A name that comes twice, or too late, is for the parser to complain of.
+        if scores.last().is_some_and(|(last, _)| last.as_str() >= name) {
+            return None;
+        }
+        scores.push((name.to_owned(), score));
+        rest = &behind[length..];
+    }
+    Some(scores)
+}
+
+/// A text of visible ASCII at the beginning, without its quotes, and what is behind it.
+fn plain_text(raw: &[u8]) -> Option<(&str, &[u8])> {
+    let raw = raw.strip_prefix(b"\"")?;
+    let end = raw.iter().position(|byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))?;
+    let behind = raw[end..].strip_prefix(b"\"")?;
+    Some((std::str::from_utf8(&raw[..end]).ok()?, behind))
+}
+
 /// Not by serde_json, which may miss the last bit of a number.
 pub(super) fn listed<T: DeserializeOwned>(raw: &[u8]) -> Option<T> {
     json::from_json(&parsed(raw)?).ok()
@@ -331,5 +368,39 @@ pub fn output_digest(output: &Json) -> Option<Digest> {
         Json::Null => None,
         Json::String(text) => Some(Digest::of(text.as_bytes())),
         other => Some(Digest::of(other.to_string().as_bytes())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_scores_are_what_a_parser_reads() {
+        let plain = [r#"{}"#, r#"{"a":0}"#, r#"{"a":1,"b":null,"near ly":0}"#];
+        let others = [
+            r#"{"a":0.5}"#,
+            r#"{"a":10}"#,
+            r#"{"b":1,"a":1}"#,
+            r#"{"a":1,"a":1}"#,
+            r#"{"a\u0001":1}"#,
+            r#"{"é":1}"#,
+            r#"{"a":1"#,
+            r#"{"a":1,}"#,
+            r#"{"a":1}}"#,
+            r#"{"a":true}"#,
+            r#"["a"]"#,
+            "null",
+            "",
+        ];
+        for text in plain {
+            let Some(Json::Object(slow)) = parsed(text.as_bytes()) else { panic!("{text}") };
+            let slow: Vec<(String, Option<f64>)> =
+                slow.into_iter().map(|(name, score)| (name, score.as_f64())).collect();
+            assert_eq!(plain_scores(text.as_bytes()), Some(slow), "{text}");
+        }
+        for text in others {
+            assert_eq!(plain_scores(text.as_bytes()), None, "{text}");
+        }
     }
 }

@@ -20,15 +20,18 @@ const BLOCKS_EACH: usize = 2;
 /// What was found of each line of a block; nothing of one that cannot be split.
 type Looked = Vec<Option<Alone>>;
 
+/// Where a thread is given blocks.
+type Blocks = SyncSender<Arc<[u8]>>;
+
 struct Looker {
-    blocks: SyncSender<Arc<[u8]>>,
+    blocks: Blocks,
     found: Receiver<Looked>,
 }
 
 /// The threads, and the blocks that are under way.
 pub(super) struct Crew<'scope, 'env> {
     terms: Terms<'env>,
-    hashing: Option<(SyncSender<Arc<[u8]>>, ScopedJoinHandle<'scope, Digest>)>,
+    hashing: Option<(Blocks, ScopedJoinHandle<'scope, Digest>)>,
     /// Where the machine gives no thread to hash.
     hasher: Hasher,
     lookers: Vec<Looker>,
