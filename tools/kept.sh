@@ -1,6 +1,6 @@
 # What the scripts beside this file share: where they keep what they install, and how they say that something is missing.
 #
-# Everything is kept once for a user, not once for a checkout, in ~/.cache/proofhouse-tools (about 2.7 GB when all of it is there),
+# Everything is kept once for a user, not once for a checkout, in ~/.cache/proofhouse-tools (about 3.4 GB when all of it is there),
 # or where PROOFHOUSE_TOOLS says. Sourced after `name` is set; leaves `here`, `place`, `missing`, `once` and `python_env`.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 kept="${PROOFHOUSE_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/proofhouse-tools}"

@@ -1,9 +1,9 @@
 //! The end of a run on a terminal: what was found to standard output, then where it is and what to do next.
 
 use camino::Utf8Path;
-use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::record::Kind;
 use proofhouse_ledger::summary::Summary;
+use proofhouse_ledger::{RunPaths, files};
 
 use super::Terminal;
 use crate::family::target::{Answers, MAX_CACHE_BYTES, Used};
@@ -66,7 +66,13 @@ pub(super) fn next(
         lines.push(format!("next:   proofhouse report {}", paths.dir));
     } else {
         lines.push(format!("report: {}", paths.report()));
-        lines.push(format!("next:   proofhouse verify {}", paths.dir));
+        // Who failed wants to see where, beside earlier runs; who passed has something to show.
+        let failed = summary.slots.iter().any(|slot| slot.pass_rate.numerator < slot.pass_rate.denominator);
+        let next = match failed {
+            true => format!("proofhouse view {}", files::dir_of(&paths.dir)),
+            false => format!("proofhouse verify {}", paths.dir),
+        };
+        lines.push(format!("next:   {next}"));
     }
     lines.extend(remedy(summary, suite).map(|remedy| format!("\nhint: {remedy}")));
     lines.join("\n")

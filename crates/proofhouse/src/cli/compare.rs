@@ -35,7 +35,7 @@ enum On {
     Common,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// For a terminal.
     Text,
@@ -62,8 +62,11 @@ impl Compare {
             .iter()
             .flat_map(|other| kinds::own_changes((first.0.as_str(), &first.1), (other.0.as_str(), &other.1)));
         report.tell_own(own.collect());
+        if self.format == Format::Text {
+            terminal.prose(&text(&report))?;
+        }
         terminal.data(&match self.format {
-            Format::Text => text(&report),
+            Format::Text => String::new(),
             Format::Markdown => markdown(&report),
             Format::Html => page(&report, &runs)?,
             Format::Json => {

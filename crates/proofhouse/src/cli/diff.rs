@@ -56,7 +56,7 @@ pub(super) struct Diff {
     format: Format,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// For a terminal.
     Text,
@@ -104,8 +104,11 @@ impl Diff {
             diff::compare(&a, &b, &options).map_err(|error| Failure::new(Exit::Usage, &error))?;
         report.tell_own(kinds::closing_changes(("A", &a), ("B", &b)));
         let style = if terminal.surroundings.colour_out { Style::Colour } else { Style::Plain };
+        if self.format == Format::Text {
+            terminal.prose(&diff::render_text(&report, style))?;
+        }
         terminal.data(&match self.format {
-            Format::Text => diff::render_text(&report, style),
+            Format::Text => String::new(),
             Format::Json => diff::render_json(&report),
             Format::Markdown => diff::render_markdown(&report),
             Format::Github => diff::render_github(&report),

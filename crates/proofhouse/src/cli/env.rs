@@ -137,6 +137,8 @@ pub struct Surroundings {
     pub colour_out: bool,
     /// Columns of standard output.
     pub width: usize,
+    /// Whether standard output is a terminal that says how wide it is: what goes into a file is not folded.
+    pub folds: bool,
     /// Whether standard error is a person's terminal, on which a line can be rewritten.
     pub live: bool,
 }
@@ -147,6 +149,7 @@ pub fn surroundings(no_color: bool) -> Surroundings {
     Surroundings {
         colour_out: !plain && std::io::stdout().is_terminal(),
         width: width().unwrap_or(WIDTH),
+        folds: width().is_some(),
         live: !is_set(CI) && std::io::stderr().is_terminal(),
     }
 }

@@ -5,7 +5,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use crate::text::doc::terminal::Look;
+use crate::text::doc::terminal::{Look, folded};
 pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
@@ -130,6 +130,14 @@ impl Terminal {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()
+    }
+
+    /// The same, with lines folded between words where they would not fit on the terminal.
+    pub(crate) fn prose(&self, text: &str) -> io::Result<()> {
+        match self.surroundings.folds {
+            true => self.data(&folded(text, self.surroundings.width)),
+            false => self.data(text),
+        }
     }
 
     /// The result of a run, to standard output, unless it was asked to be quiet. What was found stands in the exit code and in

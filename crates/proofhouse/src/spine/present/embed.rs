@@ -11,7 +11,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::canonical::{push_integer, push_json, push_number, push_text};
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::json::Object;
-use proofhouse_ledger::record::{Damage, HEAD, Line, Spans, Status, TAGS};
+use proofhouse_ledger::record::{CALIBRATION, CANARY, Damage, HEAD, Line, Spans, Status, TAGS};
 
 use super::sections::Facts;
 use super::survey::{Place, Survey, status_place};
@@ -105,6 +105,8 @@ fn meta(facts: &Facts<'_>, survey: &Survey) -> Vec<u8> {
         ("group", Json::Number(GROUP as f64)),
         ("kind", facts.manifest.kind.as_str().into()),
         ("data", data.as_str().into()),
+        // What only tries the means is in no rate.
+        ("asides", Json::Array(vec![CANARY.into(), CALIBRATION.into()])),
         ("part_records", Json::Number(parts::RECORDS as f64)),
         ("parts", Json::Number(survey.parts() as f64)),
         ("records", Json::Number(survey.records as f64)),

@@ -154,6 +154,32 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.replace(NBSP, " ")).collect()
 }
 
+/// Lines that are too wide, each folded at its spaces; what follows stands two columns further in than its beginning.
+pub fn folded(text: &str, columns: usize) -> String {
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let own = line.len() - line.trim_start_matches(' ').len();
+        let indent = " ".repeat(own + 2);
+        let (mut rest, mut room) = (line, columns);
+        while width(rest) > room {
+            // The last space that fits, or the first one behind a word that is longer than a line.
+            let spaces =
+                || rest.match_indices(' ').map(|(at, _)| at).filter(|at| !rest[..*at].trim().is_empty());
+            let fits = spaces().take_while(|at| width(&rest[..*at]) <= room).last();
+            let Some(at) = fits.or_else(|| spaces().next()) else { break };
+            out.push_str(rest[..at].trim_end());
+            out.push('\n');
+            out.push_str(&indent);
+            rest = rest[at..].trim_start();
+            room = columns.saturating_sub(indent.len()).max(1);
+        }
+        out.push_str(rest);
+        out.push_str(end);
+    }
+    out
+}
+
 /// Names and values, the values below each other.
 pub fn pairs(rows: &[[String; 2]]) -> String {
     let widest = rows.iter().map(|[name, _]| width(name)).max().unwrap_or(0);
@@ -247,6 +273,20 @@ mod tests {
     use super::*;
 
     const LOOK: Look = Look { width: 40, colour: false };
+
+    #[test]
+    fn lines_are_folded_between_words_and_keep_their_indent() {
+        for (text, columns, expected) in [
+            ("short\n", 10, "short\n"),
+            ("one two three four", 9, "one two\n  three\n  four"),
+            ("  a  bb ccc dddd\n", 11, "  a  bb ccc\n    dddd\n"),
+            ("averyveryverylongword and more", 8, "averyveryverylongword\n  and\n  more"),
+            ("nospaceatallhere", 4, "nospaceatallhere"),
+            ("\n\n", 4, "\n\n"),
+        ] {
+            assert_eq!(folded(text, columns), expected);
+        }
+    }
 
     #[test]
     fn sentences_wrap_between_words_and_keep_numbers_with_their_units() {

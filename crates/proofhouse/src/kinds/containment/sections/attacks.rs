@@ -135,10 +135,10 @@ struct Behind<'a> {
 impl Behind<'_> {
     fn with(&self, fields: &str) -> Records {
         let category = self.category.map(|category| format!("category={}", fragment(category)));
-        let fields: Vec<&str> = [Some(fields), category.as_deref()].into_iter().flatten().collect();
-        let fields = fields.join(" ").trim().to_owned();
-        let slot = ("slot", self.variant.to_owned());
-        if fields.is_empty() { vec![slot] } else { vec![slot, ("with", fields)] }
+        // Canaries are asked and answered, and in no rate.
+        let fields = ["aside=false", fields].into_iter().chain(category.as_deref());
+        let fields: Vec<&str> = fields.filter(|fields| !fields.is_empty()).collect();
+        vec![("slot", self.variant.to_owned()), ("with", fields.join(" "))]
     }
 
     fn attacks(&self, rate: &Rate) -> Cell {

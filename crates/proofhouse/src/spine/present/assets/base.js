@@ -139,7 +139,10 @@ function isFlaky(row) {
   }
   return mixed.has(place(row));
 }
-const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : verdict === 'assessed' ? row[VERDICT] < 2 : VERDICTS[row[VERDICT]] === verdict);
+// What only tries the means has no verdict that anybody misses.
+const isAside = (row) => meta.asides.some((start) => row[CASE].startsWith(start));
+const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : verdict === 'assessed' ? row[VERDICT] < 2
+  : VERDICTS[row[VERDICT]] === verdict && !(verdict === 'unassessed' && isAside(row)));
 
 // `beside=failed:careful`: what `careful` did on the same trial of the same case.
 const besides = { said: '', rows: null, trials: null, verdict: '', slot: '' };
@@ -154,14 +157,15 @@ function fitsBeside(row) {
   const other = besides.trials.get(trial(row));
   return other !== undefined && hasVerdict(other, besides.verdict);
 }
-// `with=actual_outcome=leaked|contained attack=true`: fields of a record and the values that they may have.
+// `with=actual_outcome=leaked|contained attack=true`: fields of a record and the values that they may have; `aside=false` leaves out what
+// only tries the means, which is in no rate.
 function conditions() {
   const decoded = (word) => { try { return decodeURIComponent(word); } catch { return word; } };
   return state.with.split(' ').filter((part) => part.includes('=')).map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1).split('|').map(decoded)]);
 }
 // What the fields above the table do not show, in words.
 function alsoFiltered() {
-  const parts = conditions().map(([field, values]) => field.replaceAll('_', ' ') + ' is ' + values.join(' or '));
+  const parts = conditions().filter(([field]) => field !== 'aside').map(([field, values]) => field.replaceAll('_', ' ') + ' is ' + values.join(' or '));
   if (state.beside) parts.unshift('the same trial on ' + besides.slot + ' is ' + besides.verdict);
   return parts.length ? ', where ' + plain(parts.join(' and ')) : '';
 }
@@ -189,7 +193,7 @@ function sorted(list) {
 async function update() {
   const turn = ++searchTurn;
   const words = state.q.toLowerCase(), asked = conditions();
-  const holds = (n) => asked.every(([field, values]) => values.includes(text(texts(n)[field])));
+  const holds = (n) => asked.every(([field, values]) => values.includes(field === 'aside' ? String(isAside(rows[n])) : text(texts(n)[field])));
   const found = (n) => !words || rowText(rows[n]).includes(words) || recordText(n).includes(words);
   let list = [];
   for (let n = 0; n < rows.length; n++) if (matches(rows[n])) list.push(n);

@@ -17,13 +17,11 @@ const MAX_TAGS: usize = 60;
 
 /// `3 of 4`, each count with its records behind it.
 fn parted(tag: &str, slot: &str, rate: &Rate) -> Cell {
-    let of = |verdict: Option<&str>| {
-        let mut records = vec![("tag", tag.to_owned()), ("slot", slot.to_owned())];
-        records.extend(verdict.map(|verdict| ("verdict", verdict.to_owned())));
-        records
+    let of = |verdict: &str| {
+        vec![("tag", tag.to_owned()), ("slot", slot.to_owned()), ("verdict", verdict.to_owned())]
     };
-    let passed = Line::from(count(rate.numerator)).records(of(Some("passed")));
-    passed.text(" of ").text(count(rate.denominator)).records(of(None)).into()
+    let passed = Line::from(count(rate.numerator)).records(of("passed"));
+    passed.text(" of ").text(count(rate.denominator)).records(of("assessed")).into()
 }
 
 fn body(facts: &Facts<'_>) -> Option<Doc> {

@@ -159,7 +159,7 @@ fn slot_row(facts: &Facts<'_>, slot: &Slot) -> Vec<Cell> {
             .records(behind(slot, "passed"))
             .text(" of ")
             .text(count(rate.denominator))
-            .records(vec![("slot", slot.slot.clone())])
+            .records(behind(slot, "assessed"))
             .into(),
         unassessed(facts, slot),
     ]
