@@ -87,13 +87,27 @@ pub(in crate::kinds::code::rust) fn find(
     let most = (MAX_DECOYS / found.len().max(1)).clamp(1, MAX_OTHERS);
     // What is expected elsewhere is more like it than what the function is given.
     let expected: Vec<&str> = found.iter().map(|found| lexed.at(found.literal.at)).collect();
-    let all = (0..lexed.tokens.len()).filter(|at| is_literal(&lexed, *at)).map(|at| lexed.at(at));
+    // Names in the list of tests are nobody's values: drawn for a name that has to be missing, they are missing too.
+    let lists = lists(&lexed);
+    let listed = |at: usize| lists.iter().any(|list| list.contains(&at));
+    let all = (0..lexed.tokens.len()).filter(|at| is_literal(&lexed, *at) && !listed(*at));
+    let all = all.map(|at| lexed.at(at));
     let pools = [expected, all.collect()];
     let mut sites: Vec<Site> =
         found.iter().filter_map(|found| site(&values, found, &pools, most, dice)).collect();
     dice.shuffle(&mut denials);
     sites.extend(denials.into_iter().next());
     sites
+}
+
+/// The bodies of the functions that list the tests, which we wrote.
+fn lists(lexed: &Lexed<'_>) -> Vec<Range<usize>> {
+    let names = lexed.words().filter(|(_, word)| *word == LIST);
+    let bodies = names.filter_map(|(at, _)| {
+        let open = (at..lexed.tokens.len()).find(|at| lexed.group(*at, '{').is_some())?;
+        Some(open..lexed.group(open, '{')?)
+    });
+    bodies.collect()
 }
 
 fn site(
@@ -243,14 +257,9 @@ impl<'a> Search<'a> {
     /// What stands beside the assertions.
     fn loosely(&mut self, asserted: &[Range<usize>]) {
         let lexed = self.lexed;
-        let lists = lexed.words().filter(|(_, word)| *word == LIST);
-        let lists = lists.filter_map(|(at, _)| {
-            let open = (at..lexed.tokens.len()).find(|at| lexed.group(*at, '{').is_some())?;
-            Some(open..lexed.group(open, '{')?)
-        });
         let all = 0..lexed.tokens.len();
         let skipped: Vec<Range<usize>> =
-            lists.chain(asserted.iter().cloned()).chain(self.given(&all)).collect();
+            lists(lexed).into_iter().chain(asserted.iter().cloned()).chain(self.given(&all)).collect();
         let known: BTreeSet<usize> = self.found.iter().map(|found| found.literal.at).collect();
         for literal in self.values.literals(all) {
             let taken = known.contains(&literal.at);

@@ -80,3 +80,18 @@ fn there_are_never_many() {
     assert_eq!(count(&"assert_eq!(f(1), 7);".repeat(100)), MAX_DECOYS);
     assert_eq!(count("let x = f(1);"), 0);
 }
+
+/// `get("z")` is `None` for any name that is not there: an honest answer would pass with all of them.
+#[test]
+fn a_name_that_has_to_be_missing_is_changed_for_one_that_is_there() {
+    let test = "let all = f(\"a=1;b=22\"); assert_eq!(all.get(\"a\"), Some(1)); assert_eq!(all.get(\"b\"), Some(22)); \
+                assert_eq!(all.get(\"z\"), None); assert_eq!(all.len(), 2);";
+    let list =
+        format!("fn {LIST}() {{ list.push((\"tests::reads\", None)); list.push((\"tests::more\", None)); }}");
+    let source = format!("{test} {list}");
+    for seed in 1..300 {
+        let found = all(&source, &mut Dice(seed));
+        let site = found.iter().find(|site| site.texts[0] == "\"z\"").unwrap();
+        assert!(site.texts.iter().any(|text| text == "\"a\"" || text == "\"b\""), "{seed}: {:?}", site.texts);
+    }
+}
