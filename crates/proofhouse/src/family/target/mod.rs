@@ -33,6 +33,7 @@ mod echo;
 mod endpoint;
 mod halt;
 mod keys;
+mod pinned;
 mod pipe;
 mod place;
 mod price;

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use camino::{Utf8Component, Utf8Path};
 use proofhouse_ledger::json::{self, Strictness};
-use proofhouse_ledger::{Digest, Json, files};
+use proofhouse_ledger::{Digest, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::{Outcome, Reply};
-use super::{Chat, Member, Opening, System};
+use super::{Chat, Member, Opening, System, pinned};
 use crate::text::complaint::Complaint;
 
 /// Answers from a file: samples that were made elsewhere, or the records of an earlier run.
@@ -42,33 +41,12 @@ pub struct Replay {
 impl Replay {
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let below =
-            Utf8Path::new(&self.path).components().all(|part| matches!(part, Utf8Component::Normal(_)));
-        let complaint = || {
-            Complaint::new(format!("`{}` does not lie below the suite's directory", self.path))
-                .hint("put the file beside the suite")
-                .key("path")
-        };
-        (!below || self.path.is_empty()).then(complaint).into_iter().collect()
+        pinned::check(&self.path)
     }
 
     /// Reads and checks the file.
     pub(super) fn open(&self, opening: &Opening) -> Result<Samples, Complaint> {
-        let at = |key: &'static str, what: String, hint: &str| Complaint::new(what).hint(hint).key(key);
-        let bytes = files::read(&opening.base_dir.join(&self.path)).map_err(|error| {
-            let cause = error.source.to_string();
-            at(
-                "path",
-                format!("cannot read `{}`: {cause}", self.path),
-                "paths start at the suite's directory",
-            )
-        })?;
-        let found = Digest::of(&bytes);
-        if found != self.sha256 {
-            let what =
-                format!("`{}` is not the file that the suite names: it has {}", self.path, found.prefixed());
-            return Err(at("sha256", what, "write this digest into the suite if the file is the right one"));
-        }
+        let bytes = pinned::read(&self.path, self.sha256, opening)?;
         Samples::read(&bytes, self.slot.as_deref()).map_err(|complaint| {
             let hint = "one JSON object a line, with `input` and `output`";
             complaint.about(format!("`{}`:", self.path)).hint(hint).key("path")

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use camino::{Utf8Component, Utf8Path};
-use proofhouse_ledger::{Digest, Json, files};
+use proofhouse_ledger::{Digest, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::{Outcome, Reply};
-use super::{Chat, Member, Opening, System};
+use super::{Chat, Member, Opening, System, pinned};
 use crate::text::complaint::Complaint;
 
 /// Embeddings without a network: the mean of the vectors of a text's words, from a static file.
@@ -37,14 +36,7 @@ pub struct Vectors {
 impl Vectors {
     /// All settings that cannot work.
     pub(super) fn check(&self) -> Vec<Complaint> {
-        let below =
-            Utf8Path::new(&self.path).components().all(|part| matches!(part, Utf8Component::Normal(_)));
-        let complaint = || {
-            Complaint::new(format!("`{}` does not lie below the suite's directory", self.path))
-                .hint("put the file beside the suite")
-                .key("path")
-        };
-        (!below || self.path.is_empty()).then(complaint).into_iter().collect()
+        pinned::check(&self.path)
     }
 }
 
@@ -52,19 +44,7 @@ impl Member for Vectors {
     const IS_HERE: bool = true;
 
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
-        let bytes = files::read(&opening.base_dir.join(&self.path)).map_err(|error| {
-            Complaint::new(format!("cannot read `{}`: {}", self.path, error.source))
-                .hint("paths start at the suite's directory")
-                .key("path")
-        })?;
-        let found = Digest::of(&bytes);
-        if found != self.sha256 {
-            let what =
-                format!("`{}` is not the file that the suite names: it has {}", self.path, found.prefixed());
-            return Err(Complaint::new(what)
-                .hint("write this digest into the suite if the file is the right one")
-                .key("sha256"));
-        }
+        let bytes = pinned::read(&self.path, self.sha256, opening)?;
         let table = Table::read(&bytes).map_err(|complaint| {
             complaint
                 .about(format!("`{}`:", self.path))
