@@ -25,11 +25,11 @@ fn told(judged: &Judged) -> (&'static str, Option<Border>) {
 }
 
 /// An answer, its verdict, and what stands between it and its tests.
-type Answer<'a> = (&'a str, &'a str, Option<Border>);
+pub(crate) type Answer<'a> = (&'a str, &'a str, Option<Border>);
 
 /// Judges each answer alone and all together: both say what is expected.
 #[track_caller]
-fn are(table: &[(Problem, &[Answer<'_>])]) {
+pub(crate) fn are(table: &[(Problem, &[Answer<'_>])]) {
     let judge = judge(table.iter().map(|(problem, _)| problem.clone()).collect());
     let mut samples = Vec::new();
     let mut expected = Vec::new();

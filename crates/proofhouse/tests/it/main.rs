@@ -17,6 +17,7 @@ mod closed;
 mod code;
 mod code_attacks;
 mod code_batches;
+mod code_methods;
 mod code_suite;
 mod code_ways;
 mod code_wordings;

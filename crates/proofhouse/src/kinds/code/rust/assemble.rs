@@ -63,6 +63,9 @@ pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
     let mut assembled = whole(frame, completion)
         .or_else(|| body(frame, completion, "", frame.closes).filter(|found| !found.has_twice(frame)))
         .or_else(|| body(frame, within_type(frame, completion)?, "", frame.closes))
+        .or_else(|| {
+            std::iter::once(completion).chain(rust.iter().copied()).find_map(|text| methods(frame, text))
+        })
         .or_else(|| whole_of_blocks(frame, &rust))
         .or_else(|| before_stray_fence(completion).and_then(|text| body(frame, text, "", frame.closes)))
         .or_else(|| body_of_blocks(frame, &rust))
@@ -232,6 +235,24 @@ fn whole(frame: &Frame, text: &str) -> Option<Assembled> {
     })
 }
 
+/// The answer has whole methods of the block that the prompt ends in, the open one among them.
+fn methods(frame: &Frame, text: &str) -> Option<Assembled> {
+    let (method, from) = frame.block.as_ref()?.method.as_ref()?;
+    let lexed = Lexed::of(text)?;
+    let items = Item::all(&lexed)?;
+    let only_functions = items.iter().all(|item| item.kind == Kind::Function);
+    if !only_functions || !items.iter().any(|item| item.is_function(method)) {
+        return None;
+    }
+    Some(Assembled {
+        source: format!("{}{text}\n}}\n", &frame.head[..*from]),
+        own: *from..*from + text.len(),
+        repeated: Vec::new(),
+        main_free: true,
+        reading: Reading::Whole,
+    })
+}
+
 /// The answer without what does not matter: imports that only repeat those of the prompt from crates that are not there
 /// (whether the rest can do without them is looked at later), tests of its own, and a stub of what it has in full. Every
 /// other byte keeps its place.
@@ -266,7 +287,8 @@ fn body(frame: &Frame, text: &str, behind: &str, may_close: bool) -> Option<Asse
         let from = frame.head.len();
         let continues = |item: &Item| {
             let is_entry = frame.entry.as_ref().is_none_or(|entry| item.is_function(entry));
-            is_entry && item.body.is_some() && item.from < from && item.to > from
+            let is_block = frame.block.is_some() && matches!(item.kind, Kind::Impl | Kind::Type);
+            (is_entry || is_block) && item.body.is_some() && item.from < from && item.to > from
         };
         items.iter().any(continues).then_some(())?;
         let main_free = !items.iter().any(|item| item.is_function("main") && item.from >= from);
@@ -340,7 +362,7 @@ fn preamble(frame: &Frame, answer: &Lexed<'_>, answer_items: &[Item]) -> String 
             }
             Kind::Function if item.name == "main" => true,
             // The answer has the type, so it has what belongs to it.
-            Kind::Impl => impl_of(&lexed, item).is_some_and(|name| names.contains(name)),
+            Kind::Impl => item.implemented(&lexed).is_some_and(|name| names.contains(name)),
             _ => !item.name.is_empty() && names.contains(&item.name),
         };
         if repeated {
@@ -349,17 +371,6 @@ fn preamble(frame: &Frame, answer: &Lexed<'_>, answer_items: &[Item]) -> String 
     }
     let rest = String::from_utf8(out).expect("only whole items were replaced, by spaces");
     format!("{kept_imports}{rest}")
-}
-
-/// The type that an `impl` is for: the last word before its body.
-fn impl_of<'a>(lexed: &Lexed<'a>, item: &Item) -> Option<&'a str> {
-    let (open, _) = item.body?;
-    let words = (item.keyword + 1..open).map(|at| lexed.word(at)).filter(|word| !word.is_empty());
-    let words: Vec<_> = words.collect();
-    match words.iter().position(|word| *word == "for") {
-        Some(at) => words.get(at + 1).copied(),
-        None => words.first().copied(),
-    }
 }
 
 /// Code with prose before and behind it, without a fence.

@@ -26,6 +26,19 @@ pub(super) struct Frame {
     pub(super) missing: Vec<Leaf>,
     /// The type that the function is asked for as a function of.
     pub(super) owner: Option<String>,
+    /// What the prompt ends in the middle of, where that is no function: then `entry` is a type.
+    pub(super) block: Option<Block>,
+}
+
+/// A type or an `impl` that a prompt leaves open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The type.
+    owner: String,
+    /// Where it begins.
+    from: usize,
+    /// The method that is left open in it, and where that begins.
+    pub(super) method: Option<(String, usize)>,
 }
 
 impl Frame {
@@ -60,10 +73,15 @@ impl Frame {
                 let declared = find(None).filter(|(_, entry, _)| entry.as_deref().is_some_and(tested));
                 declared.filter(|_| named.is_some_and(|name| !tested(name)))
             })
-            .unwrap_or_else(|| {
-                let from = named.and_then(|name| open_type(&problem.prompt, name));
-                (problem.prompt.clone(), problem.entry_point.clone(), from.unwrap_or(problem.prompt.len()))
-            });
+            .unwrap_or_else(|| (problem.prompt.clone(), problem.entry_point.clone(), problem.prompt.len()));
+        let is_function = entry_from < head.len();
+        let block = named
+            .filter(|_| !is_function)
+            .and_then(|name| open_type(&problem.prompt, name).or_else(|| open_impl(&problem.prompt, name)));
+        let (entry, entry_from) = match &block {
+            Some(block) => (Some(block.owner.clone()), block.from),
+            None => (entry, entry_from),
+        };
         let (head, missing) = without_missing(&head, crates);
         let (test, test_closes) = match problem.test.trim_start().strip_prefix('}') {
             // MultiPL-E's tests begin with the brace at which the model was stopped.
@@ -71,7 +89,7 @@ impl Frame {
             None => (problem.test.as_str(), false),
         };
         let closes = test_closes || problem.stop_tokens.iter().any(|token| token.trim() == "}");
-        Frame { head, entry, entry_from, closes, checks: Checks::of(test), missing, owner: None }
+        Frame { head, entry, entry_from, closes, checks: Checks::of(test), missing, owner: None, block }
     }
 }
 
@@ -92,13 +110,32 @@ fn open_function(prompt: &str, entry: Option<&str>) -> Option<(String, usize)> {
     None
 }
 
-/// Where the type begins that a prompt ends in the middle of: `pub struct Stack`, with or without an open brace.
-fn open_type(prompt: &str, name: &str) -> Option<usize> {
+/// The type that a prompt ends in the middle of: `pub struct Stack`, with or without an open brace.
+fn open_type(prompt: &str, name: &str) -> Option<Block> {
     [format!("{prompt}\n}}"), format!("{prompt}\n{{}}"), format!("{prompt}\n;")].iter().find_map(|closed| {
         let lexed = Lexed::of(closed)?;
         let items = Item::all(&lexed)?;
         let last = items.last()?;
-        (last.kind == Kind::Type && last.name == name && last.to > prompt.len()).then_some(last.from)
+        let is_open = last.kind == Kind::Type && last.name == name && last.to > prompt.len();
+        is_open.then(|| Block { owner: name.to_owned(), from: last.from, method: None })
+    })
+}
+
+/// The `impl` that a prompt ends in the middle of, of a type that it defines: `name` is that type, or a method of it.
+fn open_impl(prompt: &str, name: &str) -> Option<Block> {
+    ["\n}\n}", "\n{}\n}", "\n}"].iter().find_map(|closing| {
+        let closed = format!("{prompt}{closing}");
+        let lexed = Lexed::of(&closed)?;
+        let items = Item::all(&lexed)?;
+        let last = items.last().filter(|last| last.to > prompt.len())?;
+        let owner = last.implemented(&lexed)?;
+        let (open, close) = last.body?;
+        let within = Item::within(&lexed, open + 1, close)?;
+        let method = within.iter().rev().find(|item| item.kind == Kind::Function && item.to > prompt.len());
+        let is_defined = items.iter().any(|item| item.kind == Kind::Type && item.name == owner);
+        let is_named = name == owner || within.iter().any(|item| item.name == name);
+        let method = method.map(|item| (item.name.clone(), item.from));
+        (is_defined && is_named).then(|| Block { owner: owner.to_owned(), from: last.from, method })
     })
 }
 

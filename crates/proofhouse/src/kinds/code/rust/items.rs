@@ -54,6 +54,28 @@ impl Item {
         Some(items)
     }
 
+    /// The type that an `impl` is for.
+    pub(super) fn implemented<'a>(&self, lexed: &Lexed<'a>) -> Option<&'a str> {
+        let (open, _) = self.body.filter(|_| self.kind == Kind::Impl)?;
+        let mut from = self.keyword + 1;
+        // Its own parameters stand first: `impl<T: Ord> Heap<T>`.
+        if lexed.is_mark(from, '<') {
+            let mut depth = 0_usize;
+            from = (from..open).find(|at| {
+                depth += usize::from(lexed.is_mark(*at, '<'));
+                let closes = lexed.is_mark(*at, '>') && !lexed.is_mark(at - 1, '-');
+                depth -= usize::from(closes);
+                closes && depth == 0
+            })? + 1;
+        }
+        let words: Vec<&str> =
+            (from..open).map(|at| lexed.word(at)).filter(|word| !word.is_empty()).collect();
+        match words.iter().position(|word| *word == "for") {
+            Some(at) => words.get(at + 1).copied(),
+            None => words.first().copied(),
+        }
+    }
+
     /// Whether it is a function of this name with a body.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.kind == Kind::Function && self.body.is_some() && self.name == name

@@ -38,6 +38,10 @@ pub(super) fn given(frame: &Frame, lexed: &Lexed<'_>, items: &[Item]) -> Option<
     if items.iter().any(is_value) || items.iter().any(|item| is_made(lexed, items, item, entry)) {
         return Some((Entry::Other, nothing));
     }
+    // The prompt has the type, and the answer what belongs to it.
+    if frame.block.is_some() && items.iter().any(|item| item.implemented(lexed) == Some(entry)) {
+        return Some((Entry::Other, nothing));
+    }
     let owner = items.iter().find_map(|item| has_function(lexed, item, entry))?;
     let declared = items.iter().any(|item| item.kind == Kind::Type && item.name == owner);
     let declaration = if declared { nothing } else { format!("struct {owner};\n") };

@@ -196,3 +196,32 @@ fn a_type_that_the_prompt_ends_with_may_be_written_whole() {
         }
     }
 }
+
+#[test]
+fn methods_of_a_block_that_the_prompt_leaves_open() {
+    let prompt = "pub struct Stack<T> { items: Vec<T> }\n\nimpl<T: Ord> Stack<T> {\n    pub fn new() -> Self { Stack { items: Vec::new() } }\n    /// Puts one on it.\n    pub fn push(&mut self, item: T) {\n";
+    for named in ["push", "Stack"] {
+        let frame = frame(prompt, named);
+        assert_eq!(frame.entry.as_deref(), Some("Stack"));
+        let push = "pub fn push(&mut self, item: T) { self.items.push(item) }";
+        let whole = format!(
+            "pub struct Stack<T> {{ items: Vec<T> }}\nimpl<T: Ord> Stack<T> {{ pub fn new() -> Self {{ Stack {{ items: Vec::new() }} }} {push} }}"
+        );
+        for (answer, reading) in [
+            ("        self.items.push(item);\n    }\n}\n".to_owned(), Reading::Body),
+            ("        self.items.push(item);\n    }\n    pub fn len(&self) -> usize { self.items.len() }\n}\n".to_owned(), Reading::Body),
+            (push.to_owned(), Reading::Whole),
+            (format!("Here:\n```rust\n    {push}\n```\n"), Reading::Whole),
+            (whole.clone(), Reading::Whole),
+            (format!("```rust\n{whole}\n```"), Reading::Whole),
+            (format!("impl<T: Ord> Stack<T> {{ pub fn new() -> Self {{ Stack {{ items: Vec::new() }} }} {push} }}"), Reading::Whole),
+        ] {
+            let found = assemble(&frame, &answer).expect("there is code");
+            assert_eq!(found.reading, reading, "{answer}\n{}", found.source);
+            for once in ["struct Stack", "impl<T: Ord>", "fn new", "fn push", "self.items.push"] {
+                assert_eq!(found.source.matches(once).count(), 1, "{once} in\n{}", found.source);
+            }
+            assert!(Item::all(&Lexed::of(&found.source).unwrap()).is_some(), "{}", found.source);
+        }
+    }
+}

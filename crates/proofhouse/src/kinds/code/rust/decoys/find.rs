@@ -178,16 +178,14 @@ impl<'a> Search<'a> {
         for side in &sides {
             let literals = self.values.literals(side.clone());
             if !literals.is_empty() {
-                let weight =
-                    if side.clone().all(|at| self.is_plain(at)) { Weight::Whole } else { Weight::Loose };
+                let weight = if self.is_value(side) { Weight::Whole } else { Weight::Loose };
                 return self.take(literals, side, weight);
             }
         }
         for side in &sides {
             if let Some(bound) = self.bound(side) {
                 let literals = self.values.literals(bound.clone());
-                let whole =
-                    self.is_only_bound_here(&bound, side) && bound.clone().all(|at| self.is_plain(at));
+                let whole = self.is_only_bound_here(&bound, side) && self.is_value(&bound);
                 if !literals.is_empty() {
                     let weight = if whole { Weight::Whole } else { Weight::Told };
                     return self.take(literals, &bound, weight);
@@ -239,7 +237,9 @@ impl<'a> Search<'a> {
             let is_left = !self.calls(&(claim.start..middle)) && self.calls(&(middle..claim.end));
             literals.retain(|literal| (literal.at < middle) == is_left);
             self.bare |= literals.is_empty();
-            return self.take(literals, &claim, Weight::Whole);
+            let side = if is_left { claim.start..middle } else { middle..claim.end };
+            let weight = if self.computes(&side) { Weight::Loose } else { Weight::Whole };
+            return self.take(literals, &claim, weight);
         }
         let told: Vec<Literal> =
             literals.iter().copied().filter(|literal| self.is_told(literal.at, &claim, &given)).collect();
@@ -282,6 +282,32 @@ impl<'a> Search<'a> {
     fn given(&self, range: &Range<usize>) -> Vec<Range<usize>> {
         let calls = range.clone().filter(|at| self.lexed.word(*at) == self.entry);
         calls.filter_map(|at| Some(at + 1..self.lexed.group(at + 1, '(')?)).collect()
+    }
+
+    /// Whether an expression is nothing but the values in it, so that another one there is another result.
+    fn is_value(&self, range: &Range<usize>) -> bool {
+        range.clone().all(|at| self.is_plain(at)) && !self.computes(range)
+    }
+
+    /// Whether an expression may come to the same with another value in it: `[7; 0]`, `5 * 0`, `6 & 1`, `1e20 + 1.0`.
+    fn computes(&self, range: &Range<usize>) -> bool {
+        let lexed = self.lexed;
+        let floats = range.clone().any(|at| is_literal(lexed, at) && lexed.at(at).contains('.'));
+        // Before a value `&` and `*` are a reference and what it refers to.
+        let behind_value = |at: usize| {
+            let before = at.wrapping_sub(1);
+            range.contains(&before)
+                && (is_literal(lexed, before)
+                    || !lexed.word(before).is_empty()
+                    || matches!(lexed.tokens[before].what, What::Close(_)))
+        };
+        range.clone().any(|at| {
+            let is = |marks: &[char]| marks.iter().any(|mark| lexed.is_mark(at, *mark));
+            let twice = |mark: char| lexed.is_mark(at, mark) && lexed.is_mark(at + 1, mark);
+            let masks = lexed.is_mark(at, '&') && !twice('&');
+            let operates = is(&['*']) || masks || twice('<') || twice('>') || floats && is(&['+', '-']);
+            is(&[';', '/', '%', '|', '^']) || behind_value(at) && operates
+        })
     }
 
     fn is_plain(&self, at: usize) -> bool {
