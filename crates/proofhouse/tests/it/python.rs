@@ -155,6 +155,8 @@ fn values_of_classes_that_extend_plain_ones_are_plain_in_python() {
         ("[(1, {2: 3})]", "[Pair(1, Counter({2: 3}))]", "[Pair(1, Counter())]"),
         ("5", "Level.FIVE", "Level.SIX"),
         ("5", "Fraction(10, 2)", "Fraction(11, 2)"),
+        ("5", "All(Fraction)(5)", "All(Fraction)(6)"),
+        ("5", "All(Decimal)(5)", "All(Decimal)(6)"),
         ("0.5", "Decimal('0.5')", "Decimal('0.51')"),
         ("5", "All(int)(5)", "All(int)(6)"),
         ("1.5", "All(float)(1.5)", "All(float)(2)"),
@@ -178,7 +180,7 @@ fn values_of_classes_that_extend_plain_ones_are_plain_in_python() {
         assert_eq!((told(&good), told(&bad)), ("passed", "assertion_failure"), "{right}: {good:#?} {bad:#?}");
     }
     let judge = python(vec![value("5")]);
-    for given in ["object()", "iter([5])", "type('F', (__import__('fractions').Fraction,), {})(5)"] {
+    for given in ["object()", "iter([5])"] {
         let judged = judge.judge_completion("one", &format!("    return {given}\n")).unwrap();
         assert_eq!(told(&judged), "assertion_failure", "{given}: {judged:#?}");
     }

@@ -14,6 +14,7 @@ mod body;
 mod boxes;
 mod cache;
 mod detect;
+mod dice;
 mod export;
 mod failures;
 mod flags;

@@ -32,7 +32,13 @@ fn cases(text: &str) -> (Vec<Problem>, Vec<(Sample, String)>) {
 
 /// What is said of every answer in a tier, together and alone.
 fn judged(tier: Tier, text: &str) -> Vec<(String, [Judged; 2])> {
-    let (problems, samples) = cases(text);
+    judged_as(tier, cases(text))
+}
+
+fn judged_as(
+    tier: Tier,
+    (problems, samples): (Vec<Problem>, Vec<(Sample, String)>),
+) -> Vec<(String, [Judged; 2])> {
     let judge = judge_in(Some(tier), "python3", problems);
     let mut found = Vec::new();
     for chunk in samples.chunks(40) {
@@ -128,6 +134,47 @@ fn shapes_are_judged_as_plain_python_judges_them_in_a_strong_box() {
 #[test]
 fn shapes_are_judged_as_plain_python_judges_them_in_a_confined_box() {
     shapes_are_judged_as_plain_python_judges_them(Tier::Confined);
+}
+
+/// Whether every right answer of a file passes and no other does, with the tasks' solutions and without.
+fn values_are_told_apart(tier: Tier, text: &str) {
+    for with_solution in [true, false] {
+        let (mut problems, samples) = cases(text);
+        if !with_solution {
+            problems.iter_mut().for_each(|problem| problem.canonical_solution = None);
+        }
+        let judged = judged_as(tier, (problems, samples));
+        let is_wrong = |name: &str| name.contains(": wrong: ") || name.contains(": forged: ");
+        let (wrong, right): (Vec<_>, Vec<_>) = judged.iter().partition(|(name, _)| is_wrong(name));
+        assert!(right.len() >= 50 && wrong.len() >= 25, "{} {}", right.len(), wrong.len());
+        let failed: Vec<_> = right.iter().filter(|(_, both)| !both.iter().all(Judged::passed)).collect();
+        assert!(failed.is_empty(), "{with_solution}: {} of {}: {failed:#?}", failed.len(), right.len());
+        for (name, both) in &wrong {
+            let theirs = [Some(ErrorType::AssertionFailure), Some(ErrorType::RuntimeError)];
+            let theirs = both.iter().all(|judged| theirs.contains(&judged.error_type));
+            assert!(theirs, "{with_solution}: {name}: {both:#?}");
+        }
+    }
+}
+
+#[test]
+fn values_of_own_classes_are_told_apart_in_a_strong_box() {
+    values_are_told_apart(Tier::Strong, include_str!("cases/values.txt"));
+}
+
+#[test]
+fn values_of_own_classes_are_told_apart_in_a_confined_box() {
+    values_are_told_apart(Tier::Confined, include_str!("cases/values.txt"));
+}
+
+#[test]
+fn objects_of_own_classes_are_told_apart_in_a_strong_box() {
+    values_are_told_apart(Tier::Strong, include_str!("cases/objects.txt"));
+}
+
+#[test]
+fn objects_of_own_classes_are_told_apart_in_a_confined_box() {
+    values_are_told_apart(Tier::Confined, include_str!("cases/objects.txt"));
 }
 
 #[test]

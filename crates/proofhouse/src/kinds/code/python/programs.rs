@@ -6,6 +6,7 @@ macro_rules! both {
         concat!(
             include_str!("start.py.txt"),
             include_str!("values.py.txt"),
+            include_str!("library.py.txt"),
             include_str!("claims.py.txt"),
             include_str!("border.py.txt"),
             include_str!("answer.py.txt"),
@@ -27,6 +28,8 @@ pub(super) const ZYGOTE: &str = both!(include_str!("zygote.py.txt"));
 pub(super) const CHECKER: &str = both!(
     include_str!("tests.py.txt"),
     include_str!("rules.py.txt"),
+    include_str!("told.py.txt"),
+    include_str!("held.py.txt"),
     include_str!("methods.py.txt"),
     include_str!("lent.py.txt"),
     include_str!("checker.py.txt"),

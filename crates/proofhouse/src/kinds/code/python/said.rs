@@ -69,6 +69,18 @@ impl Said {
         Said { file: "tests.py".to_owned(), message, tests, ..Said::word("failed") }
     }
 
+    /// It passes, for tests of ours.
+    #[cfg(test)]
+    pub(super) fn fine() -> Said {
+        Said { tests: vec![("check".to_owned(), true)], ..Said::word("ok") }
+    }
+
+    /// It fails an assertion, for tests of ours.
+    #[cfg(test)]
+    pub(super) fn unequal() -> Said {
+        Said { message: "AssertionError: ".to_owned(), ..Said::unmoved() }
+    }
+
     /// It passes beside tests of which nothing can be made wrong, so that its pass shows nothing.
     pub(super) fn unproved() -> Said {
         let message = "beside its tests the answer could make them pass, and no wrong expectation shows whether it does";

@@ -14,6 +14,7 @@ use super::said::{self, Said};
 use super::{modules, programs};
 use crate::kinds::code::bench::Bench;
 use crate::kinds::code::boxes::{Running, frame};
+use crate::kinds::code::dice::Dice;
 use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
 use crate::kinds::code::verdict::{Border, Judged};
@@ -26,9 +27,10 @@ const LAST_WAIT: Duration = Duration::from_millis(500);
 const WARM_CPU_S: u64 = 2;
 const WARM_WALL_S: u64 = 6;
 
-/// How often wrong expectations are tried at least, where there are any, and right ones again.
+/// How often wrong expectations are tried at least, where there are any, and right ones again: who only knows how many runs there
+/// were before has to find four among eight.
 const FEWEST: usize = 4;
-pub(super) const AGAIN: usize = 2;
+pub(super) const AGAIN: usize = 4;
 
 /// No run takes longer.
 const LONGEST_MS: u64 = 7 * 24 * 3600 * 1000;
@@ -46,6 +48,8 @@ pub(super) struct TestSession {
     judged: u32,
     /// How many of them were warm and left no doubt.
     warm_runs: u64,
+    /// In which order an answer meets right and wrong expectations.
+    pub(super) dice: Dice,
 }
 
 /// After this many candidates its boxes are replaced, so that nothing piles up in them.
@@ -63,6 +67,7 @@ impl TestSession {
             zygotes: 0,
             judged: 0,
             warm_runs: 0,
+            dice: Dice::of(&bench.secret()),
         }
     }
 
@@ -106,19 +111,18 @@ impl TestSession {
             (said, status) = self.run_frozen(problem, completion, sites.as_ref());
         }
         if said.passed() && !said.doubts.is_empty() {
-            if self.doubted(problem, known, completion, &said.doubts) == Doubt::Unmoved {
-                said = Said::unmoved();
-            }
             let sites = known.solution.get().map(|solution| solution.sites.clone());
-            let again = sites.as_ref().map_or(Profile::None, Profile::Only);
-            for _ in 0..AGAIN {
-                if said.passed() {
-                    (said, status) = self.run(problem, completion, &again);
-                }
+            let right = sites.as_ref().map_or(Profile::None, Profile::Only);
+            match self.doubted(problem, known, completion, &said.doubts, &right) {
+                Doubt::Unmoved => said = Said::unmoved(),
+                Doubt::Failed(failed, how) => (said, status) = (*failed, how),
+                Doubt::Moved | Doubt::Open => {}
             }
-        } else if said.refused && said.may_need_more() && self.convinces(problem, known, completion) {
-            let sites = known.solution.get().map(|solution| solution.sites.clone());
-            (said, status) = self.run(problem, completion, &Profile::Trusting(sites.as_ref()));
+        } else if said.refused
+            && said.may_need_more()
+            && let Some(convinced) = self.convinces(problem, known, completion)
+        {
+            (said, status) = convinced;
         }
         let more = said.may_need_more()
             && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
@@ -145,21 +149,23 @@ impl TestSession {
                 return None;
             }
             let decoys = decoys.unwrap_or_else(|| spread(said.checks));
-            // Few of them are tried more than once, and the real ones again: who draws lots between the two has no luck for long.
+            // Few of them are tried more than once, and the real ones again, in an order that nobody can foresee: who draws lots
+            // between the two, or counts the runs, has no luck for long.
             let count = decoys.len().max(FEWEST);
             if decoys.is_empty() {
                 said = Said::unproved();
-            } else if decoys
-                .into_iter()
-                .cycle()
-                .take(count)
-                .any(|decoy| self.run_shared(problem, completion, decoy).0.passed())
-            {
-                said = Said::unmoved();
             }
-            for _ in 0..AGAIN {
-                if said.passed() {
-                    (said, status) = self.run_shared(problem, completion, 0);
+            let mut turns: Vec<u64> = decoys.into_iter().cycle().take(count).collect();
+            turns.extend([0; AGAIN]);
+            self.dice.shuffle(&mut turns);
+            for decoy in turns {
+                if !said.passed() {
+                    break;
+                }
+                match self.run_shared(problem, completion, decoy) {
+                    again if decoy == 0 => (said, status) = again,
+                    (again, _) if again.passed() => said = Said::unmoved(),
+                    _ => {}
                 }
             }
         }
