@@ -9,7 +9,7 @@ use crate::files::{self, FileError, NAMES, REPORT_DATA};
 use crate::format::{self, Format};
 use crate::manifest::Manifest;
 use crate::part::Part;
-use crate::read::{LineReader, lines};
+use crate::read::LineReader;
 use crate::record::{Line, Spans, Status};
 use crate::totals::{Totalling, Totals};
 use crate::{Digest, RunPaths};
@@ -202,7 +202,7 @@ fn check_records(
     std::thread::scope(|scope| {
         let mut crew = Crew::start(scope, terms);
         let mut records = Records::new(manifest, part, cut_off);
-        let mut spans = Spans::default();
+        let spans = Spans::default();
         let mut ended = false;
         loop {
             while !ended && crew.has_room() {
@@ -212,22 +212,19 @@ fn check_records(
                     crew.give(block);
                 }
             }
-            let Some((block, looked)) = crew.next() else { break };
-            let mut looked = looked.into_iter();
+            let Some((block, mut looked)) = crew.next() else { break };
             if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
-            for bytes in lines(&block) {
-                let alone = looked.next().flatten();
-                match Line::split(bytes, &mut spans) {
-                    Ok(line) if !records.is_torn(bytes, &block) => {
-                        each(&line);
-                        records.check(&line, alone.unwrap_or_else(|| terms.look(&line)), findings);
-                    }
-                    Ok(_) => records.torn(findings),
-                    Err(damage) => records.damaged(&damage, findings),
+            looked.each(&block, &spans, |bytes, found| match found {
+                Ok((line, alone)) if !records.is_torn(bytes, &block) => {
+                    each(&line);
+                    records.check(&line, alone, findings);
                 }
-            }
+                Ok(_) => records.torn(findings),
+                Err(damage) => records.damaged(&damage, findings),
+            });
+            crew.take_back(block, looked);
         }
         let records_sha256 = crew.finish();
         let mut totals = records.finish(findings);

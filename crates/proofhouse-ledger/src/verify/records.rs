@@ -6,7 +6,8 @@ use super::order::{Order, Place};
 use super::{Finding, Findings};
 use crate::manifest::Manifest;
 use crate::part::Part;
-use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION, rules};
+use crate::record::rules::{self, Fitting};
+use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION};
 use crate::spine::{Spine, Stamp};
 use crate::totals::{Facts, Totalling, Totals};
 use crate::write::is_noise;
@@ -37,23 +38,23 @@ impl<'a> Terms<'a> {
     }
 
     /// Looks at a line by itself.
-    pub(super) fn look(&self, line: &Line<'_>) -> Alone {
+    pub(super) fn look(&self, line: &Line<'_>, fitting: &mut Fitting) -> Alone {
         let (facts, run_id) = (Facts::of(line), line.run_id());
         let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
         if let Ok(facts) = alone.facts {
             check_digests(line, &facts, &mut alone.digests);
             self.check_identity(line, &facts, &mut alone.identity);
             if alone.digests.is_empty() && alone.identity.is_empty() {
-                self.check_rules(line, &mut alone.rules);
+                self.check_rules(line, fitting, &mut alone.rules);
             }
         }
         alone
     }
 
     /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
-    fn check_rules(&self, line: &Line<'_>, wrong: &mut Vec<String>) {
+    fn check_rules(&self, line: &Line<'_>, fitting: &mut Fitting, wrong: &mut Vec<String>) {
         let Ok(kind) = line.kind() else { return };
-        rules::wrongs(line, kind, wrong);
+        rules::wrongs(line, kind, fitting, wrong);
         if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
             wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
         }

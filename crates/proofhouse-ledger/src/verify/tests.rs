@@ -669,6 +669,30 @@ fn wrong_types_and_unknown_fields_are_named() {
 }
 
 #[test]
+fn a_value_that_no_writer_of_records_emits_is_named() {
+    let values = [
+        ("expected", r#""\u0041""#),
+        ("expected", r#""\/""#),
+        ("expected", "\"a\u{1}\""),
+        ("expected", "1.0"),
+        ("expected", "-0"),
+        ("expected", "[1, 2]"),
+        ("expected", r#"{"b":1,"a":1}"#),
+        ("expected", r#"{"a":1,"a":1}"#),
+        ("judge", r#"{"b":"","a":""}"#),
+        ("scores", r#"{"same":1.0}"#),
+        ("tags", r#"["\u0061"]"#),
+        ("usage", r#"{"tokens":1e2}"#),
+    ];
+    for (field, value) in values {
+        let found = forged(samples::probe(0, &Json::Null, |_| {}), Kind::Probe, field, value);
+        assert_eq!(found, [format!("field `{field}` is not in canonical form")], "{value}");
+    }
+    let found = forged(samples::probe(0, &Json::Null, |_| {}), Kind::Probe, "error", r#""\u0041""#);
+    assert_eq!(found, ["field `error` is not in canonical form"]);
+}
+
+#[test]
 fn digests_of_stored_texts_of_every_kind_are_computed_anew() {
     let other = format!("\"{}\"", Digest::of(b"other"));
     let (observed, stop) = samples::seen();
