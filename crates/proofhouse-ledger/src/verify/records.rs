@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::order::{Order, Place};
+use super::twice::Trials;
 use super::{Finding, Findings};
 use crate::manifest::Manifest;
 use crate::part::Part;
@@ -106,6 +107,7 @@ pub(super) struct Records<'a> {
     /// Of the manifest, or else of the first record.
     run_id: Option<RunId>,
     totals: Totalling,
+    trials: Trials,
     order: Order,
     line: u64,
     /// Which part of the plan the records are.
@@ -120,8 +122,8 @@ impl<'a> Records<'a> {
         let run_id = manifest.map(|manifest| manifest.run_id);
         // A part has gaps where others have lines, which nobody asks for: all that is followed is that indexes rise.
         let order = if part.is_some() { Order::rising() } else { Order::default() };
-        let totals = Totalling::default();
-        Self { manifest, run_id, totals, order, line: 0, part, cut_off, torn: false }
+        let (totals, trials) = (Totalling::default(), Trials::default());
+        Self { manifest, run_id, totals, trials, order, line: 0, part, cut_off, torn: false }
     }
 
     /// Whether the run was cut off.
@@ -164,6 +166,7 @@ impl<'a> Records<'a> {
             Err(damage) => return self.find(findings, Some(name(line)), damage.to_string()),
         };
         self.totals.push(&facts);
+        self.trials.push(&facts.record_id);
         match (run_id, self.run_id) {
             (Ok(theirs), Some(ours)) if theirs != ours => {
                 wrong.push(format!("belongs to run {theirs}, not {ours}"));
@@ -205,7 +208,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    pub(super) fn finish(self, findings: &mut Findings) -> Totals {
+    /// What all of them add up to, and what is told of trials that are there twice.
+    pub(super) fn finish(self, findings: &mut Findings) -> (Totals, Trials) {
         let expected = self.manifest.map(|manifest| manifest.record_count);
         // That a line of a part is gone is told by count and digest.
         for (from, to) in self.order.missing(expected).into_iter().filter(|_| self.part.is_none()) {
@@ -222,7 +226,7 @@ impl<'a> Records<'a> {
                 what: what.to_owned(),
             });
         }
-        self.totals.finish()
+        (self.totals.finish(), self.trials)
     }
 }
 
@@ -249,7 +253,7 @@ fn trial_id(line: &Line<'_>) -> Result<RecordId, Damage> {
 }
 
 /// How a person finds a record: its id, and what it is of.
-fn name(line: &Line<'_>) -> String {
+pub(super) fn name(line: &Line<'_>) -> String {
     let text = |field| line.get(field).map_or_else(|_| String::new(), |text: Cow<'_, str>| text.into_owned());
     let id = line.json(HEAD.record_id).map(|id| id.to_text()).unwrap_or_default();
     let index = line.index().map_or("?".to_owned(), |index| index.to_string());
