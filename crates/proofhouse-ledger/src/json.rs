@@ -9,10 +9,12 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+mod canonical;
 mod parse;
 mod ser;
 mod typed;
 
+pub(crate) use canonical::is_canonical;
 pub use parse::{Fault, ParseError, Strictness, parse};
 pub use ser::{SerError, to_json};
 pub use typed::{NotThat, from_json};

@@ -12,6 +12,7 @@ use crate::{Digest, Json, RecordId, RunId};
 
 mod declare;
 mod field;
+mod layout;
 mod line;
 pub(crate) mod rules;
 mod value;
@@ -28,6 +29,8 @@ mod tests;
 pub use code::{CODE, Code, CodeFields, CodeRecord, Finding, TestOutcome};
 pub use containment::{CONTAINMENT, Containment, ContainmentFields, ContainmentRecord};
 pub use field::{ContentDigest, Field, Maybe, Name, Stored, output_digest};
+pub(crate) use layout::LayoutId;
+pub(crate) use line::Span;
 pub use line::{Damage, Line, Spans};
 pub use probe::{PROBE, Probe, ProbeFields, ProbeRecord};
 pub use robustness::{

@@ -126,6 +126,16 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// Whether a text is a moment as [`Stamp`] writes it.
+pub(crate) fn is_moment(text: &str) -> bool {
+    const FORM: &[u8; 32] = b"0000-00-00T00:00:00.000000+00:00";
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'0' => byte.is_ascii_digit(),
+        other => byte == other,
+    };
+    text.len() == FORM.len() && text.ends_with("+00:00") && text.as_bytes()[..26].iter().zip(FORM).all(fits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,10 +9,10 @@ use crate::files::{self, FileError, NAMES, REPORT_DATA};
 use crate::format::{self, Format};
 use crate::manifest::Manifest;
 use crate::part::Part;
-use crate::read::{LineReader, lines};
+use crate::read::LineReader;
 use crate::record::{Line, Spans, Status};
 use crate::totals::{Totalling, Totals};
-use crate::{Digest, RunPaths};
+use crate::{Digest, RunPaths, spine};
 
 mod crew;
 mod order;
@@ -21,6 +21,7 @@ mod records;
 mod tamper;
 #[cfg(test)]
 mod tests;
+mod twice;
 
 use crew::Crew;
 use records::{Records, Terms, spine_of};
@@ -202,7 +203,7 @@ fn check_records(
     std::thread::scope(|scope| {
         let mut crew = Crew::start(scope, terms);
         let mut records = Records::new(manifest, part, cut_off);
-        let mut spans = Spans::default();
+        let spans = Spans::default();
         let mut ended = false;
         loop {
             while !ended && crew.has_room() {
@@ -212,25 +213,23 @@ fn check_records(
                     crew.give(block);
                 }
             }
-            let Some((block, looked)) = crew.next() else { break };
-            let mut looked = looked.into_iter();
+            let Some((block, mut looked)) = crew.next() else { break };
             if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
-            for bytes in lines(&block) {
-                let alone = looked.next().flatten();
-                match Line::split(bytes, &mut spans) {
-                    Ok(line) if !records.is_torn(bytes, &block) => {
-                        each(&line);
-                        records.check(&line, alone.unwrap_or_else(|| terms.look(&line)), findings);
-                    }
-                    Ok(_) => records.torn(findings),
-                    Err(damage) => records.damaged(&damage, findings),
+            looked.each(&block, &spans, |bytes, found| match found {
+                Ok((line, alone)) if !records.is_torn(bytes, &block) => {
+                    each(&line);
+                    records.check(&line, alone, findings);
                 }
-            }
+                Ok(_) => records.torn(findings),
+                Err(damage) => records.damaged(&damage, findings),
+            });
+            crew.take_back(block, looked);
         }
         let records_sha256 = crew.finish();
-        let mut totals = records.finish(findings);
+        let (mut totals, trials) = records.finish(findings);
+        trials.check(&path, findings)?;
         totals.records_sha256 = records_sha256;
         Ok(totals)
     })
@@ -322,6 +321,7 @@ fn check_envelope(
         let word = |part: Option<Part>| part.map_or("none".to_owned(), |part| part.to_string());
         same("shard", word(envelope.part()), word(manifest.shard.map(|shard| shard.part)));
     }
+    check_moments(&name, &envelope, findings);
     let whole = totals.count == envelope.total_cases_expected && manifest.is_some();
     if whole != (envelope.exit_status == ExitStatus::Normal) {
         let (done, expected) = (totals.count, envelope.total_cases_expected);
@@ -330,4 +330,19 @@ fn check_envelope(
         findings.file(&name, format!("`exit_status` is `{word}` with {done} of {expected} records"));
     }
     Some(envelope)
+}
+
+/// What an envelope says against itself: when the run was, and that it ended well in spite of an error.
+fn check_moments(name: &str, envelope: &Envelope, findings: &mut Findings) {
+    // Which of them is later proves nothing: a machine's clock may have been set while the run went on.
+    let moments =
+        [("run_start_ts_utc", &envelope.run_start_ts_utc), ("run_end_ts_utc", &envelope.run_end_ts_utc)];
+    for (field, moment) in moments {
+        if moment.as_ref().is_some_and(|moment| !spine::is_moment(moment)) {
+            findings.file(name, format!("`{field}` is no moment in UTC"));
+        }
+    }
+    if envelope.exit_status == ExitStatus::Normal && envelope.error.is_some() {
+        findings.file(name, "`error` is not null, and `exit_status` is `normal`");
+    }
 }

@@ -13,6 +13,7 @@ mod capture;
 mod clock;
 mod expand;
 mod guards;
+mod heap;
 mod link;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -28,6 +29,7 @@ mod spec;
 mod tier;
 mod trampoline;
 
+pub use heap::give_memory_back;
 pub use link::{hand_over, link};
 #[cfg(target_os = "linux")]
 pub use linux::{LoneFilter, lone_filter};

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::de::DeserializeOwned;
 
 use super::{Damage, Line, Value};
-use crate::json::{self, Strictness};
+use crate::json::{self, Strictness, is_canonical};
 use crate::{Digest, Json, RecordId, RunId};
 
 /// The name of a field that some record has. Only a declaration makes one.
@@ -112,6 +112,10 @@ impl<T: Stored> Stored for Maybe<Option<T>> {
     fn missing<'a>() -> Option<Self::Seen<'a>> {
         Some(None)
     }
+
+    fn fits(raw: &[u8]) -> bool {
+        T::fits(raw)
+    }
 }
 
 impl<T: Stored> Stored for Option<T> {
@@ -139,6 +143,10 @@ impl Stored for Maybe<Vec<String>> {
     fn missing<'a>() -> Option<Self::Seen<'a>> {
         Some(Vec::new())
     }
+
+    fn fits(raw: &[u8]) -> bool {
+        <Vec<String>>::fits(raw)
+    }
 }
 
 impl Stored for String {
@@ -155,6 +163,10 @@ impl Stored for String {
             _ => None,
         }
     }
+
+    fn fits(raw: &[u8]) -> bool {
+        raw.first() == Some(&b'"') && is_canonical(raw)
+    }
 }
 
 impl Stored for Json {
@@ -167,11 +179,7 @@ impl Stored for Json {
 
     /// Most outputs and expectations are plain text.
     fn fits(raw: &[u8]) -> bool {
-        match raw {
-            b"null" | b"[]" | b"{}" => true,
-            [b'"', ..] => String::fits(raw),
-            _ => parsed(raw).is_some(),
-        }
+        is_canonical(raw)
     }
 }
 
@@ -181,6 +189,10 @@ impl Stored for Vec<String> {
 
     fn see(raw: &[u8]) -> Option<Vec<String>> {
         listed(raw)
+    }
+
+    fn fits(raw: &[u8]) -> bool {
+        raw == b"[]" || (is_canonical(raw) && Self::see(raw).is_some())
     }
 }
 
@@ -200,6 +212,10 @@ impl Stored for BTreeMap<String, Option<f64>> {
             _ => None,
         };
         scores.into_iter().map(score).collect()
+    }
+
+    fn fits(raw: &[u8]) -> bool {
+        is_canonical(raw) && Self::see(raw).is_some()
     }
 }
 
@@ -227,7 +243,6 @@ plain! {
     u64: |raw| integer(raw);
     u32: |raw| integer(raw);
     i32: |raw| integer(raw);
-    f64: |raw| parsed(raw)?.as_f64();
     Digest: |raw| Digest::from_hex(unquoted(raw)?);
     RecordId: |raw| RecordId::from_hex(unquoted(raw)?);
     RunId: |raw| RunId::from_hex(unquoted(raw)?);
@@ -261,17 +276,48 @@ macro_rules! structures {
             fn see(raw: &[u8]) -> Option<Self> {
                 $crate::record::field::listed(raw)
             }
+
+            fn fits(raw: &[u8]) -> bool {
+                $crate::json::is_canonical(raw) && Self::see(raw).is_some()
+            }
         })*
     };
 }
 pub(super) use structures;
 
-structures!(Vec<Option<String>>, BTreeMap<String, String>);
+structures!(Vec<Option<String>>);
+
+impl Stored for f64 {
+    type Given<'a> = Self;
+    type Seen<'a> = Self;
+
+    fn see(raw: &[u8]) -> Option<f64> {
+        parsed(raw)?.as_f64()
+    }
+
+    fn fits(raw: &[u8]) -> bool {
+        is_canonical(raw) && Self::see(raw).is_some()
+    }
+}
+
+/// Names and texts.
+impl Stored for BTreeMap<String, String> {
+    type Given<'a> = &'a Json;
+    type Seen<'a> = Self;
+
+    fn see(raw: &[u8]) -> Option<Self> {
+        listed(raw)
+    }
+
+    fn fits(raw: &[u8]) -> bool {
+        are_plain_texts(raw) || (is_canonical(raw) && Self::see(raw).is_some())
+    }
+}
 
 /// A whole number as canonical JSON writes it: without `+`, without zeros before it.
 fn integer<T: std::str::FromStr>(raw: &[u8]) -> Option<T> {
     let digits = raw.strip_prefix(b"-").unwrap_or(raw);
-    let canonical = matches!(digits, [b'0'] | [b'1'..=b'9', ..]);
+    let canonical = raw == b"0" || matches!(digits, [b'1'..=b'9', ..]);
     if canonical { std::str::from_utf8(raw).ok()?.parse().ok() } else { None }
 }
 
@@ -281,28 +327,47 @@ pub(super) fn unquoted(raw: &[u8]) -> Option<&[u8]> {
 
 /// Scores that are 0, 1 or null below names that need no unescaping, as nearly all are; nothing where it takes a parser.
 fn plain_scores(raw: &[u8]) -> Option<Vec<(String, Option<f64>)>> {
-    let mut rest = raw.strip_prefix(b"{")?;
     let mut scores: Vec<(String, Option<f64>)> = Vec::new();
-    while rest != b"}" {
-        if !scores.is_empty() {
-            rest = rest.strip_prefix(b",")?;
-        }
-        let (name, behind) = plain_text(rest)?;
-        let behind = behind.strip_prefix(b":")?;
+    each_plain_score(raw, |name, score| scores.push((name.to_owned(), score)))?;
+    Some(scores)
+}
+
+/// Shows the same scores without keeping them; some of them also where it ends with nothing.
+pub(super) fn each_plain_score(raw: &[u8], mut each: impl FnMut(&str, Option<f64>)) -> Option<()> {
+    each_plain(raw, |name, behind| {
         let (score, length) = match behind {
             [b'0', b',' | b'}', ..] => (Some(0.0), 1),
             [b'1', b',' | b'}', ..] => (Some(1.0), 1),
             [b'n', b'u', b'l', b'l', b',' | b'}', ..] => (None, 4),
             _ => return None,
         };
+        each(name, score);
+        Some(&behind[length..])
+    })
+}
+
+/// Whether these are names and texts of plain characters.
+fn are_plain_texts(raw: &[u8]) -> bool {
+    each_plain(raw, |_, behind| plain_text(behind).map(|(_, behind)| behind)).is_some()
+}
+
+/// Walks an object whose names are plain text in canonical order; `value` gives what is behind a name's value.
+fn each_plain<'a>(raw: &'a [u8], mut value: impl FnMut(&'a str, &'a [u8]) -> Option<&'a [u8]>) -> Option<()> {
+    let mut rest = raw.strip_prefix(b"{")?;
+    let mut last: Option<&str> = None;
+    while rest != b"}" {
+        if last.is_some() {
+            rest = rest.strip_prefix(b",")?;
+        }
+        let (name, behind) = plain_text(rest)?;
         // A name that comes twice, or too late, is for the parser to complain of.
-        if scores.last().is_some_and(|(last, _)| last.as_str() >= name) {
+        if last.is_some_and(|last| last >= name) {
             return None;
         }
-        scores.push((name.to_owned(), score));
-        rest = &behind[length..];
+        rest = value(name, behind.strip_prefix(b":")?)?;
+        last = Some(name);
     }
-    Some(scores)
+    Some(())
 }
 
 /// A text of visible ASCII at the beginning, without its quotes, and what is behind it.
@@ -401,6 +466,41 @@ mod tests {
         }
         for text in others {
             assert_eq!(plain_scores(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_fits_at_a_glance_is_what_a_parser_reads() {
+        let texts = [
+            (r#"{}"#, true),
+            (r#"{"a":"x"}"#, true),
+            (r#"{"a":"","b":"got `1`, not `3`"}"#, true),
+            (r#"{"a":"\n\u0001"}"#, true),
+            (r#"{"a":"\u000a"}"#, false),
+            (r#"{"a":"é"}"#, true),
+            (r#"{"b":"","a":""}"#, false),
+            (r#"{"a":"","a":""}"#, false),
+            (r#"{"a":1}"#, false),
+            (r#"{"a":null}"#, false),
+            (r#"{"a":"x",}"#, false),
+            (r#"{"a":"x"}}"#, false),
+            (r#"{"a":"x""#, false),
+            (r#"{"a" :"x"}"#, false),
+            (r#"{"a":"\x"}"#, false),
+            ("{\"a\":\"\u{1}\"}", false),
+            ("{\"a\":\"\u{7f}\"}", true),
+            ("[]", false),
+            ("", false),
+        ];
+        for (text, fits) in texts {
+            let raw = text.as_bytes();
+            let slow = is_canonical(raw) && <BTreeMap<String, String>>::see(raw).is_some();
+            assert_eq!((<BTreeMap<String, String>>::fits(raw), slow), (fits, fits), "{text}");
+        }
+        for (text, fits) in
+            [("[]", true), (r#"["a"]"#, true), ("[ ]", false), ("[1]", false), ("null", false)]
+        {
+            assert_eq!(<Vec<String>>::fits(text.as_bytes()), fits, "{text}");
         }
     }
 }

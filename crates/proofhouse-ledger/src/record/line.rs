@@ -3,10 +3,9 @@
 //! `verify`, `diff` and the tally look at a handful of fields of each of a million lines. Splitting a line into spans
 //! costs a fraction of a parse, and what is compared are the bytes themselves.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::cell::Cell;
 
-use memchr::memchr2;
-
+use super::layout::{Layout, LayoutId};
 use super::{CALIBRATION, CANARY, Field, HEAD, Kind, Name, Status, Stored};
 use crate::{Digest, Json, RecordId, RunId};
 
@@ -26,38 +25,65 @@ pub enum Damage {
     Field(&'static str),
 }
 
-/// Reusable memory for the spans of one line.
+/// Reusable memory for the spans of one line, and what is remembered of the line before.
 #[derive(Debug, Default)]
 pub struct Spans {
     all: Vec<Span>,
+    layout: Layout,
     places: Places,
+}
+
+impl Spans {
+    /// Splits a line, and gives its spans away: for whoever looks at it again on another thread.
+    pub(crate) fn split_into(&mut self, bytes: &[u8], spans: &mut Vec<Span>) -> Result<LayoutId, Damage> {
+        let from = spans.len();
+        let split = self.layout.scan(bytes, spans);
+        if split.is_err() {
+            spans.truncate(from);
+        }
+        split
+    }
+
+    /// A line that was split elsewhere.
+    pub(crate) fn line<'a>(&'a self, bytes: &'a [u8], spans: &'a [Span], layout: LayoutId) -> Line<'a> {
+        Line { bytes, spans, layout, places: &self.places }
+    }
 }
 
 /// Where keys were found last: the lines of a file have the same keys at the same places.
 #[derive(Debug)]
-struct Places([AtomicU8; 64]);
+struct Places([Cell<Place>; 64]);
+
+/// What is known of a name in one layout.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Where the name's bytes lie in the program: names are constants, so that equal ones need not be compared byte by byte.
+    name: (usize, usize),
+    layout: LayoutId,
+    /// Which of the spans it is, if it is there.
+    at: Option<usize>,
+}
 
 impl Default for Places {
     fn default() -> Self {
-        Self([const { AtomicU8::new(0) }; 64])
+        const NOTHING: Place = Place { name: (0, 0), layout: LayoutId::NONE, at: None };
+        Self([const { Cell::new(NOTHING) }; 64])
     }
 }
 
 impl Places {
-    /// What is remembered of a key, or of one that shares its place.
-    fn of(&self, key: &[u8]) -> &AtomicU8 {
-        let ends = key.first().zip(key.last()).map_or(0, |(first, last)| {
-            usize::from(*first).wrapping_mul(31).wrapping_add(usize::from(*last).wrapping_mul(7))
-        });
-        &self.0[(ends + key.len() * 11) % 64]
+    /// What is remembered of a name, or of one that shares its place.
+    fn of(&self, (address, length): (usize, usize)) -> &Cell<Place> {
+        &self.0[(address ^ (address >> 6) ^ length.wrapping_mul(11)) % 64]
     }
 }
 
+/// Where a key and its value lie in a line.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+pub(crate) struct Span {
     /// The key without its quotes.
-    key: (u32, u32),
-    value: (u32, u32),
+    pub(super) key: (u32, u32),
+    pub(super) value: (u32, u32),
 }
 
 /// One line, split into its top-level fields.
@@ -65,6 +91,7 @@ struct Span {
 pub struct Line<'a> {
     bytes: &'a [u8],
     spans: &'a [Span],
+    layout: LayoutId,
     places: &'a Places,
 }
 
@@ -72,9 +99,8 @@ impl<'a> Line<'a> {
     /// Splits a line (without its newline). Keys must be in canonical order, without spaces between tokens.
     pub fn split(bytes: &'a [u8], spans: &'a mut Spans) -> Result<Self, Damage> {
         spans.all.clear();
-        let mut scanner = Scanner { bytes, at: 0 };
-        scanner.fields(&mut spans.all)?;
-        Ok(Self { bytes, spans: &spans.all, places: &spans.places })
+        let layout = spans.layout.scan(bytes, &mut spans.all)?;
+        Ok(Self { bytes, spans: &spans.all, layout, places: &spans.places })
     }
 
     /// The whole line.
@@ -112,20 +138,26 @@ impl<'a> Line<'a> {
         Json::see(self.raw(name)?)
     }
 
+    /// Which keys it has, in one number: lines of the same one have the same.
+    pub(crate) fn layout(&self) -> LayoutId {
+        self.layout
+    }
+
     /// The place of a key: mostly where it was in the line before. Otherwise, as a record has some thirty keys of many lengths,
     /// comparing lengths first beats a search.
     fn find(&self, name: Name) -> Option<usize> {
         let key = name.as_bytes();
+        let constant = (key.as_ptr().addr(), key.len());
+        let known = self.places.of(constant);
+        let place = known.get();
+        if place.layout == self.layout && place.name == constant {
+            return place.at;
+        }
         let length = key.len() as u32;
         let is_here = |span: &Span| span.key.1 - span.key.0 == length && slice(self.bytes, span.key) == key;
-        let last = self.places.of(key);
-        let place = usize::from(last.load(Ordering::Relaxed));
-        if self.spans.get(place).is_some_and(is_here) {
-            return Some(place);
-        }
-        let found = self.spans.iter().position(is_here)?;
-        last.store(u8::try_from(found).unwrap_or(u8::MAX), Ordering::Relaxed);
-        Some(found)
+        let at = self.spans.iter().position(is_here);
+        known.set(Place { name: constant, layout: self.layout, at });
+        at
     }
 
     /// The place in the plan.
@@ -184,107 +216,4 @@ impl<'a> Line<'a> {
 
 fn slice(bytes: &[u8], (from, to): (u32, u32)) -> &[u8] {
     &bytes[from as usize..to as usize]
-}
-
-struct Scanner<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Scanner<'_> {
-    fn fail(&self, what: &'static str) -> Damage {
-        Damage::Malformed { offset: self.at, what }
-    }
-
-    fn expect(&mut self, byte: u8, what: &'static str) -> Result<(), Damage> {
-        if self.bytes.get(self.at) != Some(&byte) {
-            return Err(self.fail(what));
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn fields(&mut self, spans: &mut Vec<Span>) -> Result<(), Damage> {
-        if self.bytes.len() > u32::MAX as usize {
-            return Err(self.fail("longer than 4 GiB"));
-        }
-        self.expect(b'{', "expected `{`")?;
-        let mut last: &[u8] = b"";
-        loop {
-            let key_from = self.at + 1;
-            self.string()?;
-            let key = &self.bytes[key_from..self.at - 1];
-            if !spans.is_empty() && key <= last {
-                return Err(self.fail("keys out of order"));
-            }
-            last = key;
-            let key_span = (key_from as u32, self.at as u32 - 1);
-            self.expect(b':', "expected `:`")?;
-            let value_from = self.at as u32;
-            self.value()?;
-            spans.push(Span { key: key_span, value: (value_from, self.at as u32) });
-            match self.bytes.get(self.at) {
-                Some(b',') => self.at += 1,
-                Some(b'}') => break,
-                _ => return Err(self.fail("expected `,` or `}`")),
-            }
-        }
-        self.at += 1;
-        if self.at != self.bytes.len() {
-            return Err(self.fail("text after the object"));
-        }
-        Ok(())
-    }
-
-    fn string(&mut self) -> Result<(), Damage> {
-        self.expect(b'"', "expected `\"`")?;
-        loop {
-            let Some(found) = memchr2(b'"', b'\\', &self.bytes[self.at..]) else {
-                return Err(self.fail("string without an end"));
-            };
-            self.at += found;
-            if self.bytes[self.at] == b'"' {
-                self.at += 1;
-                return Ok(());
-            }
-            if self.at + 2 > self.bytes.len() {
-                return Err(self.fail("string without an end"));
-            }
-            self.at += 2;
-        }
-    }
-
-    fn value(&mut self) -> Result<(), Damage> {
-        match self.bytes.get(self.at) {
-            Some(b'"') => self.string(),
-            Some(b'{' | b'[') => self.nested(),
-            Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                let rest = &self.bytes[self.at..];
-                let length = rest.iter().position(|b| matches!(b, b',' | b'}' | b']')).unwrap_or(rest.len());
-                self.at += length;
-                Ok(())
-            }
-            _ => Err(self.fail("expected a value")),
-        }
-    }
-
-    fn nested(&mut self) -> Result<(), Damage> {
-        let mut depth = 0usize;
-        loop {
-            match self.bytes.get(self.at) {
-                Some(b'"') => {
-                    self.string()?;
-                    continue;
-                }
-                Some(b'{' | b'[') => depth += 1,
-                Some(b'}' | b']') => depth -= 1,
-                Some(_) => {}
-                None => return Err(self.fail("value without an end")),
-            }
-            self.at += 1;
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-    }
 }

@@ -58,7 +58,19 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
     if status != Status::Success && (passed.is_some() || line.require(HEAD.scores)? != b"{}") {
         wrong.push("there are scores or a verdict, and `status` says that there was no answer");
     }
+    if status == Status::Success && line.require(HEAD.error)? != b"null" {
+        wrong.push("`error` is not null, and `status` says that there was an answer");
+    }
+    if line.require(PROBE.judge)? != b"{}" && !has_score_of_each_reason(line)? {
+        wrong.push("`judge` has the reason of a judge that has no score");
+    }
     Ok(wrong)
+}
+
+fn has_score_of_each_reason(line: &Line<'_>) -> Result<bool, Damage> {
+    let scores = line.get(HEAD.scores)?;
+    let reasons = line.get(PROBE.judge)?;
+    Ok(reasons.keys().all(|judge| scores.iter().any(|(name, _)| name == judge)))
 }
 
 #[cfg(test)]

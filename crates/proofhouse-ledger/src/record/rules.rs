@@ -1,15 +1,52 @@
 //! What a record must be beside well-formed: the fields of its kind and no others, each of its type, and no two that
 //! contradict each other.
 
+use super::declare::Shape;
+use super::field::each_plain_score;
+use super::layout::LayoutId;
 use super::{Damage, HEAD, Kind, Line, Status};
 use crate::Digest;
+use crate::json::is_canonical;
+
+/// Which fields of its kind a line has, remembered for further lines of the same layout.
+#[derive(Default)]
+pub(crate) struct Fitting {
+    of: Option<(LayoutId, Kind)>,
+    /// One for each field of the line.
+    shapes: Vec<&'static Shape>,
+}
+
+impl Fitting {
+    /// Whether each field is one of its kind, and none is missing; then `shapes` has them.
+    fn finds(&mut self, line: &Line<'_>, kind: Kind) -> bool {
+        if self.of == Some((line.layout(), kind)) {
+            return true;
+        }
+        self.of = None;
+        self.shapes.clear();
+        let mut all = kind.shape().iter();
+        for (key, _) in line.fields() {
+            let due = all.find(|shape| shape.name.as_bytes() == key || !(shape.may_be_missing)());
+            match due.filter(|shape| shape.name.as_bytes() == key) {
+                Some(shape) => self.shapes.push(shape),
+                None => return false,
+            }
+        }
+        let whole = all.all(|shape| (shape.may_be_missing)());
+        self.of = whole.then_some((line.layout(), kind));
+        whole
+    }
+}
 
 /// Everything that is wrong with a record by itself, in words.
-pub(crate) fn wrongs(line: &Line<'_>, kind: Kind, wrong: &mut Vec<String>) {
-    let before = wrong.len();
-    misfits(line, kind, wrong);
-    if wrong.len() > before {
-        return;
+pub(crate) fn wrongs(line: &Line<'_>, kind: Kind, fitting: &mut Fitting, wrong: &mut Vec<String>) {
+    let fits = |((_, raw), shape): ((_, &[u8]), &&'static Shape)| (shape.fits)(raw);
+    if !fitting.finds(line, kind) || !line.fields().zip(&fitting.shapes).all(fits) {
+        let before = wrong.len();
+        misfits(line, kind, wrong);
+        if wrong.len() > before {
+            return;
+        }
     }
     match judgement(line).and_then(|mut found| {
         found.extend(kind.contradictions(line)?);
@@ -36,6 +73,9 @@ fn misfits(line: &Line<'_>, kind: Kind, wrong: &mut Vec<String>) {
         }
         match due {
             Some(shape) if (shape.fits)(raw) => {}
+            Some(shape) if !is_canonical(raw) => {
+                wrong.push(format!("field `{}` is not in canonical form", shape.name));
+            }
             Some(shape) => wrong.push(Damage::Field(shape.name).to_string()),
             None => {
                 let (name, kind) = (String::from_utf8_lossy(key), kind.as_str());
@@ -59,13 +99,12 @@ fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
     if status == Status::Timeout && passed == Some(true) {
         wrong.push("`passed` is true, and `status` says that there was no answer in time");
     }
-    let scores = line.get(HEAD.scores)?;
-    if scores.iter().any(|(_, score)| score.is_some_and(|score| !(0.0..=1.0).contains(&score))) {
+    let primary = line.get(HEAD.primary_metric)?;
+    let scores = scored(line, primary.as_deref())?;
+    if scores.beyond {
         wrong.push("a score is not between 0 and 1");
     }
-    let primary = line.get(HEAD.primary_metric)?;
-    let deciding = scores.iter().find(|(name, _)| Some(name.as_str()) == primary.as_deref());
-    if let Some((_, score)) = deciding {
+    if let Some(score) = scores.deciding {
         match (passed, score) {
             // A threshold is at most 1, so that nothing fails with a score of 1.
             (Some(false), Some(1.0)) => wrong.push("`passed` contradicts the score of `primary_metric`"),
@@ -76,6 +115,31 @@ fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
         }
     }
     Ok(wrong)
+}
+
+/// What a record's scores say about its verdict.
+#[derive(Default)]
+struct Scored {
+    /// Whether one is not between 0 and 1.
+    beyond: bool,
+    /// The score of the primary metric, if there is one.
+    deciding: Option<Option<f64>>,
+}
+
+fn scored(line: &Line<'_>, primary: Option<&str>) -> Result<Scored, Damage> {
+    let mut scored = Scored::default();
+    let take = |scored: &mut Scored, name: &str, score: Option<f64>| {
+        scored.beyond |= score.is_some_and(|score| !(0.0..=1.0).contains(&score));
+        if Some(name) == primary {
+            scored.deciding = Some(score);
+        }
+    };
+    let raw = line.require(HEAD.scores)?;
+    if each_plain_score(raw, |name, score| take(&mut scored, name, score)).is_none() {
+        scored = Scored::default();
+        line.get(HEAD.scores)?.iter().for_each(|(name, score)| take(&mut scored, name, *score));
+    }
+    Ok(scored)
 }
 
 /// Of kinds whose deciding score is the verdict as a number; judges may have given others beside it where the record has their reasons.

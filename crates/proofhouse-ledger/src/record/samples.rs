@@ -241,3 +241,23 @@ pub(crate) fn forged(line: &[u8], key: &str, value: &str) -> Vec<u8> {
     record.set("record_sha256", digest.to_string());
     format!("{}\n", Json::Object(record)).into_bytes()
 }
+
+/// The same with a value whose bytes go into the line as they stand, canonical or not.
+pub(crate) fn forged_bytes(line: &[u8], key: &str, value: &str) -> Vec<u8> {
+    let mut spans = crate::record::Spans::default();
+    let line = crate::record::Line::split(line.strip_suffix(b"\n").unwrap(), &mut spans).unwrap();
+    let text = |digest: Option<&str>| {
+        let fields = line.fields().filter_map(|(name, raw)| {
+            let name = std::str::from_utf8(name).unwrap();
+            let raw = match name {
+                "record_sha256" => format!("\"{}\"", digest?),
+                name if name == key => value.to_owned(),
+                _ => String::from_utf8(raw.to_vec()).unwrap(),
+            };
+            Some(format!("\"{name}\":{raw}"))
+        });
+        format!("{{{}}}", fields.collect::<Vec<String>>().join(","))
+    };
+    let digest = Digest::of(text(None).as_bytes()).to_string();
+    format!("{}\n", text(Some(&digest))).into_bytes()
+}

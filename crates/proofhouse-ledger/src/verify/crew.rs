@@ -2,6 +2,7 @@
 //! each line by itself.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -10,40 +11,108 @@ use super::records::{Alone, Terms};
 use crate::Digest;
 use crate::digest::Hasher;
 use crate::read::lines;
-use crate::record::{Line, Spans};
+use crate::record::rules::Fitting;
+use crate::record::{Damage, LayoutId, Line, Span, Spans};
 
 /// More do not help: one thread puts everything in order.
 const MOST_LOOKERS: usize = 8;
 /// Blocks under way for each: enough to keep all busy, little enough to keep memory flat.
 const BLOCKS_EACH: usize = 2;
 
-/// What was found of each line of a block; nothing of one that cannot be split.
-type Looked = Vec<Option<Alone>>;
+/// What was found of a block of lines. Its memory goes round: blocks come by the thousand.
+#[derive(Default)]
+pub(super) struct Looked {
+    spans: Vec<Span>,
+    lines: Vec<LookedLine>,
+}
 
-/// Where a thread is given blocks.
-type Blocks = SyncSender<Arc<[u8]>>;
+/// What was found of one line by itself.
+struct LookedLine {
+    /// Where it lies in its block.
+    bytes: Range<usize>,
+    found: Result<Found, Damage>,
+}
+
+struct Found {
+    /// Where its spans lie among those of the block.
+    spans: Range<usize>,
+    layout: LayoutId,
+    alone: Alone,
+}
+
+impl Looked {
+    /// Shows each line with what was found of it, in order, and forgets it.
+    pub(super) fn each<'a>(
+        &'a mut self,
+        block: &'a [u8],
+        seen: &'a Spans,
+        mut each: impl FnMut(&'a [u8], Result<(Line<'a>, Alone), Damage>),
+    ) {
+        let all = &self.spans;
+        for LookedLine { bytes, found } in self.lines.drain(..) {
+            let bytes = &block[bytes];
+            each(bytes, found.map(|found| (seen.line(bytes, &all[found.spans], found.layout), found.alone)));
+        }
+    }
+}
+
+/// A block, shared by who hashes it and who looks at it.
+type Block = Arc<Vec<u8>>;
 
 struct Looker {
-    blocks: Blocks,
+    blocks: SyncSender<(Block, Looked)>,
     found: Receiver<Looked>,
+}
+
+/// Who looks at lines, and what helps with the next one.
+struct Eyes<'a> {
+    terms: Terms<'a>,
+    spans: Spans,
+    fitting: Fitting,
+}
+
+impl<'a> Eyes<'a> {
+    fn new(terms: Terms<'a>) -> Self {
+        Self { terms, spans: Spans::default(), fitting: Fitting::default() }
+    }
+
+    fn look(&mut self, block: &[u8], looked: &mut Looked) {
+        looked.spans.clear();
+        looked.lines.clear();
+        let mut from = 0;
+        for bytes in lines(block) {
+            let place = from..from + bytes.len();
+            from = place.end + 1;
+            let spans = looked.spans.len();
+            let found = self.spans.split_into(bytes, &mut looked.spans).map(|layout| {
+                let spans = spans..looked.spans.len();
+                let line = self.spans.line(bytes, &looked.spans[spans.clone()], layout);
+                Found { alone: self.terms.look(&line, &mut self.fitting), spans, layout }
+            });
+            looked.lines.push(LookedLine { bytes: place, found });
+        }
+    }
 }
 
 /// The threads, and the blocks that are under way.
 pub(super) struct Crew<'scope, 'env> {
-    terms: Terms<'env>,
-    hashing: Option<(Blocks, ScopedJoinHandle<'scope, Digest>)>,
+    /// For blocks that no thread looks at.
+    own: Eyes<'env>,
+    hashing: Option<(SyncSender<Block>, ScopedJoinHandle<'scope, Digest>)>,
     /// Where the machine gives no thread to hash.
     hasher: Hasher,
     lookers: Vec<Looker>,
     /// In the order of the file; each with its looker, where there is one.
-    under_way: VecDeque<(Arc<[u8]>, Option<usize>)>,
+    under_way: VecDeque<(Block, Option<usize>)>,
     given: usize,
+    /// Memory that is used again.
+    spare: (Vec<Block>, Vec<Looked>),
 }
 
 impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
     /// Starts as many threads as the machine gives: none is needed.
     pub(super) fn start(scope: &'scope Scope<'scope, '_>, terms: Terms<'env>) -> Self {
-        let (blocks, to_hash) = sync_channel::<Arc<[u8]>>(MOST_LOOKERS * BLOCKS_EACH);
+        let (blocks, to_hash) = sync_channel::<Block>(MOST_LOOKERS * BLOCKS_EACH);
         let hashing = Builder::new().spawn_scoped(scope, move || {
             let mut hasher = Hasher::default();
             to_hash.iter().for_each(|block| hasher.update(&block));
@@ -51,12 +120,14 @@ impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
         });
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lookers = (0..cores.min(MOST_LOOKERS)).map_while(|_| {
-            let (blocks, to_look) = sync_channel::<Arc<[u8]>>(BLOCKS_EACH);
+            let (blocks, to_look) = sync_channel::<(Block, Looked)>(BLOCKS_EACH);
             let (tell, found) = sync_channel::<Looked>(BLOCKS_EACH);
             let looking = Builder::new().spawn_scoped(scope, move || {
-                let mut spans = Spans::default();
-                for block in to_look {
-                    if tell.send(look(&block, &terms, &mut spans)).is_err() {
+                let mut eyes = Eyes::new(terms);
+                for (block, mut looked) in to_look {
+                    eyes.look(&block, &mut looked);
+                    drop(block);
+                    if tell.send(looked).is_err() {
                         return;
                     }
                 }
@@ -64,12 +135,13 @@ impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
             looking.ok().map(|_| Looker { blocks, found })
         });
         Crew {
-            terms,
+            own: Eyes::new(terms),
             hashing: hashing.ok().map(|thread| (blocks, thread)),
             hasher: Hasher::default(),
             lookers: lookers.collect(),
             under_way: VecDeque::new(),
             given: 0,
+            spare: Default::default(),
         }
     }
 
@@ -79,8 +151,8 @@ impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
     }
 
     /// Hands the file's next block out.
-    pub(super) fn give(&mut self, block: &[u8]) {
-        let block: Arc<[u8]> = Arc::from(block);
+    pub(super) fn give(&mut self, bytes: &[u8]) {
+        let block = self.block(bytes);
         match &self.hashing {
             Some((blocks, _)) => drop(blocks.send(Arc::clone(&block))),
             None => self.hasher.update(&block),
@@ -88,20 +160,38 @@ impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
         let looker = (!self.lookers.is_empty()).then(|| self.given % self.lookers.len());
         self.given += 1;
         if let Some(at) = looker {
-            let _ = self.lookers[at].blocks.send(Arc::clone(&block));
+            let looked = self.spare.1.pop().unwrap_or_default();
+            let _ = self.lookers[at].blocks.send((Arc::clone(&block), looked));
         }
         self.under_way.push_back((block, looker));
     }
 
+    /// The bytes in memory of a block that nobody looks at any more, if there is one.
+    fn block(&mut self, bytes: &[u8]) -> Block {
+        let free = self.spare.0.iter_mut().position(|block| Arc::get_mut(block).is_some());
+        let mut block = free.map(|at| self.spare.0.swap_remove(at)).unwrap_or_default();
+        let memory = Arc::get_mut(&mut block).expect("nobody else has it");
+        memory.clear();
+        memory.extend_from_slice(bytes);
+        block
+    }
+
     /// The oldest block under way, with what was found of its lines.
-    pub(super) fn next(&mut self) -> Option<(Arc<[u8]>, Looked)> {
+    pub(super) fn next(&mut self) -> Option<(Block, Looked)> {
         let (block, looker) = self.under_way.pop_front()?;
-        let looked = match looker {
-            // A thread that is gone has panicked, which the scope passes on in the end.
-            Some(at) => self.lookers[at].found.recv().unwrap_or_default(),
-            None => look(&block, &self.terms, &mut Spans::default()),
-        };
+        // A thread that is gone has panicked, which the scope passes on in the end.
+        let looked = looker.and_then(|at| self.lookers[at].found.recv().ok()).unwrap_or_else(|| {
+            let mut looked = Looked::default();
+            self.own.look(&block, &mut looked);
+            looked
+        });
         Some((block, looked))
+    }
+
+    /// Takes back what `next` gave.
+    pub(super) fn take_back(&mut self, block: Block, looked: Looked) {
+        self.spare.0.push(block);
+        self.spare.1.push(looked);
     }
 
     /// The digest of all blocks.
@@ -114,8 +204,4 @@ impl<'scope, 'env: 'scope> Crew<'scope, 'env> {
             None => self.hasher.finish(),
         }
     }
-}
-
-fn look(block: &[u8], terms: &Terms<'_>, spans: &mut Spans) -> Looked {
-    lines(block).map(|bytes| Line::split(bytes, spans).ok().map(|line| terms.look(&line))).collect()
 }

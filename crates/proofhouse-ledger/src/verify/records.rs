@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use super::order::{Order, Place};
+use super::twice::Trials;
 use super::{Finding, Findings};
 use crate::manifest::Manifest;
 use crate::part::Part;
-use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION, rules};
+use crate::record::rules::{self, Fitting};
+use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION};
 use crate::spine::{Spine, Stamp};
 use crate::totals::{Facts, Totalling, Totals};
 use crate::write::is_noise;
@@ -37,23 +39,23 @@ impl<'a> Terms<'a> {
     }
 
     /// Looks at a line by itself.
-    pub(super) fn look(&self, line: &Line<'_>) -> Alone {
+    pub(super) fn look(&self, line: &Line<'_>, fitting: &mut Fitting) -> Alone {
         let (facts, run_id) = (Facts::of(line), line.run_id());
         let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
         if let Ok(facts) = alone.facts {
             check_digests(line, &facts, &mut alone.digests);
             self.check_identity(line, &facts, &mut alone.identity);
             if alone.digests.is_empty() && alone.identity.is_empty() {
-                self.check_rules(line, &mut alone.rules);
+                self.check_rules(line, fitting, &mut alone.rules);
             }
         }
         alone
     }
 
     /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
-    fn check_rules(&self, line: &Line<'_>, wrong: &mut Vec<String>) {
+    fn check_rules(&self, line: &Line<'_>, fitting: &mut Fitting, wrong: &mut Vec<String>) {
         let Ok(kind) = line.kind() else { return };
-        rules::wrongs(line, kind, wrong);
+        rules::wrongs(line, kind, fitting, wrong);
         if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
             wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
         }
@@ -105,6 +107,7 @@ pub(super) struct Records<'a> {
     /// Of the manifest, or else of the first record.
     run_id: Option<RunId>,
     totals: Totalling,
+    trials: Trials,
     order: Order,
     line: u64,
     /// Which part of the plan the records are.
@@ -119,8 +122,8 @@ impl<'a> Records<'a> {
         let run_id = manifest.map(|manifest| manifest.run_id);
         // A part has gaps where others have lines, which nobody asks for: all that is followed is that indexes rise.
         let order = if part.is_some() { Order::rising() } else { Order::default() };
-        let totals = Totalling::default();
-        Self { manifest, run_id, totals, order, line: 0, part, cut_off, torn: false }
+        let (totals, trials) = (Totalling::default(), Trials::default());
+        Self { manifest, run_id, totals, trials, order, line: 0, part, cut_off, torn: false }
     }
 
     /// Whether the run was cut off.
@@ -163,6 +166,7 @@ impl<'a> Records<'a> {
             Err(damage) => return self.find(findings, Some(name(line)), damage.to_string()),
         };
         self.totals.push(&facts);
+        self.trials.push(&facts.record_id);
         match (run_id, self.run_id) {
             (Ok(theirs), Some(ours)) if theirs != ours => {
                 wrong.push(format!("belongs to run {theirs}, not {ours}"));
@@ -204,7 +208,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    pub(super) fn finish(self, findings: &mut Findings) -> Totals {
+    /// What all of them add up to, and what is told of trials that are there twice.
+    pub(super) fn finish(self, findings: &mut Findings) -> (Totals, Trials) {
         let expected = self.manifest.map(|manifest| manifest.record_count);
         // That a line of a part is gone is told by count and digest.
         for (from, to) in self.order.missing(expected).into_iter().filter(|_| self.part.is_none()) {
@@ -221,7 +226,7 @@ impl<'a> Records<'a> {
                 what: what.to_owned(),
             });
         }
-        self.totals.finish()
+        (self.totals.finish(), self.trials)
     }
 }
 
@@ -248,7 +253,7 @@ fn trial_id(line: &Line<'_>) -> Result<RecordId, Damage> {
 }
 
 /// How a person finds a record: its id, and what it is of.
-fn name(line: &Line<'_>) -> String {
+pub(super) fn name(line: &Line<'_>) -> String {
     let text = |field| line.get(field).map_or_else(|_| String::new(), |text: Cow<'_, str>| text.into_owned());
     let id = line.json(HEAD.record_id).map(|id| id.to_text()).unwrap_or_default();
     let index = line.index().map_or("?".to_owned(), |index| index.to_string());

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::*;
 use crate::manifest::Determinism;
-use crate::record::{Kind, Spans, samples};
+use crate::record::{HEAD, Kind, Spans, samples};
 use crate::spine::Spine;
 use crate::totals::Facts;
 use crate::{Json, RecordId, RunId, canonical};
@@ -377,6 +377,49 @@ fn removed_duplicated_reordered_and_added_lines_are_told_apart() {
 }
 
 #[test]
+fn a_trial_that_takes_the_place_of_another_is_named() {
+    let found = Lab::probes(4).spoilt(|lines| {
+        let (mut line, other) = (lines[1].clone(), lines[2].clone());
+        let mut spans = Spans::default();
+        let other = Line::split(other.strip_suffix(b"\n").unwrap(), &mut spans).unwrap();
+        let fields = [HEAD.index.name(), HEAD.started_at.name(), HEAD.completed_at.name()];
+        for field in fields {
+            let its_value = std::str::from_utf8(other.raw(field).unwrap()).unwrap();
+            line = samples::forged(&line, field.as_str(), its_value);
+        }
+        lines[2] = line;
+    });
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("records.jsonl:3: record "), "{found:?}");
+    assert!(found[0].ends_with("duplicated: its trial has a record already, in line 2"), "{found:?}");
+}
+
+#[test]
+fn what_an_envelope_says_against_itself_is_named() {
+    type Edit = fn(&mut Envelope);
+    let edits: [(Edit, &str); 4] = [
+        (|e| e.run_start_ts_utc = Some("yesterday".to_owned()), "`run_start_ts_utc` is no moment in UTC"),
+        (
+            |e| e.run_end_ts_utc = Some("2026-11-18T06:56:06.970045+01:00".to_owned()),
+            "`run_end_ts_utc` is no moment in UTC",
+        ),
+        (
+            |e| e.run_end_ts_utc = Some("2026-11-18 06:56:06.970045+00:00".to_owned()),
+            "`run_end_ts_utc` is no moment in UTC",
+        ),
+        (|e| e.error = Some("boom".to_owned()), "`error` is not null, and `exit_status` is `normal`"),
+    ];
+    for (edit, what) in edits {
+        let mut lab = Lab::probes(2);
+        edit(&mut lab.envelope);
+        assert_eq!(texts(&lab.verify()), [format!("run.run.json: {what}")]);
+    }
+    let mut lab = Lab::probes(2);
+    lab.envelope.run_start_ts_utc = Some("2026-11-18T06:56:06.970045+00:00".to_owned());
+    assert!(texts(&lab.verify()).is_empty());
+}
+
+#[test]
 fn what_is_no_record_is_named_by_its_line() {
     let mut lab = Lab::probes(3);
     lab.lines[1] = b"{\"a\":1,\n".to_vec();
@@ -588,6 +631,15 @@ fn a_score_that_contradicts_the_verdict_is_named() {
 }
 
 #[test]
+fn an_answer_with_an_error_and_a_reason_without_a_score_are_named() {
+    let record = || samples::probe(0, &Json::Null, |_| {});
+    let found = forged(record(), Kind::Probe, "error", "\"boom\"");
+    assert_eq!(found, ["`error` is not null, and `status` says that there was an answer"]);
+    let found = forged(record(), Kind::Probe, "judge", "{\"nobody\":\"well said\"}");
+    assert_eq!(found, ["`judge` has the reason of a judge that has no score"]);
+}
+
+#[test]
 fn contradictions_of_each_kind_are_named() {
     let (observed, stop) = samples::seen();
     let robust = || samples::robustness(0, Some((&observed, &stop)));
@@ -666,6 +718,35 @@ fn wrong_types_and_unknown_fields_are_named() {
             );
         }
     }
+}
+
+#[test]
+fn a_value_that_no_writer_of_records_emits_is_named() {
+    let values = [
+        ("expected", r#""\u0041""#),
+        ("expected", r#""\/""#),
+        ("expected", "\"a\u{1}\""),
+        ("expected", "1.0"),
+        ("expected", "-0"),
+        ("expected", "[1, 2]"),
+        ("expected", r#"{"b":1,"a":1}"#),
+        ("expected", r#"{"a":1,"a":1}"#),
+        ("judge", r#"{"b":"","a":""}"#),
+        ("scores", r#"{"same":1.0}"#),
+        ("tags", r#"["\u0061"]"#),
+        ("usage", r#"{"tokens":1e2}"#),
+    ];
+    for (field, value) in values {
+        let lab = Lab::of(Kind::Probe, vec![samples::probe(0, &Json::Null, |_| {})]);
+        let found = lab.spoilt(|lines| lines[0] = samples::forged_bytes(&lines[0], field, value));
+        assert_eq!(found.len(), 1, "{value}: {found:?}");
+        assert!(
+            found[0].ends_with(&format!("field `{field}` is not in canonical form")),
+            "{value}: {found:?}"
+        );
+    }
+    let lab = Lab::of(Kind::Probe, vec![samples::probe(0, &Json::Null, |_| {})]);
+    assert!(lab.spoilt(|lines| lines[0] = samples::forged_bytes(&lines[0], "expected", "[1,2]")).is_empty());
 }
 
 #[test]

@@ -22,7 +22,7 @@ use super::{Cli, Command, Terminal, browser, closing, env, events, lanes, otel};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
-use crate::spine::run::{self, Ending, Executed, Job, Means, Open, Options, Stop, Stored};
+use crate::spine::run::{self, Ending, Executed, Job, Means, Open, OpenError, Options, Stop, Stored};
 use crate::spine::suite::{Loaded, Overrides, PriceFile};
 use crate::spine::{present, tally};
 
@@ -523,7 +523,7 @@ fn stop_on_signals() -> Result<Stop, Failure> {
     let stop = Stop::default();
     let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let asked = stop.clone();
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    let waiting = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = true;
         for signal in signals.forever() {
             if !first {
@@ -532,6 +532,7 @@ fn stop_on_signals() -> Result<Stop, Failure> {
             first = false;
             asked.request(signal);
         }
-    })?;
+    });
+    waiting.map_err(OpenError::Thread)?;
     Ok(stop)
 }

@@ -45,6 +45,7 @@ mod newcomer;
 mod otel;
 mod outcomes;
 mod people;
+mod power;
 mod prompts;
 mod python;
 mod readers;

@@ -213,10 +213,10 @@ async fn act(stream: &mut TcpStream, act: Act, most: &AtomicUsize) -> std::io::R
             return Ok(true);
         }
         Act::Cut => {}
-        Act::Hang => forever().await,
+        Act::Hang => until_closed(stream).await,
         Act::HangAfterHeaders => {
             stream.write_all(started.as_bytes()).await?;
-            forever().await;
+            until_closed(stream).await;
         }
         Act::Trickle(every) => {
             stream.write_all(started.as_bytes()).await?;
@@ -237,8 +237,10 @@ async fn act(stream: &mut TcpStream, act: Act, most: &AtomicUsize) -> std::io::R
     Ok(false)
 }
 
-async fn forever() {
-    std::future::pending::<()>().await;
+/// Says nothing until the other side has gone away: half an hour of silence must not cost this process its last descriptor.
+async fn until_closed(stream: &mut TcpStream) {
+    let mut bytes = [0; 64];
+    while stream.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
 }
 
 async fn whole(

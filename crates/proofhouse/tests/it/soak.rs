@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::lab::{Lab, variable};
 use crate::servers::{Act, Server, completion};
 
-/// What stays below this may come and go: a page of an allocator, a connection that is opened again.
-const MEMORY_KB: u64 = 6 << 10;
+/// What memory and open files may differ by without growing: the free end of a heap, a page table, a connection that is opened again.
+const MEMORY_BYTES: u64 = 3 << 20;
 const FILES: usize = 24;
 
 /// What the endpoint does with its n-th request: mostly it answers, else it fails in some way.
@@ -38,20 +38,92 @@ fn fault(request: u64, seed: u64) -> Act {
     }
 }
 
-/// Memory in kB and open files of a process; nothing once it has ended.
-fn watched(child: &Child) -> Option<(u64, usize)> {
-    let process = format!("/proc/{}", child.id());
-    let status = std::fs::read_to_string(format!("{process}/status")).ok()?;
-    let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    #[expect(clippy::disallowed_methods, reason = "they are counted, in whatever order")]
-    let files = std::fs::read_dir(format!("{process}/fd")).ok()?.count();
-    Some((memory.trim().trim_end_matches(" kB").trim().parse().ok()?, files))
+/// What was seen of the process at one moment.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Memory of its own: pages of the program itself come in as they are needed, and say nothing.
+    memory_bytes: u64,
+    open_files: usize,
+    /// How much was written: what tells how many trials there had been.
+    written_bytes: u64,
 }
 
-fn median<T: Ord + Copy>(values: impl Iterator<Item = T>) -> T {
+/// Nothing once the process has ended, or before there are records.
+fn watched(child: &Child, records: &std::path::Path) -> Option<Sample> {
+    let process = format!("/proc/{}", child.id());
+    let status = std::fs::read_to_string(format!("{process}/status")).ok()?;
+    let memory = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    #[expect(clippy::disallowed_methods, reason = "they are counted, in whatever order")]
+    let open_files = std::fs::read_dir(format!("{process}/fd")).ok()?.count();
+    let kilobytes: u64 = memory.trim().trim_end_matches(" kB").trim().parse().ok()?;
+    let written_bytes = std::fs::metadata(records).ok()?.len();
+    Some(Sample { memory_bytes: kilobytes << 10, open_files, written_bytes })
+}
+
+/// What a run's samples say.
+struct Course {
+    /// In the first half and in the second: the least but for a tenth, as answers of megabytes come and go.
+    memory_bytes: [u64; 2],
+    open_files: [usize; 2],
+    /// From the middle of the one to the middle of the other.
+    trials_between: u64,
+}
+
+impl Course {
+    fn of(seen: &[Sample], records: u64) -> Self {
+        // The first quarter warms up, and the last samples are of the end.
+        let steady = &seen[seen.len() / 4..seen.len() - seen.len() / 10];
+        let (early, late) = steady.split_at(steady.len() / 2);
+        let middle = |half: &[Sample]| half[half.len() / 2].written_bytes;
+        let written = seen.last().map_or(1, |last| last.written_bytes.max(1));
+        let between = u128::from(middle(late) - middle(early)) * u128::from(records) / u128::from(written);
+        Self {
+            memory_bytes: [early, late].map(|half| ranked(half.iter().map(|sample| sample.memory_bytes), 10)),
+            open_files: [early, late].map(|half| ranked(half.iter().map(|sample| sample.open_files), 2)),
+            trials_between: between as u64,
+        }
+    }
+
+    fn memory_grew(&self) -> bool {
+        self.memory_bytes[1] > self.memory_bytes[0] + MEMORY_BYTES
+    }
+
+    /// The least leak that would have been found, in bytes a trial.
+    fn finds_bytes(&self) -> u64 {
+        MEMORY_BYTES / self.trials_between.max(1) + 1
+    }
+}
+
+/// The value below which one in `parts` lies.
+fn ranked<T: Ord + Copy>(values: impl Iterator<Item = T>, parts: usize) -> T {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
-    values[values.len() / 2]
+    values[values.len() / parts]
+}
+
+/// Ten minutes of 250 trials a second, as the half hour sees them, with a leak.
+fn ten_minutes(leak_bytes: u64) -> Course {
+    let seen: Vec<Sample> = (0..600u64)
+        .map(|second| {
+            // Answers without an end, at most eight megabytes of each, come and go.
+            let answers = (second.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61) * (8 << 20);
+            Sample {
+                memory_bytes: (9 << 20) + answers + second * 250 * leak_bytes,
+                open_files: 20 + (second % 9) as usize,
+                written_bytes: second * 250 * 1_000,
+            }
+        })
+        .collect();
+    Course::of(&seen, 150_000)
+}
+
+#[test]
+fn a_leak_of_a_hundred_bytes_a_trial_is_found_in_ten_minutes_and_none_where_there_is_none() {
+    assert!(ten_minutes(100).memory_grew());
+    assert!(!ten_minutes(0).memory_grew());
+    let finds = ten_minutes(0).finds_bytes();
+    assert!(finds <= 100, "{finds}");
+    assert!(ten_minutes(finds + 5).memory_grew());
 }
 
 #[cfg(target_os = "linux")]
@@ -79,22 +151,20 @@ fn memory_and_open_files_stay_flat_under_random_faults() {
     let mut seen = Vec::new();
     while child.try_wait().unwrap().is_none() {
         // What is written at the very end, when all trials are over, is no part of going on.
-        seen.extend(watched(&child).filter(|_| lab.path("run/records.jsonl").exists()));
+        seen.extend(watched(&child, &lab.path("run/records.jsonl")));
         sleep(pause);
     }
     assert_eq!(child.wait().unwrap().code(), Some(8), "the deadline ends it");
-    let records = lab.read("run/records.jsonl").lines().count();
-    assert!(records as u64 > seconds * 20, "only {records} trials in {seconds} s");
-    // The first quarter warms up, the last samples are of the end.
-    let (warm, end) = (seen.len() / 4, seen.len() - seen.len() / 10);
-    let watched = &seen[warm..end];
-    let (early, late) = watched.split_at(watched.len() / 2);
-    let memory = [early, late].map(|half| median(half.iter().map(|(memory, _)| *memory)));
-    let files = [early, late].map(|half| median(half.iter().map(|(_, files)| *files)));
+    let records = lab.read("run/records.jsonl").lines().count() as u64;
+    assert!(records > seconds * 20, "only {records} trials in {seconds} s");
+    let course = Course::of(&seen, records);
+    let Course { memory_bytes, open_files, .. } = course;
     println!(
-        "{records} trials in {seconds} s; memory {memory:?} kB, open files {files:?} (medians of both halves)"
+        "{records} trials in {seconds} s; memory {memory_bytes:?} bytes, open files {open_files:?} in both halves; \
+         a leak of {} bytes a trial would have been found",
+        course.finds_bytes()
     );
-    assert!(memory[1] <= memory[0] + MEMORY_KB + memory[0] / 20, "memory grew: {memory:?} kB");
-    assert!(files[1] <= files[0] + FILES, "open files grew: {files:?}");
+    assert!(!course.memory_grew(), "memory grew: {memory_bytes:?} bytes");
+    assert!(open_files[1] <= open_files[0] + FILES, "open files grew: {open_files:?}");
     lab.run("verify run").exits(8).says("what is there is sound");
 }

@@ -319,3 +319,34 @@ fn a_place_that_cannot_be_written_has_a_message_of_its_own() {
         lab.run("run small.yaml --run-dir closed/run").exits(1).says("choose another with `--run-dir`");
     }
 }
+
+/// A user of its own for the process, so that its limit counts nobody else; root is not held to any.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_limit_has_a_message_of_its_own() {
+    let lab = Lab::new();
+    lab.busy_suite(3, 0);
+    let script = "chmod 777 . || exit 99
+        command -v prlimit >/dev/null || exit 99
+        as= && if [ $(id -u) = 0 ]; then as='setpriv --reuid=61234 --regid=61234 --clear-groups'; fi
+        $as \"$PROOFHOUSE\" --version >/dev/null || exit 99
+        $as prlimit --nproc=$1 \"$PROOFHOUSE\" run busy.yaml --run-dir run$1 --quiet --skip-report";
+    let mut refused = 0;
+    for limit in 1..=6 {
+        #[expect(clippy::disallowed_methods, reason = "a limit is set for another process")]
+        let output = std::process::Command::new("sh")
+            .args(["-c", script, "sh", &limit.to_string()])
+            .current_dir(lab.path(""))
+            .env("PROOFHOUSE", env!("CARGO_BIN_EXE_proofhouse"))
+            .output()
+            .unwrap();
+        let (code, said) = (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned());
+        if code == Some(99) {
+            return eprintln!("NOT TRIED: this machine does not let another user run the program: {said}");
+        }
+        assert!(!said.contains("panicked"), "limit {limit}: {said}");
+        assert!(code == Some(0) || said.contains("thread"), "limit {limit}: {code:?} {said}");
+        refused += u32::from(code != Some(0));
+    }
+    assert!(refused > 0, "no limit was low enough to be felt");
+}

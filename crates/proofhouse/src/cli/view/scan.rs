@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::SystemTime;
 
 use camino::Utf8Path;
@@ -95,8 +96,14 @@ impl Found {
         let all: Vec<(Option<SystemTime>, Arc<Run>)> = std::thread::scope(|scope| {
             let parts = names.chunks(names.len().div_ceil(threads).max(1));
             let work = |part: &[String]| part.iter().map(of).collect::<Vec<_>>();
-            let parts: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-            parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+            // Where the machine gives no further thread, this one does it.
+            let start = |part| Builder::new().spawn_scoped(scope, move || work(part)).map_err(|_| part);
+            let parts: Vec<_> = parts.map(start).collect();
+            let joined = parts.into_iter().map(|part| match part {
+                Ok(thread) => thread.join().unwrap_or_default(),
+                Err(part) => work(part),
+            });
+            joined.flatten().collect()
         });
         // A run without a manifest goes on: it is read anew each time.
         let kept = all.iter().filter_map(|(time, run)| Some((run.name.clone(), ((*time)?, Arc::clone(run)))));

@@ -47,10 +47,10 @@ impl Running {
         let cancel = Arc::new(Cancel::new()?);
         let (tell, ended) = mpsc::channel();
         let (stop, sandbox) = (Arc::clone(&cancel), Arc::clone(sandbox));
-        std::thread::spawn(move || {
+        std::thread::Builder::new().name(purpose.to_owned()).spawn(move || {
             // Nobody may be left who wants to know.
             let _ = tell.send(told(purpose, sandbox.run_linked(&spec, theirs, Some(&stop))));
-        });
+        })?;
         Ok(Running { link: ours.into(), cancel, ended })
     }
 

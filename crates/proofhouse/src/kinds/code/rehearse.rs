@@ -88,16 +88,19 @@ pub fn rehearse(judge: &Judge, problems: &[Problem], threads: usize) -> Vec<Rema
     let batches: Vec<&[Sample]> = solutions.chunks(size).collect();
     let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let samples: Vec<&Sample> = batch.iter().collect();
-                    let judged = judge.judge_many(&samples);
-                    let mut verdicts = verdicts.lock().expect("no thread panics while it holds this");
-                    verdicts.extend(batch.iter().zip(judged));
-                }
-            });
+        let work = || {
+            while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let samples: Vec<&Sample> = batch.iter().collect();
+                let judged = judge.judge_many(&samples);
+                let mut verdicts = verdicts.lock().expect("no thread panics while it holds this");
+                verdicts.extend(batch.iter().zip(judged));
+            }
+        };
+        // This thread works too: alone, where the machine gives no further one.
+        for _ in 1..threads.max(1) {
+            drop(std::thread::Builder::new().spawn_scoped(scope, work));
         }
+        work();
     });
     let verdicts = verdicts.into_inner().expect("no thread panics while it holds this");
     problems.iter().flat_map(|problem| remarks(problem, &verdicts)).collect()

@@ -40,13 +40,18 @@ impl VerdictsAgain {
         let each = samples.len().div_ceil(self.jobs).max(1);
         let first: Vec<Judged> = std::thread::scope(|scope| {
             let judging = samples.chunks(each).map(|chunk| {
-                let chunk: Vec<&Sample> = chunk.iter().map(Arc::as_ref).collect();
-                scope.spawn(move || self.judge.judge_many(&chunk))
+                let work = move || {
+                    let chunk: Vec<&Sample> = chunk.iter().map(Arc::as_ref).collect();
+                    self.judge.judge_many(&chunk)
+                };
+                // Where the machine gives no further thread, this one does it.
+                std::thread::Builder::new().spawn_scoped(scope, work).map_err(|_| work)
             });
             let judging: Vec<_> = judging.collect();
-            let joined = judging.into_iter().map(|thread| match thread.join() {
-                Ok(judged) => judged,
-                Err(panic) => std::panic::resume_unwind(panic),
+            let joined = judging.into_iter().map(|started| match started.map(|thread| thread.join()) {
+                Ok(Ok(judged)) => judged,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(work) => work(),
             });
             joined.flatten().collect()
         });

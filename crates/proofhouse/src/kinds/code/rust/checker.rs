@@ -176,7 +176,8 @@ pub(super) fn checking<T>(
     spec.limits = limits;
     spec.keep = crate::kinds::code::output::KEEP;
     std::thread::scope(|scope| {
-        let boxed = scope.spawn(|| bench.sandbox().run_linked(&spec, theirs, Some(&cancel)));
+        let box_it = || bench.sandbox().run_linked(&spec, theirs, Some(&cancel));
+        let boxed = std::thread::Builder::new().spawn_scoped(scope, box_it)?;
         let harness = UnixStream::from(ours);
         harness.set_read_timeout(Some(REPORT_WAIT))?;
         let mut checking = Checking { bench, harness, lost: false };
