@@ -131,6 +131,11 @@ impl Expense {
     }
 }
 
+/// What the tokens of a slot cost: a gate names the target, which several prompts have slots for.
+pub(super) fn price_of<'p>(prices: &'p BTreeMap<String, Price>, slot: &str) -> Option<&'p Price> {
+    prices.get(slot).or_else(|| prices.get(slot.split_once('/')?.0))
+}
+
 /// Slot → what its tokens cost, where the price list of the run or the gate says so.
 pub(super) fn prices(config: &Json) -> BTreeMap<String, Price> {
     let common = config::part::<config::Common>(config);
