@@ -50,7 +50,7 @@ const NOT_TEXTS: [&[u8]; 14] = [
 
 /// The fields of a record that the page keeps as texts. Both lists of names are in order, so one pass over both tells.
 fn texts<'a>(line: &Line<'a>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-    let mut others = NOT_TEXTS.as_slice();
+    let mut others: &[&[u8]] = &NOT_TEXTS;
     line.fields().filter(move |(key, _)| {
         while let [other, rest @ ..] = others {
             match other.cmp(key) {
