@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::json::{Object, from_json};
 use crate::manifest::{Determinism, Manifest};
@@ -102,8 +102,11 @@ pub struct Gate {
     pub prices: BTreeMap<String, Price>,
 }
 
+/// Counts of tokens that have a price.
+pub const TOKENS: [&str; 4] = ["input_tokens", "output_tokens", "cached_tokens", "cache_creation_tokens"];
+
 /// US dollars for a million tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Price {
     /// Tokens that the model reads.
@@ -111,9 +114,21 @@ pub struct Price {
     /// Tokens that it writes.
     pub output: f64,
     /// Tokens that it has read before; as others where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
     /// Whether those are counted beside the input, and not within it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cached_apart: bool,
+}
+
+impl Price {
+    /// What so many tokens cost; `count` knows how many there are of each of [`TOKENS`].
+    pub fn cost(&self, count: impl Fn(&str) -> f64) -> f64 {
+        let [input, output, cached, written] = TOKENS.map(count);
+        let fresh = if self.cached_apart { input } else { (input - cached).max(0.0) };
+        let read = (fresh + written) * self.input + cached * self.cached.unwrap_or(self.input);
+        (read + output * self.output) / 1e6
+    }
 }
 
 /// The least and the most that a metric may be.

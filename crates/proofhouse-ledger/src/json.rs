@@ -51,10 +51,12 @@ pub struct Object(Vec<(String, Json)>);
 ///
 /// It differs from byte order only where a character beyond U+FFFF meets one of U+E000..=U+FFFF.
 pub fn key_order(a: &str, b: &str) -> Ordering {
-    if a.is_ascii() && b.is_ascii() {
-        return a.cmp(b);
+    match a.bytes().zip(b.bytes()).find(|(a, b)| a != b) {
+        None => a.len().cmp(&b.len()),
+        // The first bytes of characters beyond U+FFFF, whose surrogates come before U+E000, are 0xf0 and more.
+        Some((a, b)) if a.min(b) >= 0xee && (a >= 0xf0) != (b >= 0xf0) => b.cmp(&a),
+        Some((a, b)) => a.cmp(&b),
     }
-    a.encode_utf16().cmp(b.encode_utf16())
 }
 
 /// A key that an object has already.
@@ -365,4 +367,23 @@ fn integer<E: de::Error>(magnitude: u64, negative: bool) -> Result<Json, E> {
     }
     let value = magnitude as f64;
     Ok(Json::Number(if negative { -value } else { value }))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keys_are_in_the_order_of_their_utf16(a in "[a-c\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{ffff}\u{10000}\u{1f600}\u{10ffff}]{0,6}", b in "[a-c\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{ffff}\u{10000}\u{1f600}\u{10ffff}]{0,6}") {
+            prop_assert_eq!(key_order(&a, &b), a.encode_utf16().cmp(b.encode_utf16()));
+        }
+
+        #[test]
+        fn any_keys_are_in_the_order_of_their_utf16(a in any::<String>(), b in any::<String>()) {
+            prop_assert_eq!(key_order(&a, &b), a.encode_utf16().cmp(b.encode_utf16()));
+        }
+    }
 }

@@ -26,7 +26,8 @@ record! {
         calibration [absent if "Option::is_none"]: Option<Json>,
         /// Judge's name → what it says for its score; always where that is not 1.
         judge: BTreeMap<String, String>,
-        /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; absent where it said nothing.
+        /// What the endpoint said about itself: `finish_reason`, `model`, `system_fingerprint`; beside it `latency_ms` where a judge
+        /// weighs how long the answer took, as the tape keeps it; absent where there is nothing of it.
         response [absent if "Option::is_none"]: Option<Json>,
         /// What the target thought before it answered, where that could be told apart; absent where it could not. Judges do not
         /// see it.

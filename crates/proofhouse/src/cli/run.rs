@@ -201,6 +201,9 @@ impl Run {
         lane: run::Lane,
         destination: Destination,
     ) -> Result<Done, Failure> {
+        if let Some(folder) = env::cache_folder() {
+            run::host::keep_digests_in(folder.join("digests"));
+        }
         let open = |(run, only_judges): &(Utf8PathBuf, bool)| {
             Stored::open(run).map(|stored| if *only_judges { stored.only_judges() } else { stored })
         };

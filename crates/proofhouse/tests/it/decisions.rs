@@ -353,6 +353,32 @@ fn gates_on_latency_and_cost_have_three_outcomes() {
     lab.run("run g.yaml --run-dir r --overwrite").exits(9).says("m has no cost_usd");
 }
 
+/// A gate has a price for the target; each of its prompts is a slot.
+#[test]
+fn a_gate_on_cost_holds_for_every_prompt_of_a_target() {
+    let lab = Lab::new();
+    let rows = "{\"input\":\"A q\",\"output\":\"x\",\"usage\":{\"input_tokens\":1000000,\"output_tokens\":0}}\n\
+                {\"input\":\"B q\",\"output\":\"x\",\"usage\":{\"input_tokens\":2000000,\"output_tokens\":0}}\n";
+    lab.write("rows.jsonl", rows);
+    let digest = proofhouse_ledger::Digest::of(rows.as_bytes()).prefixed();
+    lab.write(
+        "p.yaml",
+        format!(
+            "kind: probe\nsuite_id: p\nprompts: {{a: 'A {{{{ input }}}}', b: 'B {{{{ input }}}}'}}\ntargets: {{m: {{replay: {{path: rows.jsonl, sha256: '{digest}'}}}}}}\n\
+             judges: {{same: {{equals: {{}}}}}}\ncases: [{{id: a, input: q, expected: x}}]\ngate: {{metrics: {{cost_usd: {{at_most: 5}}}}, prices: {{m: {{input: 3, output: 1}}}}}}\n"
+        ),
+    );
+    lab.run("run p.yaml --run-dir r").exits(4).says("m/b has cost_usd");
+    let costs: Vec<String> = summary(&lab, "r")["slots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slot| slot["usage"]["cost_usd"].to_string())
+        .collect();
+    assert_eq!(costs, ["3", "6"]);
+    lab.run("verify r").exits(0);
+}
+
 /// Tokens that targets report, at the gate's prices; answers without a report may have cost anything.
 #[test]
 fn cost_follows_from_the_tokens_in_the_records() {

@@ -97,6 +97,38 @@ fn a_promptfoo_configuration_becomes_suites_that_pass_check() {
 }
 
 #[test]
+fn asserts_of_time_price_sql_and_context_become_judges() {
+    let lab = Lab::new();
+    lab.write(
+        "pf.yaml",
+        r#"prompts: ['{{question}}']
+providers: [openai:gpt-4o-mini]
+tests:
+  - vars: {question: Where is Paris?, context: Paris is in France.}
+    assert:
+      - {type: latency, threshold: 2000}
+      - {type: cost, threshold: 0.001}
+      - {type: not-is-sql}
+      - {type: contains-sql, value: {databaseType: MySQL, allowedTables: ['select::null::staff']}}
+      - {type: factuality, value: It is in France.}
+      - {type: context-recall, threshold: 0.8, value: Paris is in France.}
+      - {type: context-faithfulness, threshold: 0.9}
+      - {type: latency}
+"#,
+    );
+    lab.run("import promptfoo pf.yaml --out in")
+        .exits(0)
+        .says("left out: pf.yaml:13: assert `latency`: it has no `threshold`");
+    let suite = std::fs::read_dir(lab.path("in")).unwrap().flatten().map(|entry| entry.file_name());
+    let suite = suite.map(|name| name.to_string_lossy().into_owned()).find(|name| name.ends_with(".yaml"));
+    let text = lab.read(&format!("in/{}", suite.as_deref().unwrap()));
+    for judge in ["latency", "cost", "is-sql", "factuality", "context-recall", "faithfulness"] {
+        assert!(text.contains(&format!("{judge}:")), "{judge}: {text}");
+    }
+    lab.run(&format!("check in/{}", suite.unwrap())).exits(0);
+}
+
+#[test]
 fn an_imported_suite_asks_what_promptfoo_would_ask() {
     let lab = configured();
     lab.run("import promptfoo pf/promptfooconfig.yaml --out in --scripted").exits(0);

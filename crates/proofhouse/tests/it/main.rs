@@ -73,3 +73,4 @@ mod verify_trust;
 mod view;
 mod view_browser;
 mod webdriver;
+mod weighed;

@@ -21,6 +21,11 @@ pub(crate) struct Served {
 impl Served {
     /// Starts a server by the project's own script; none, with a message, where it is not installed.
     pub(crate) fn start(tool: &str) -> Option<Served> {
+        Served::doing(tool, "serve")
+    }
+
+    /// The same for another thing that the script can serve.
+    pub(crate) fn doing(tool: &str, what: &str) -> Option<Served> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let required = variable(REQUIRED).is_some();
         if !required && !kept(tool).join("ready").exists() {
@@ -29,11 +34,11 @@ impl Served {
         }
         #[expect(clippy::disallowed_methods, reason = "tests start what a user would start")]
         let mut command = Command::new(root.join("tools").join(tool));
-        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.arg(what).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().unwrap();
         let mut base = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut base).unwrap();
-        assert!(base.starts_with("http://127.0.0.1:"), "`tools/{tool} serve` said {base:?}");
+        assert!(base.starts_with("http://127.0.0.1:"), "`tools/{tool} {what}` said {base:?}");
         Some(Served { child, base: base.trim().to_owned() })
     }
 

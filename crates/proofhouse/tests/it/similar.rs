@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::lab::Lab;
+use crate::real::Served;
 use crate::servers::{Act, Server};
 
 const CASES: &str = concat!(
@@ -38,6 +39,34 @@ fn an_endpoint_of_embeddings_tells_what_means_the_same() {
     // What was heard is played back, without a request more.
     lab.run("run s.yaml --run-dir again --replay tape --quiet").exits(0);
     assert_eq!((scores("again"), server.seen().len()), (scores("run"), 6));
+}
+
+/// SmolLM2 behind llama.cpp: sentences that mean the same are nearer to each other than to others.
+#[test]
+fn a_real_model_tells_what_means_the_same() {
+    let Some(served) = Served::doing("smollm2", "embed") else { return };
+    let lab = Lab::new();
+    lab.write(
+        "s.yaml",
+        format!(
+            "kind: probe\nsuite_id: real\ntimeout_ms: 120000\ntargets: {{echo: {{scripted: {{otherwise: {{reply: '{{input}}'}}}}}}}}\n\
+             judges:\n  meaning:\n    similar:\n      min_similarity: 0.9\n      model:\n        http: {{url: '{}/embeddings', \
+             request: {{model: smollm2-135m-instruct, input: '{{input}}'}}, answer: /data/0/embedding}}\n\
+             cases:\n  - {{id: same, input: The cat sits on the mat., expected: A cat is sitting on a mat.}}\n  \
+             - {{id: other, input: The cat sits on the mat., expected: Quarterly interest rates rose sharply.}}\n  \
+             - {{id: nearest, input: The price of oil fell today., expected: [The cat sits on the mat., Quarterly interest rates rose sharply.]}}\n",
+            served.base
+        ),
+    );
+    lab.run("run s.yaml --run-dir run --record tape --quiet").exits(0);
+    let records = lab.records("run");
+    let scores: Vec<String> = records.iter().map(|record| record["scores"]["meaning"].to_string()).collect();
+    assert_eq!(scores, ["1", "0", "1"], "{records:?}");
+    let nearest = records[2]["judge"]["meaning"].as_str().unwrap();
+    assert!(nearest.contains("to `Quarterly interest rates rose sharply.` is 0.9"), "{nearest}");
+    drop(served);
+    lab.run("run s.yaml --run-dir again --replay tape --quiet").exits(0);
+    assert_eq!(lab.run_files("again"), lab.run_files("run"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Judge, JudgeConfig, Settings, Subject, Verdict};
+use super::{Judge, JudgeConfig, Settings, Subject, Verdict, Weighs};
 use crate::text::complaint::Complaint;
 
 /// At least one of several judges is satisfied.
@@ -104,6 +104,10 @@ impl Judge for Combined {
             Some(score) if open && (score == 0.0) == self.best => Verdict::unjudged(said()),
             Some(score) => Verdict::graded(score, said),
         }
+    }
+
+    fn weighs(&self) -> Weighs {
+        self.judges.iter().fold(Weighs::default(), |all, judge| all.and(judge.weighs()))
     }
 }
 

@@ -15,14 +15,20 @@ mod choice;
 mod combine;
 mod command;
 mod contains;
+mod context_recall;
+mod cost;
 mod equals;
 mod exit_code;
 mod f1;
+mod factuality;
+mod faithfulness;
 mod finish_reason;
 mod given;
+mod is_sql;
 mod is_xml;
 mod json_equals;
 mod json_schema;
+mod latency;
 mod length;
 mod levenshtein;
 mod math;
@@ -40,8 +46,10 @@ mod tool_calls;
 
 mod ask;
 mod extract;
+mod grading;
 mod latest;
 mod panel;
+mod points;
 mod subject;
 mod templated;
 mod text;
@@ -52,15 +60,21 @@ pub use self::choice::{Choice, ExpectedAs};
 pub use self::combine::{All, Any};
 pub use self::command::Command;
 pub use self::contains::{Contains, Require};
+pub use self::context_recall::ContextRecall;
+pub use self::cost::Cost;
 pub use self::equals::Equals;
 pub use self::exit_code::ExitCode;
 pub use self::extract::Extract;
 pub use self::f1::F1;
+pub use self::factuality::{Factuality, FactualityScores};
+pub use self::faithfulness::Faithfulness;
 pub use self::finish_reason::FinishReason;
 pub use self::given::Given;
+pub use self::is_sql::{IsSql, SqlDialect, SqlExtract, SqlKind};
 pub use self::is_xml::IsXml;
 pub use self::json_equals::JsonEquals;
 pub use self::json_schema::JsonSchemaJudge;
+pub use self::latency::Latency;
 pub use self::length::{Length, Unit};
 pub use self::levenshtein::Levenshtein;
 pub use self::math::Math;
@@ -75,7 +89,7 @@ pub use self::rubric::{Decide, Rubric};
 pub use self::select_best::{Orders, SelectBest};
 pub use self::similar::Similar;
 pub use self::starts_with::StartsWith;
-pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict};
+pub use self::subject::{MAX_REASON_CHARS, Subject, Verdict, Weighs};
 pub use self::templated::{OWN_FIELDS, templates};
 pub use self::text::Which;
 pub use self::tool_calls::{Extra, Order, ToolCalls};
@@ -88,6 +102,11 @@ pub trait Judge: Send + Sync {
     /// Who has to be there; most judges need nobody.
     fn help(&self) -> Option<Help> {
         None
+    }
+
+    /// What it weighs beside the answer; most judges look at nothing else.
+    fn weighs(&self) -> Weighs {
+        Weighs::default()
     }
 
     /// What has to be asked about a subject before it can be judged.
@@ -202,6 +221,18 @@ family! {
     IsXml(IsXml) = "is-xml",
     /// The score that another tool or a person gave already.
     Given(Given) = "given",
+    /// The answer came in time.
+    Latency(Latency) = "latency",
+    /// The answer cost no more than it may.
+    Cost(Cost) = "cost",
+    /// The answer is SQL of the kinds, tables and columns that are allowed.
+    IsSql(IsSql) = "is-sql",
+    /// Models say how the answer's facts stand to those of the expected one.
+    Factuality(Factuality) = "factuality",
+    /// Models say how much of the expected answer the retrieved context holds.
+    ContextRecall(ContextRecall) = "context-recall",
+    /// Models say how much of the answer the given context supports.
+    Faithfulness(Faithfulness) = "faithfulness",
 }
 
 impl JudgeConfig {

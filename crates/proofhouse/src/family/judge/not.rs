@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Help, Judge, JudgeConfig, Question, Settings, Subject, Verdict};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Settings, Subject, Verdict, Weighs};
 use crate::text::complaint::Complaint;
 
 /// The answer does not satisfy another judge.
@@ -45,6 +45,10 @@ impl Judge for Compiled {
 
     fn help(&self) -> Option<Help> {
         self.judge.help()
+    }
+
+    fn weighs(&self) -> Weighs {
+        self.judge.weighs()
     }
 
     fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, templated};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, Weighs, templated};
 use crate::text::complaint::Complaint;
 
 /// How far below the threshold a sum of rounded products may fall and still count as equal to it.
@@ -137,6 +137,11 @@ impl Panel {
     /// Who has to be there, by the places of the judges that need them.
     pub fn help(&self) -> Vec<(usize, Help)> {
         self.seats.iter().enumerate().filter_map(|(at, seat)| Some((at, seat.judge.help()?))).collect()
+    }
+
+    /// What the judges weigh beside the answer.
+    pub fn weighs(&self) -> Weighs {
+        self.seats.iter().fold(Weighs::default(), |all, seat| all.and(seat.judge.weighs()))
     }
 
     /// What the judge at a place has to ask about a subject.

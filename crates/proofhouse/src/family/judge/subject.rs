@@ -27,6 +27,25 @@ pub struct Subject<'a> {
     pub repetition: u32,
     /// What the answer cost in US dollars, where its price is known.
     pub cost_usd: Option<f64>,
+    /// How long the target took for it, as a tape or the target itself keeps it.
+    pub latency_ms: Option<f64>,
+}
+
+/// What a judge weighs beside the answer itself, and what a run has to have ready for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Weighs {
+    /// How long the answer took.
+    pub time: bool,
+    /// What it cost.
+    pub cost: bool,
+}
+
+impl Weighs {
+    /// What either of two judges weighs.
+    #[must_use]
+    pub fn and(self, other: Weighs) -> Weighs {
+        Weighs { time: self.time || other.time, cost: self.cost || other.cost }
+    }
 }
 
 /// What stands where nothing was given.
@@ -43,6 +62,7 @@ impl Default for Subject<'_> {
             usage: None,
             repetition: 0,
             cost_usd: None,
+            latency_ms: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::{Object, to_json};
 
-use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, Verdict};
+use super::{Advice, Help, Judge, JudgeConfig, Question, Subject, Verdict, Weighs};
 use crate::text::complaint::Complaint;
 use crate::text::template::{Form, Template, is_jinja};
 
@@ -82,6 +82,10 @@ impl Judge for Templated {
 
     fn help(&self) -> Option<Help> {
         self.plain.help()
+    }
+
+    fn weighs(&self) -> Weighs {
+        self.plain.weighs()
     }
 
     fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {

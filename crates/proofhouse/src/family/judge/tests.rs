@@ -85,6 +85,12 @@ const SAMPLES: &[&str] = &[
     "select-best: {value: abc, orders: both, models: {one: {scripted: {}}}}",
     "is-xml: {elements: [a.b]}",
     "given: {score: 0.5}",
+    "latency: {max_ms: 2000}",
+    "cost: {max_usd: 0.01}",
+    "is-sql: {dialect: postgres, statements: [select], tables: [abc], columns: [a]}",
+    "factuality: {value: abc, scores: {subset: 0.5}, models: {one: {scripted: {}}}}",
+    "context-recall: {value: abc, context: abc def, min_share: 0.5, models: {one: {scripted: {}}}}",
+    "faithfulness: {context: abc def, models: {one: {scripted: {}}}}",
 ];
 
 /// Judges that compare: they need no settings, and ask nobody.

@@ -100,7 +100,7 @@ macro_rules! family {
             }
 
             /// Whether it answers from here.
-            fn is_here(&self) -> bool {
+            pub(crate) fn is_here(&self) -> bool {
                 match self { $(TargetConfig::$variant(_) => <$settings as Member>::IS_HERE,)+ }
             }
 
@@ -216,7 +216,10 @@ impl TargetConfig {
         let keys = Keys::live(&opening.environment, &settings.to_string());
         let is_filled = !filled(&settings, self.kind_name()).is_empty();
         let answers = opening.answers.clone().filter(|answers| {
-            opening.tape.is_none() && !self.is_here() && (answers.all || repeats(&settings, self.kind_name()))
+            opening.tape.is_none()
+                && !opening.timed
+                && !self.is_here()
+                && (answers.all || repeats(&settings, self.kind_name()))
         });
         Ok(Target {
             slot: slot.to_owned(),
@@ -229,6 +232,7 @@ impl TargetConfig {
             keys,
             halt: Arc::clone(&opening.halt),
             is_filled,
+            timed: opening.timed,
             timeout: opening.timeout,
         })
     }
@@ -317,6 +321,8 @@ pub struct Opening {
     pub answers: Option<Arc<Answers>>,
     /// Who says that nothing more should be asked.
     pub halt: Arc<Halt>,
+    /// Whether a judge weighs how long answers take: then replies and tapes keep it, and no cache answers.
+    pub timed: bool,
 }
 
 impl Default for Opening {
@@ -331,6 +337,7 @@ impl Default for Opening {
             endpoints: Endpoints::default(),
             answers: None,
             halt: Arc::default(),
+            timed: false,
         }
     }
 }
@@ -350,6 +357,8 @@ pub struct Target {
     halt: Arc<Halt>,
     /// Whether its settings have holes that a case fills.
     is_filled: bool,
+    /// Whether replies say how long they took.
+    timed: bool,
     timeout: Duration,
 }
 
@@ -362,6 +371,13 @@ enum System {
     Vectors(vectors::Table),
     /// Not here: a tape answers for it.
     Replayed,
+}
+
+impl System {
+    /// Whether its replies say themselves how long they took, as far as anybody knows.
+    fn keeps_time(&self) -> bool {
+        matches!(self, System::Scripted(_) | System::Replay(_) | System::Replayed)
+    }
 }
 
 impl Target {
@@ -377,7 +393,7 @@ impl Target {
     /// This is the way of the scripted target, at a few microseconds a trial; the caller waits for [`Reply::delay_ms`].
     pub fn at_once(&self, request: &Request<'_>) -> Option<Reply> {
         match &self.system {
-            System::Scripted(script) => Some(script.reply(request)),
+            System::Scripted(script) => Some(self.scripted(script, request)),
             _ => None,
         }
     }
@@ -385,6 +401,11 @@ impl Target {
     /// What the target says in a conversation. Whatever happens, this ends within the trial's deadline, and a key that
     /// comes back is taken out before anybody sees the reply.
     pub async fn chat(&self, chat: &Chat) -> Reply {
+        let reply = self.taped(chat).await;
+        Reply { latency_ms: reply.latency_ms.filter(|_| self.timed), ..reply }
+    }
+
+    async fn taped(&self, chat: &Chat) -> Reply {
         let Some(tape) = &self.tape else { return self.answer(chat).await };
         let mark = tape.mark(&self.slot, &self.settings, chat);
         if tape.mode() == Mode::Replay {
@@ -419,7 +440,13 @@ impl Target {
     /// Asks, and pays for it.
     async fn paid(&self, chat: &Chat) -> Reply {
         let held = self.account.as_ref().map(|account| account.budget.hold());
-        let reply = self.keys.redact_reply(self.ask(chat).await);
+        let asked = tokio::time::Instant::now();
+        let mut reply = self.keys.redact_reply(self.ask(chat).await);
+        if self.timed && !self.system.keeps_time() {
+            // Of an endpoint the request that was answered counts, not what went before it.
+            let whole = asked.elapsed().as_micros() as f64 / 1e3;
+            reply.latency_ms = Some(reply.attempts.last().map_or(whole, |last| last.elapsed_ms));
+        }
         self.halt.note(&self.slot, &reply);
         drop(held);
         if let Some(Account { budget, price, apart }) = &self.account {
@@ -432,11 +459,17 @@ impl Target {
         reply
     }
 
+    /// What a script says: it takes as long as it says it does.
+    fn scripted(&self, script: &Script, request: &Request<'_>) -> Reply {
+        let reply = script.reply(request);
+        Reply { latency_ms: self.timed.then_some(reply.delay_ms as f64), ..reply }
+    }
+
     async fn ask(&self, chat: &Chat) -> Reply {
         match &self.system {
             System::Scripted(script) => {
                 let request = Request { input: chat.last(), seed: chat.seed, repetition: chat.repetition };
-                let reply = script.reply(&request);
+                let reply = self.scripted(script, &request);
                 let delay = Duration::from_millis(reply.delay_ms);
                 tokio::time::sleep(delay.min(self.timeout)).await;
                 if delay > self.timeout {

@@ -111,7 +111,8 @@ impl Reply {
         let (finish_reason, model, fingerprint) =
             (about("finish_reason"), about("model"), about("system_fingerprint"));
         let reasoning = row.get("reasoning").and_then(Json::as_str).map(str::to_owned);
-        reply(row).map(|reply| Reply { reasoning, finish_reason, model, fingerprint, ..reply })
+        let latency_ms = row.get("response").and_then(|about| about.get("latency_ms")?.as_f64());
+        reply(row).map(|reply| Reply { reasoning, finish_reason, model, fingerprint, latency_ms, ..reply })
     }
 }
 

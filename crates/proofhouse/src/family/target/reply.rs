@@ -29,6 +29,8 @@ pub struct Reply {
     pub fingerprint: Option<String>,
     /// Every request that was made for it.
     pub attempts: Vec<Attempt>,
+    /// How long the answer took, in milliseconds, where a judge weighs it.
+    pub latency_ms: Option<f64>,
     /// How long the run stage has to wait before the reply counts as arrived.
     pub delay_ms: u64,
     /// Whether a tape said it, and nobody was asked.
@@ -97,6 +99,7 @@ impl Reply {
             model: None,
             fingerprint: None,
             attempts: Vec::new(),
+            latency_ms: None,
             delay_ms: 0,
             replayed: false,
         }
@@ -116,7 +119,10 @@ impl Reply {
             ("system_fingerprint", &self.fingerprint),
         ];
         let known = about.iter().filter_map(|(key, value)| Some((*key, Json::from(value.as_deref()?))));
-        let known: Object = known.collect();
+        let mut known: Object = known.collect();
+        if let Some(time) = self.latency_ms {
+            known.set("latency_ms", Json::Number(time));
+        }
         (!known.is_empty()).then_some(Json::Object(known))
     }
 }

@@ -184,7 +184,7 @@ pub(super) fn to_json(reply: &Reply) -> Json {
         }
         _ => {}
     }
-    // Times are chance: they stay out, so that the same answers make the same cassettes.
+    // Times are chance: they stay out, so that the same answers make the same cassettes; but for the one that a judge weighs.
     let attempts = reply.attempts.iter().map(|attempt| {
         Json::Object(Object::from_iter([
             ("http_status", Json::from(attempt.http_status.map(u32::from))),
@@ -208,6 +208,9 @@ pub(super) fn to_json(reply: &Reply) -> Json {
     }
     if let Some(reasoning) = &reply.reasoning {
         kept.set("reasoning", reasoning.as_str());
+    }
+    if let Some(time) = reply.latency_ms {
+        kept.set("latency_ms", Json::Number(time));
     }
     Json::Object(kept)
 }
@@ -257,6 +260,7 @@ pub(super) fn from_json(value: &Json) -> Option<Reply> {
         model: text(value, "model"),
         fingerprint: text(value, "fingerprint"),
         attempts: attempts.collect::<Option<_>>()?,
+        latency_ms: value.get("latency_ms").and_then(Json::as_f64),
         delay_ms: 0,
         replayed: true,
     })
@@ -290,6 +294,7 @@ mod tests {
             finish_reason: Some("stop".into()),
             model: Some("m-1".into()),
             fingerprint: Some("fp".into()),
+            latency_ms: Some(12.345),
             attempts: vec![Attempt {
                 result: "answered".into(),
                 http_status: Some(200),

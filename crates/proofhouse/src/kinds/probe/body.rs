@@ -21,7 +21,8 @@ impl SuiteBody for Probe {
         Box::new(Trials::new(suite, self))
     }
 
-    fn open(&self, writer: RecordWriter, means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
+    fn open(&self, writer: RecordWriter, mut means: Means) -> Result<Arc<dyn Work<Item>>, ExecuteError> {
+        means.opening.timed = self.weighs.time;
         let targets = open_targets(&writer.loaded.suite, &means)?;
         if let Some(stored) = &means.stored {
             stored.check(

@@ -16,6 +16,7 @@ mod rejudge;
 mod sections;
 mod suite;
 mod tally;
+mod weighed;
 mod work;
 
 pub use suite::{Primary, Probe, Scoring};

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config::Price;
 use proofhouse_ledger::json::from_json;
 use proofhouse_ledger::record::{Damage, HEAD, Line, PROBE, Status};
 use serde::Deserialize;
 
+use super::weighed;
 use crate::family::judge::{self, JudgeConfig, Panel, Scoring, Subject};
 use crate::spine::rejudge::{Again, Impossible, Rejudge};
 use crate::spine::suite::identity::json;
@@ -17,6 +19,9 @@ const MEAN: &str = "weighted_mean";
 struct Settings {
     judges: Vec<Json>,
     scoring: Deciding,
+    /// What tokens cost, slot by slot, where a judge weighs that.
+    #[serde(default)]
+    judge_prices: BTreeMap<String, Price>,
 }
 
 #[derive(Deserialize)]
@@ -34,6 +39,7 @@ struct Judges {
     /// Judges whose settings are filled from fields that records do not have.
     filled: BTreeSet<usize>,
     deciding: Deciding,
+    prices: BTreeMap<String, Price>,
 }
 
 /// The judges of a run with this configuration.
@@ -53,7 +59,7 @@ fn judges(config: &Json) -> Option<Judges> {
     });
     let named: Vec<(String, JudgeConfig)> = named.collect::<Option<_>>()?;
     let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
-    let deciding = settings.scoring;
+    let (deciding, prices) = (settings.scoring, settings.judge_prices);
     let scoring = Scoring {
         weights: deciding.weights.clone(),
         primary: names.contains(&deciding.primary).then(|| deciding.primary.clone()),
@@ -64,7 +70,7 @@ fn judges(config: &Json) -> Option<Judges> {
     let has_holes = |judge: &JudgeConfig| !judge::templates(&json(judge)).is_empty();
     let filled = named.iter().enumerate().filter(|(_, (_, judge))| has_holes(judge)).map(|(at, _)| at);
     let filled = filled.collect();
-    Some(Judges { panel, names, asking, filled, deciding })
+    Some(Judges { panel, names, asking, filled, deciding, prices })
 }
 
 type Scores = Vec<(String, Option<f64>)>;
@@ -111,12 +117,19 @@ impl Judges {
             (line.get(PROBE.input)?.to_text(), line.get(PROBE.output)?, line.get(PROBE.expected)?);
         let response = line.get(PROBE.response)?.unwrap_or_default();
         let finish_reason = response.get("finish_reason").and_then(Json::as_str);
+        let usage = line.json(HEAD.usage).filter(|usage| *usage != Json::Null);
+        let slot = line.get(HEAD.slot)?;
+        let price = self.prices.get(&*slot);
         let subject = Subject {
             input: &input,
             output: &output,
             expected: &expected,
             finish_reason,
-            ..Subject::default()
+            usage: usage.as_ref(),
+            repetition: line.get(HEAD.repetition)?,
+            cost_usd: price.and_then(|price| weighed::cost(price, usage.as_ref())),
+            latency_ms: response.get("latency_ms").and_then(Json::as_f64),
+            fields: None,
         };
         let found = self.panel.judge(&subject, Some(&only));
         let again: BTreeMap<&str, Option<f64>> =

@@ -1,8 +1,10 @@
 //! `probe` suites: targets × cases × judges × repetitions.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config::Price;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::Kind;
 
@@ -11,7 +13,8 @@ use super::cells::{self, Cell};
 use super::datasets;
 use super::file::{ProbeFile, ScoringFile};
 use super::metrics::METRICS;
-use crate::family::judge::{self, JudgeConfig, Panel};
+use super::weighed;
+use crate::family::judge::{self, JudgeConfig, Panel, Weighs};
 use crate::spine::suite::cases::{CaseRules, CaseStream, Inputs};
 use crate::spine::suite::check::{Checker, Common};
 use crate::spine::suite::identity::{json, named};
@@ -45,6 +48,10 @@ pub struct Probe {
     pub scoring: Scoring,
     /// Other wordings of every case.
     pub wordings: Wordings,
+    /// What its judges weigh beside the answer.
+    pub(crate) weighs: Weighs,
+    /// Slot → what its tokens cost; none where no judge weighs cost.
+    pub(crate) prices: Option<BTreeMap<String, Price>>,
     /// Labelled answers, which judges are tried on.
     pub calibration: Option<Calibration>,
     pub(crate) inputs: Arc<Inputs>,
@@ -104,6 +111,10 @@ impl Probe {
         settings.set("scoring", Json::Object(scoring));
         if let Some(calibration) = &self.calibration {
             settings.set("calibration", calibration.settings());
+        }
+        // Verdicts rest on them: another price list makes another run.
+        if let Some(prices) = &self.prices {
+            settings.set(weighed::PRICES, json(prices));
         }
         if self.wordings.per_case() > 1 {
             settings.set("vary", self.wordings.settings());
@@ -229,7 +240,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         calibration
     });
     let case_count = loading.overrides.limit.map_or(found.count, |limit| limit.min(found.count));
-    let probe = Probe {
+    let mut probe = Probe {
         repetitions: u32::try_from(file.repetitions.0).expect("the type holds at most 100000"),
         cells,
         cache: file.cache,
@@ -237,9 +248,13 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         scoring,
         wordings,
         calibration,
+        weighs: Weighs::default(),
+        prices: None,
         inputs: Arc::new(Inputs { rules, inline, datasets }),
         case_count,
     };
+    probe.weighs = probe.panel().map(|panel| panel.weighs()).unwrap_or_default();
+    probe.prices = probe.weighs.cost.then(|| weighed::prices(&common, &slots, loading.overrides));
     let suite = common.suite(loading.overrides, Kind::Probe, probe.settings());
     let suite = Suite { slots, ..suite };
     let per_case = probe.wordings.per_case() * suite.slots.len() as u64 * u64::from(probe.repetitions);

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_ledger::Json;
+use proofhouse_ledger::config::Price;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{Head, Probe as Body, Status, output_digest};
 
 use super::Probe;
 use super::cells::Cell;
 use super::plan::Item;
+use super::weighed;
 use crate::family::judge::{Advice, Panel, PanelVerdict, Subject};
 use crate::family::target::{Chat, Message, Outcome, Reply, Request, Target};
 use crate::spine::plan::Trial;
@@ -36,6 +38,8 @@ pub(super) struct ProbeWork {
     stored: Option<Stored>,
     judges: Vec<String>,
     primary: String,
+    /// What tokens cost, slot by slot, where a judge weighs that; empty elsewhere.
+    prices: Vec<Price>,
 }
 
 /// What was asked in a trial and what came of it, with what is recorded beside the answer.
@@ -56,14 +60,20 @@ impl ProbeWork {
     ) -> Result<Self, ExecuteError> {
         let panel = probe.panel().map_err(ExecuteError::Judge)?;
         let judges: Vec<String> = probe.judges.iter().map(|(name, _)| name.clone()).collect();
+        let prices = weighed::ready(probe, &writer.loaded.suite, &means)?;
         let advisers = Advisers::open(&panel, &judges, &means.opening, means.sandbox.map(Arc::new).as_ref())?;
         let (primary, stored) = (probe.primary_metric().to_owned(), means.stored);
         let (cells, has_prompts) = (probe.cells.clone(), probe.prompt_count() > 1);
-        Ok(Self { writer, targets, cells, has_prompts, panel, advisers, stored, judges, primary })
+        Ok(Self { writer, targets, cells, has_prompts, panel, advisers, stored, judges, primary, prices })
     }
 
     fn seed(&self, trial: &Trial) -> u64 {
         trial_seed(self.writer.loaded.suite.seed, &trial.case_id, trial.repetition)
+    }
+
+    /// What the tokens of a trial cost, where a judge weighs that.
+    fn price(&self, trial: &Trial) -> Option<&Price> {
+        self.prices.get(trial.slot)
     }
 
     fn target(&self, trial: &Trial) -> &Target {
@@ -120,7 +130,8 @@ impl ProbeWork {
         if describe(&asked.reply.outcome).0 != Status::Success || !self.advisers.is_needed(only) {
             return BTreeMap::new();
         }
-        self.advisers.hear(&self.panel, &subject(trial, case, asked), only, trial.record_id).await
+        let subject = subject(trial, case, asked, self.price(trial));
+        self.advisers.hear(&self.panel, &subject, only, trial.record_id).await
     }
 
     /// Judges a reply and appends its record.
@@ -134,8 +145,10 @@ impl ProbeWork {
         let (null, reply) = (Json::Null, &asked.reply);
         let output = reply.output.as_ref().unwrap_or(&null);
         let (status, error_type, error) = describe(&reply.outcome);
-        let verdict = (status == Status::Success)
-            .then(|| self.panel.judge_with(&subject(trial, case, asked), case.judges.as_deref(), advice));
+        let verdict = (status == Status::Success).then(|| {
+            let subject = subject(trial, case, asked, self.price(trial));
+            self.panel.judge_with(&subject, case.judges.as_deref(), advice)
+        });
         let scores: Vec<(&str, Option<f64>)> = match &verdict {
             Some(verdict) => {
                 verdict.scores.iter().map(|(at, score)| (self.judges[*at].as_str(), *score)).collect()
@@ -258,7 +271,7 @@ fn labelled<'a>(case: &Case, sent: &'a Sent) -> Option<Asked<'a>> {
 }
 
 /// What judges see of an answer.
-fn subject<'a>(trial: &Trial, case: &'a Case, asked: &'a Asked<'_>) -> Subject<'a> {
+fn subject<'a>(trial: &Trial, case: &'a Case, asked: &'a Asked<'_>, price: Option<&Price>) -> Subject<'a> {
     let reply = &asked.reply;
     Subject {
         input: &asked.shown,
@@ -268,7 +281,8 @@ fn subject<'a>(trial: &Trial, case: &'a Case, asked: &'a Asked<'_>) -> Subject<'
         finish_reason: reply.finish_reason.as_deref(),
         usage: reply.usage.as_ref(),
         repetition: trial.repetition,
-        ..Subject::default()
+        cost_usd: price.and_then(|price| weighed::cost(price, reply.usage.as_ref())),
+        latency_ms: reply.latency_ms,
     }
 }
 
@@ -306,7 +320,8 @@ fn after(before: Reply, next: Reply) -> Reply {
         }
         (before, next) => next.clone().or(before),
     };
-    Reply { attempts, usage, replayed: before.replayed && next.replayed, ..next }
+    let latency_ms = before.latency_ms.zip(next.latency_ms).map(|(before, next)| before + next);
+    Reply { attempts, usage, latency_ms, replayed: before.replayed && next.replayed, ..next }
 }
 
 impl Work<Item> for ProbeWork {

@@ -3,6 +3,7 @@
 //! Records come in groups. A group is two blocks: `rows`, what filtering and sorting need, read when the page opens,
 //! and `texts`, everything else, read when somebody looks. So 100,000 records open as fast as their rows parse.
 
+use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
@@ -47,12 +48,35 @@ const NOT_TEXTS: [&[u8]; 14] = [
     b"variant_id",
 ];
 
-/// About how many bytes a record brings when its texts are clipped at `bound`.
-pub(crate) fn data_bytes(line: &Line<'_>, bound: usize) -> u64 {
-    line.fields()
-        .filter(|(key, _)| !NOT_TEXTS.contains(key))
-        .map(|(key, raw)| (key.len() + 4 + raw.len().min(bound)) as u64)
-        .sum()
+/// The fields of a record that the page keeps as texts. Both lists of names are in order, so one pass over both tells.
+fn texts<'a>(line: &Line<'a>) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    let mut others: &[&[u8]] = &NOT_TEXTS;
+    line.fields().filter(move |(key, _)| {
+        while let [other, rest @ ..] = others {
+            match other.cmp(key) {
+                Ordering::Less => others = rest,
+                Ordering::Equal => return false,
+                Ordering::Greater => break,
+            }
+        }
+        true
+    })
+}
+
+/// Adds about how many bytes a record brings when its texts are clipped at each of [`CLIP_BYTES`].
+pub(crate) fn add_data_bytes(sums: &mut [u64; CLIP_BYTES.len()], line: &Line<'_>) {
+    let narrowest = CLIP_BYTES[CLIP_BYTES.len() - 1];
+    let mut short = 0;
+    for (key, raw) in texts(line) {
+        short += (key.len() + 4) as u64;
+        if raw.len() <= narrowest {
+            short += raw.len() as u64;
+        } else {
+            sums.iter_mut().zip(CLIP_BYTES).for_each(|(sum, bound)| *sum += raw.len().min(bound) as u64);
+        }
+    }
+    // What no bound clips is the same for all of them.
+    sums.iter_mut().for_each(|sum| *sum += short);
 }
 
 /// Writes the data blocks of every chosen record.
@@ -190,10 +214,7 @@ fn boundary(text: &str, at: usize) -> usize {
 pub(super) fn push_texts(out: &mut Vec<u8>, line: &Line<'_>, place: Place, bound: usize) {
     out.extend_from_slice(b"{\"line\":");
     push_integer(out, place.line);
-    for (key, raw) in line.fields() {
-        if NOT_TEXTS.contains(&key) || raw == b"null" {
-            continue;
-        }
+    for (key, raw) in texts(line).filter(|(_, raw)| *raw != b"null") {
         out.extend_from_slice(b",\"");
         out.extend_from_slice(key);
         out.extend_from_slice(b"\":");
@@ -251,7 +272,10 @@ fn cut_escaped(inner: &[u8], bound: usize) -> usize {
 fn write_block(out: &mut dyn Write, attribute: &'static str, json: &[u8]) -> io::Result<()> {
     write!(out, "<script type=\"application/json\" {attribute}>")?;
     let mut from = 0;
-    for at in 0..json.len() {
+    // Two searches at memory speed: what has to be escaped is rare.
+    let marks = memchr::memchr3_iter(b'<', b'>', b'&', json);
+    let separators = memchr::memchr_iter(0xe2, json);
+    for at in in_order(marks, separators) {
         let (escape, length): (&[u8], usize) = match json[at] {
             b'<' => (b"\\u003c", 1),
             b'>' => (b"\\u003e", 1),
@@ -266,6 +290,16 @@ fn write_block(out: &mut dyn Write, attribute: &'static str, json: &[u8]) -> io:
     }
     out.write_all(&json[from..])?;
     out.write_all(b"</script>\n")
+}
+
+/// The places of both, which have none in common.
+fn in_order(a: impl Iterator<Item = usize>, b: impl Iterator<Item = usize>) -> impl Iterator<Item = usize> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(one), Some(other)) if one < other => a.next(),
+        (Some(_), None) => a.next(),
+        _ => b.next(),
+    })
 }
 
 /// Chosen lines of `records.jsonl`, read in the file's order.
@@ -317,6 +351,31 @@ mod tests {
         assert_eq!(value("\"😀😀\"", 5), "{\"n\":8,\"t\":\"😀\"}");
         assert_eq!(value(r#"{"a":1}"#, 9), r#"{"j":"{\"a\":1}"}"#);
         assert_eq!(value(r#"["ä"]"#, 3), r#"{"j":"[\"","n":6}"#);
+    }
+
+    #[test]
+    fn every_bound_counts_what_it_leaves_of_the_texts() {
+        assert!(NOT_TEXTS.is_sorted());
+        let long = |length: usize| "x".repeat(length - 2);
+        let record = format!(
+            r#"{{"aaa":"{}","case_id":"{}","error":null,"error_type":"{}","output":"{}","tags":[1],"variants":7,"zzz":"{}"}}"#,
+            long(64),
+            long(500),
+            long(90),
+            long(65),
+            long(70_000)
+        );
+        let mut spans = Spans::default();
+        let line = Line::split(record.as_bytes(), &mut spans).unwrap();
+        let kept: Vec<&[u8]> = texts(&line).map(|(key, _)| key).collect();
+        assert_eq!(kept, [b"aaa".as_slice(), b"error", b"output", b"variants", b"zzz"]);
+        let mut sums = [1; CLIP_BYTES.len()];
+        add_data_bytes(&mut sums, &line);
+        let plain = |bound: usize| -> u64 {
+            let texts = line.fields().filter(|(key, _)| !NOT_TEXTS.contains(key));
+            texts.map(|(key, raw)| (key.len() + 4 + raw.len().min(bound)) as u64).sum()
+        };
+        assert_eq!(sums, CLIP_BYTES.map(|bound| plain(bound) + 1));
     }
 
     #[test]

@@ -178,9 +178,7 @@ impl Candidates {
     fn add(&mut self, place: Place, line: &Line<'_>) {
         if self.places.len() < MAX_EMBEDDED {
             self.places.push(place);
-            for (sum, bound) in self.data_bytes.iter_mut().zip(CLIP_BYTES) {
-                *sum += embed::data_bytes(line, bound);
-            }
+            embed::add_data_bytes(&mut self.data_bytes, line);
         }
     }
 }

@@ -62,7 +62,7 @@ impl Common<'_> {
 
 impl Common<'_> {
     /// The gate, with how each target counts the tokens that its prices are for.
-    fn priced_gate(&self) -> Option<Gate> {
+    pub(crate) fn priced_gate(&self) -> Option<Gate> {
         let mut gate = self.gate.clone()?;
         for (slot, price) in &mut gate.prices {
             let target = self.targets.iter().find(|(name, _)| name == slot);

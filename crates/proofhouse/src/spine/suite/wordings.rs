@@ -1,5 +1,6 @@
 //! Other wordings of what a target is asked: generators over the filled prompt of a probe, or over the prose of a task.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofhouse_ledger::Json;
@@ -54,6 +55,8 @@ impl Wordings {
     /// Every other wording of a case in plan order. One that cannot be had keeps its place, with the reason.
     pub fn of(&self, case_id: &str, base: &impl Wordable) -> Vec<Wording> {
         let mut wordings: Vec<Wording> = Vec::new();
+        // A generator that is asked twice goes on counting.
+        let mut made: BTreeMap<&str, u32> = BTreeMap::new();
         for asked in &self.asked {
             let Maker::Rules(rules) = asked.config.maker() else { continue };
             let (texts, lack) = match base.base() {
@@ -65,8 +68,9 @@ impl Wordings {
             let mut texts = texts.into_iter();
             for _ in 0..asked.count {
                 let name = asked.config.name();
-                let own = |(id, _): &&Wording| generator_of(id) == name;
-                let id = Arc::from(format!("{name}_{:04}", wordings.iter().filter(own).count() + 1));
+                let number = made.entry(name).or_default();
+                *number += 1;
+                let id = Arc::from(format!("{name}_{number:04}"));
                 wordings.push((id, texts.next().ok_or_else(|| Lacking(lack.clone()))));
             }
         }
@@ -86,11 +90,6 @@ impl Wordings {
         });
         Json::Array(each.collect())
     }
-}
-
-/// The generator of a wording's id.
-fn generator_of(id: &str) -> &str {
-    id.rsplit_once('_').map_or(id, |(name, _)| name)
 }
 
 /// The first variants that can be used, as many as are asked for, and why there are no more.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofhouse_ledger::config::Price;
+use proofhouse_ledger::config::{Price, TOKENS};
 use proofhouse_ledger::record::{Damage, HEAD, Line, Status};
 use proofhouse_ledger::summary::{Latency, Slot, Summary, Usage};
 use proofhouse_ledger::{Json, config};
@@ -67,9 +67,6 @@ pub(super) struct Expense {
     tokens: BTreeMap<&'static str, u64>,
 }
 
-/// Counts of tokens that the summary adds up, or that have a price.
-const TOKENS: [&str; 4] = ["input_tokens", "output_tokens", "cached_tokens", "cache_creation_tokens"];
-
 impl Expense {
     /// Takes a trial that was carried out.
     pub(super) fn push(&mut self, line: &Line<'_>, status: Status) -> Result<(), Damage> {
@@ -123,12 +120,7 @@ impl Expense {
     /// Absent where no target says what it used.
     pub(super) fn usage(&self, price: Option<&Price>) -> Option<Usage> {
         let count = |name: &str| self.tokens.get(name).copied().unwrap_or(0);
-        let cost = |price: &Price| {
-            let [input, output, cached, written] = TOKENS.map(|name| count(name) as f64);
-            let fresh = if price.cached_apart { input } else { (input - cached).max(0.0) };
-            let read = (fresh + written) * price.input + cached * price.cached.unwrap_or(price.input);
-            round((read + output * price.output) / 1e6)
-        };
+        let cost = |price: &Price| round(price.cost(|name| count(name) as f64));
         (self.known > 0).then(|| Usage {
             trials: self.known,
             unknown: self.unknown,
@@ -137,6 +129,11 @@ impl Expense {
             cost_usd: price.map(cost),
         })
     }
+}
+
+/// What the tokens of a slot cost: a gate names the target, which several prompts have slots for.
+pub(super) fn price_of<'p>(prices: &'p BTreeMap<String, Price>, slot: &str) -> Option<&'p Price> {
+    prices.get(slot).or_else(|| prices.get(slot.split_once('/')?.0))
 }
 
 /// Slot → what its tokens cost, where the price list of the run or the gate says so.

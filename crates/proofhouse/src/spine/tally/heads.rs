@@ -446,7 +446,7 @@ impl SlotTally {
                 of_slot("case_id with both verdicts of case_id repeated"),
             ),
             latency_ms: self.expense.latency(),
-            usage: self.expense.usage(prices.get(slot)),
+            usage: self.expense.usage(expense::price_of(prices, slot)),
         }
     }
 }

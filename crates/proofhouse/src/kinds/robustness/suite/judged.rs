@@ -4,7 +4,7 @@ use proofhouse_ledger::Json;
 
 use super::SUCCESS;
 use super::file::{CaseFile, RobustnessFile};
-use crate::family::judge::JudgeConfig;
+use crate::family::judge::{JudgeConfig, Weighs};
 use crate::spine::suite::check::Checker;
 use crate::spine::suite::problem::{Code, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
@@ -24,6 +24,14 @@ pub(super) fn judges(checker: &mut Checker<'_>, file: &RobustnessFile) -> Vec<(S
                     "use a judge that reads the output itself; `proofhouse list judges` shows them"
                         .to_owned(),
                 );
+            }
+            Ok(judge) if judge.weighs() != Weighs::default() => {
+                let what = format!(
+                    "a judge of kind `{}` weighs time or cost of an endpoint's answer, and a tool has none",
+                    config.name()
+                );
+                checker.complain(Code::BadValue, &steps, what).hint =
+                    Some("`timeout_ms` bounds how long a tool may take".to_owned());
             }
             Ok(_) if name == SUCCESS => {
                 checker

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::javascript;
 use super::providers::{self, silent_grader};
 use super::source::{Doc, Part, Reader, file_name, is_program};
+use super::sql;
 use crate::family::judge::JudgeConfig;
 use crate::kinds::probe::import::{name_of, short, text_of};
 use crate::spine::suite::tree::NodeId;
@@ -160,6 +161,12 @@ fn is_known(kind: &str) -> bool {
         "is-refusal",
         "is-xml",
         "is-sql",
+        "contains-sql",
+        "latency",
+        "cost",
+        "factuality",
+        "context-recall",
+        "context-faithfulness",
         "is-html",
         "equals",
         "contains",
@@ -178,9 +185,14 @@ fn judge(reader: &mut Reader, written: &Written<'_>, at: (&Doc, u64)) -> Result<
     };
     let value = from_file(reader, kind, &written.value)?;
     let written = Written { kind, value, ..*written };
-    let judge = match graded(&written) {
-        Some(criterion) => rubric(reader, &written, criterion?, at)?,
-        None => plain(&written)?,
+    let judge = match (graded(&written), asking(&written)) {
+        (Some(criterion), _) => rubric(reader, &written, criterion?, at)?,
+        (None, Some(asking)) => {
+            let (name, mut settings) = asking?;
+            settings["models"] = json!({"grader": grader(reader, &written)});
+            json!({ name: settings })
+        }
+        (None, None) => plain(&written)?,
     };
     let judge = if turned { json!({ "not": judge }) } else { judge };
     let config: JudgeConfig = serde_json::from_value(judge.clone()).map_err(Complaint::of)?;
@@ -214,6 +226,7 @@ fn plain(written: &Written<'_>) -> Result<Value, Complaint> {
         Value::Array(_) | Value::Object(_) => Err(Complaint::new("its `value` is no text")),
         other => Ok(Value::from(text_of(other))),
     };
+    let limit = || threshold.ok_or_else(|| Complaint::new("it has no `threshold`"));
     let some = |require: &str, ignore_case: bool| {
         let texts = texts(value)?;
         Ok(json!({"contains": with(json!({"value": texts, "require": require}), ignore_case)}))
@@ -250,8 +263,10 @@ fn plain(written: &Written<'_>) -> Result<Value, Complaint> {
             let least = threshold.unwrap_or(0.75);
             Ok(json!({"similar": {"value": text()?, "min_similarity": least, "model": embedding(written)?}}))
         }
-        "latency" => Err(Complaint::new("times are told per target (`run`, `report --timing`), and judged by a gate on `latency_p95_ms`, not for each answer")),
-        "cost" => Err(Complaint::new("cost is told per target, and judged by a gate on the metric `cost_usd`, not for each answer")),
+        "latency" => Ok(json!({"latency": {"max_ms": limit()?}})),
+        "cost" => Ok(json!({"cost": {"max_usd": limit()?}})),
+        "is-sql" => sql::judge(value, "whole"),
+        "contains-sql" => sql::judge(value, "auto"),
         "moderation" | "classifier" => Err(Complaint::new("no classifier is asked here; a `rubric` with a model that classifies, or a `plugin`, can be")),
         "select-best" | "max-score" => Err(Complaint::new("a trial is judged by itself; `compare` says which target or prompt is better, and how sure that is; `select-best` chooses between an answer and one that is there")),
         _ => Err(Complaint::new("no judge here says the same")),
@@ -353,7 +368,7 @@ fn embedding(written: &Written<'_>) -> Result<Value, Complaint> {
     }}))
 }
 
-/// The criterion of an assert that a model decides; none where no model is asked.
+/// The criterion of an assert that a model decides by it; none where it is no matter of a rubric.
 fn graded(written: &Written<'_>) -> Option<Result<String, Complaint>> {
     let value = match &written.value {
         Value::Array(list) => list.iter().map(text_of).collect::<Vec<_>>().join("\n"),
@@ -362,17 +377,33 @@ fn graded(written: &Written<'_>) -> Option<Result<String, Complaint>> {
     let criterion = match written.kind {
         "llm-rubric" | "g-eval" => value.clone(),
         "model-graded-closedqa" => format!("The answer meets this requirement: {value}"),
-        "factuality" | "model-graded-factuality" => {
-            format!(
-                "The answer agrees with the facts of this reference, and contradicts none of them: {value}"
-            )
-        }
         "answer-relevance" => {
             return Some(Ok("The answer is relevant to the question, and answers it.".to_owned()));
         }
         _ => return None,
     };
     Some(if value.trim().is_empty() { Err(Complaint::new("it has no `value`")) } else { Ok(criterion) })
+}
+
+/// The judges beside `rubric` that ask a model, without it; none where it is another assert.
+fn asking(written: &Written<'_>) -> Option<Result<(&'static str, Value), Complaint>> {
+    let value = || match text_of(&written.value) {
+        text if text.trim().is_empty() => Err(Complaint::new("it has no `value`")),
+        text => Ok(text),
+    };
+    // Without a threshold any share passes there, and so it does here.
+    let least = written.threshold.unwrap_or(0.0);
+    let judge = match written.kind {
+        "factuality" | "model-graded-factuality" => {
+            ("factuality", value().map(|value| json!({"value": value})))
+        }
+        "context-recall" => {
+            ("context-recall", value().map(|value| json!({"value": value, "min_share": least})))
+        }
+        "context-faithfulness" => ("faithfulness", Ok(json!({"min_share": least}))),
+        _ => return None,
+    };
+    Some(judge.1.map(|settings| (judge.0, settings)))
 }
 
 fn rubric(
@@ -386,25 +417,28 @@ fn rubric(
             "a rubric says right or wrong; `decide: mean` and a `prompt` that asks for numbers give shares";
         reader.leave(Part::Setting, at, format!("`threshold` of assert `{}`", written.kind), why);
     }
-    let model = match providers::grader(written.provider) {
-        _ if reader.scripted => silent_grader(),
-        None => {
-            let note = format!("models that judge are OpenAI's {USUAL_GRADER} where the file names none");
-            if !reader.notes.contains(&note) {
-                reader.notes.push(note);
-            }
-            json!({"openai": {"model": USUAL_GRADER, "temperature": 0}})
-        }
-        Some((_, Ok(model))) => model,
-        Some((id, Err(_))) => {
-            let note = format!(
-                "no target here speaks to `{id}`: a stand-in that never judges takes its place in rubrics"
-            );
-            if !reader.notes.contains(&note) {
-                reader.notes.push(note);
-            }
-            silent_grader()
-        }
-    };
+    let model = grader(reader, written);
     Ok(json!({"rubric": {"criterion": criterion, "models": {"grader": model}}}))
+}
+
+/// The model that judges.
+fn grader(reader: &mut Reader, written: &Written<'_>) -> Value {
+    let (model, note) = match providers::grader(written.provider) {
+        _ if reader.scripted => return silent_grader(),
+        Some((_, Ok(model))) => return model,
+        None => (
+            json!({"openai": {"model": USUAL_GRADER, "temperature": 0}}),
+            format!("models that judge are OpenAI's {USUAL_GRADER} where the file names none"),
+        ),
+        Some((id, Err(_))) => (
+            silent_grader(),
+            format!(
+                "no target here speaks to `{id}`: a stand-in that never judges takes its place in rubrics"
+            ),
+        ),
+    };
+    if !reader.notes.contains(&note) {
+        reader.notes.push(note);
+    }
+    model
 }

@@ -14,6 +14,7 @@ mod javascript;
 mod prompts;
 mod providers;
 mod source;
+mod sql;
 
 use source::{Part, Reader};
 
