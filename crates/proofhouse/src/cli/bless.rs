@@ -47,8 +47,7 @@ impl Bless {
         let kept = RunPaths::new(dir.join(format!("{:04}-{}", last.unwrap_or(0) + 1, manifest.run_id)));
         self.copy(&run, &kept)?;
         terminal.data(&format!("{}\n", kept.dir))?;
-        terminal
-            .say(&format!("next: proofhouse run SUITE --baseline={} --baseline-branch {branch}", self.store));
+        terminal.say(&format!("next: {}", next(&self.store, &branch)));
         Ok(Exit::Ok)
     }
 
@@ -75,4 +74,16 @@ impl Bless {
         files::rename(&draft.dir, &to.dir)?;
         Ok(())
     }
+}
+
+/// The command that holds a later run against it, without what it would do anyway.
+fn next(store: &Utf8Path, branch: &str) -> String {
+    let mut command = "proofhouse run SUITE --baseline".to_owned();
+    if store != STORE {
+        command.push_str(&format!("={store}"));
+    }
+    if branch != MAIN {
+        command.push_str(&format!(" --baseline-branch {branch}"));
+    }
+    command
 }

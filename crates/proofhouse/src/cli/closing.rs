@@ -22,7 +22,7 @@ pub(super) fn found(terminal: &Terminal, paths: &RunPaths) -> Result<(), ReportE
 /// Writes what runs of a kind have beside them, and says where.
 pub(super) fn exports(terminal: &Terminal, paths: &RunPaths, kind: Kind) -> Result<(), ExportError> {
     for (name, path) in export::beside(paths, kinds::row(kind).exports, kinds::own_presentation)? {
-        terminal.say(&format!("{:7} {path}", format!("{name}:")));
+        terminal.say(&format!("{:8} {path}", format!("{name}:")));
     }
     Ok(())
 }
@@ -32,7 +32,7 @@ pub(super) fn cache(answers: &Answers) -> String {
     let Used { hits, asked, pruned, bytes } = answers.close(MAX_CACHE_BYTES);
     let megabytes = bytes as f64 / 1e6;
     let mut line = format!(
-        "cache:  {} came from `{}` ({megabytes:.1} MB)",
+        "cache:   {} came from `{}` ({megabytes:.1} MB)",
         match hits + asked {
             0 => "no answer".to_owned(),
             all => format!("{} of {}", count(hits), plural(all, "answer", "answers")),
@@ -45,14 +45,8 @@ pub(super) fn cache(answers: &Answers) -> String {
     line
 }
 
-/// Says where a whole run is, and what fits next.
-pub(super) fn next(
-    summary: &Summary,
-    suite: &Utf8Path,
-    paths: &RunPaths,
-    skip_report: bool,
-    executed: &Executed,
-) -> String {
+/// Says where a whole run is.
+pub(super) fn place(paths: &RunPaths, skip_report: bool, executed: &Executed) -> String {
     let mut lines = vec![String::new()];
     if executed.reused > 0 {
         lines.push(format!("{} executed now, {} kept", executed.executed, executed.reused));
@@ -61,21 +55,25 @@ pub(super) fn next(
         let open = if tier == "none" { ": what was run could do whatever you can" } else { "" };
         lines.push(format!("sandbox: {tier}{open}"));
     }
-    if skip_report {
-        lines.push(format!("run:    {}", paths.dir));
-        lines.push(format!("next:   proofhouse report {}", paths.dir));
-    } else {
-        lines.push(format!("report: {}", paths.report()));
-        // Who failed wants to see where, beside earlier runs; who passed has something to show.
-        let failed = summary.slots.iter().any(|slot| slot.pass_rate.numerator < slot.pass_rate.denominator);
-        let next = match failed {
-            true => format!("proofhouse view {}", files::dir_of(&paths.dir)),
-            false => format!("proofhouse verify {}", paths.dir),
-        };
-        lines.push(format!("next:   {next}"));
-    }
-    lines.extend(remedy(summary, suite).map(|remedy| format!("\nhint: {remedy}")));
+    lines.push(match skip_report {
+        true => format!("run:     {}", paths.dir),
+        false => format!("report:  {}", paths.report()),
+    });
     lines.join("\n")
+}
+
+/// Says what fits next.
+pub(super) fn next(summary: &Summary, suite: &Utf8Path, paths: &RunPaths, skip_report: bool) -> String {
+    // Who failed wants to see where, beside earlier runs; who passed has something to show.
+    let failed = summary.slots.iter().any(|slot| slot.pass_rate.numerator < slot.pass_rate.denominator);
+    let next = match (skip_report, failed) {
+        (true, _) => format!("proofhouse report {}", paths.dir),
+        (false, true) => format!("proofhouse view {}", files::dir_of(&paths.dir)),
+        (false, false) => format!("proofhouse verify {}", paths.dir),
+    };
+    let mut text = format!("next:    {next}");
+    text.extend(remedy(summary, suite).map(|remedy| format!("\n\nhint: {remedy}")));
+    text
 }
 
 /// What to do where nothing at all could be assessed; a tape that lacks answers is not the endpoint's fault.

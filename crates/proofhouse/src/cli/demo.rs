@@ -49,9 +49,9 @@ impl Demo {
             let said = found.get(row.kind.as_str()).map_or("", String::as_str);
             text.push_str(&format!("{}: {}\n", row.kind.as_str(), super::visible(said)));
         }
-        terminal.data(&text)?;
+        terminal.prose(&text)?;
         terminal.say(&format!(
-            "\npage:   {page}\nsuites: {}\nnext:   edit a suite there, and `proofhouse run` it",
+            "\npage:    {page}\nsuites:  {}\nnext:    edit a suite there, and `proofhouse run` it",
             self.dir
         ));
         if self.open {

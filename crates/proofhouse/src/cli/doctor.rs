@@ -97,7 +97,8 @@ impl Doctor {
             healthy &= well;
         }
         if self.format == Form::Text {
-            terminal.data(&pairs(&rows))?;
+            let widest = rows.iter().map(|[name, _]| name.len()).max().unwrap_or(0);
+            terminal.facts(&pairs(&rows), widest + 2)?;
         }
         let sandbox = self.sandbox.open()?;
         let label = probe.label(sandbox.tier()).to_string();

@@ -139,6 +139,8 @@ pub struct Surroundings {
     pub width: usize,
     /// Whether standard output is a terminal that says how wide it is: what goes into a file is not folded.
     pub folds: bool,
+    /// Columns of standard error where it is a terminal that says how wide it is.
+    pub talk_width: Option<usize>,
     /// Whether standard error is a person's terminal, on which a line can be rewritten.
     pub live: bool,
 }
@@ -148,14 +150,15 @@ pub fn surroundings(no_color: bool) -> Surroundings {
     let plain = no_color || is_set(NO_COLOR);
     Surroundings {
         colour_out: !plain && std::io::stdout().is_terminal(),
-        width: width().unwrap_or(WIDTH),
-        folds: width().is_some(),
+        width: width(std::io::stdout()).unwrap_or(WIDTH),
+        folds: width(std::io::stdout()).is_some(),
+        talk_width: width(std::io::stderr()),
         live: !is_set(CI) && std::io::stderr().is_terminal(),
     }
 }
 
-/// The width of standard output where it is a terminal that tells it.
-fn width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+/// The width of an output where it is a terminal that tells it.
+fn width(output: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(output).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns >= 20)
 }

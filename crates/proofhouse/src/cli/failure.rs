@@ -144,6 +144,7 @@ pub fn refuse_unknown_versions(paths: &RunPaths) -> Result<(), Failure> {
 pub fn ending(ending: &Ending) -> String {
     match ending {
         Ending::Complete => "every planned trial has its record".to_owned(),
+        Ending::Signal(2) => "interrupted".to_owned(),
         Ending::Signal(signal) => format!("stopped by signal {signal}"),
         Ending::Budget(spent) => format!("the budget is used up: {spent:.4} US dollars are spent"),
         Ending::Halted(why) => why.clone(),

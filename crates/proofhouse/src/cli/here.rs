@@ -18,10 +18,13 @@ pub(super) fn say(terminal: &Terminal) -> Result<Exit, Failure> {
     for suite in suites.iter().take(MOST) {
         lines.push([format!("proofhouse run {suite}"), "a suite in this folder".to_owned()]);
     }
-    for (run, what) in runs(Utf8Path::new("runs")).into_iter().take(MOST) {
+    let suite = if let [only] = &suites[..] { only.as_str() } else { "SUITE" };
+    let mut found = runs(Utf8Path::new("runs"));
+    found.extend(below(Utf8Path::new("")).into_iter().map(RunPaths::new).filter_map(wanting));
+    for (run, what) in found.into_iter().take(MOST) {
         lines.push(match what {
             What::Interrupted => [
-                format!("proofhouse run SUITE --run-dir {} --resume", run.dir),
+                format!("proofhouse run {suite} --run-dir {} --resume", run.dir),
                 "an interrupted run".to_owned(),
             ],
             What::Missed => [
@@ -44,7 +47,7 @@ pub(super) fn say(terminal: &Terminal) -> Result<Exit, Failure> {
     terminal.data("Proofhouse puts AI systems through planned trials. Here you could:\n\n")?;
     let widest = lines.iter().map(|[command, _]| command.len()).max().unwrap_or(0);
     for [command, about] in lines {
-        terminal.data(&super::visible(&format!("  {command:widest$}  {about}\n")))?;
+        terminal.facts(&super::visible(&format!("  {command:widest$}  {about}\n")), widest + 4)?;
     }
     Ok(Exit::Ok)
 }
@@ -67,25 +70,38 @@ enum What {
     Missed,
 }
 
-/// Runs that ask for attention, by suite, the last of each first.
+/// Folders in a folder.
+fn below(dir: &Utf8Path) -> Vec<Utf8PathBuf> {
+    let place = if dir.as_str().is_empty() { Utf8Path::new(".") } else { dir };
+    let names = files::sorted_dir(place).unwrap_or_default();
+    names.into_iter().map(|name| dir.join(name)).filter(|path| path.is_dir()).collect()
+}
+
+/// Runs that ask for attention: of a suite's own folder the newest, and whatever lies there by a name of its own.
 fn runs(root: &Utf8Path) -> Vec<(RunPaths, What)> {
-    let below = |dir: &Utf8Path| -> Vec<Utf8PathBuf> {
-        let names = files::sorted_dir(dir).unwrap_or_default();
-        names.into_iter().map(|name| dir.join(name)).filter(|path| path.is_dir()).collect()
-    };
     let mut found = Vec::new();
-    for suite in below(root) {
-        let mut runs = below(&suite);
+    for dir in below(root) {
+        if RunPaths::new(dir.clone()).records().exists() {
+            found.extend(wanting(RunPaths::new(dir)));
+            continue;
+        }
+        let mut runs = below(&dir);
         // `RUN_ID__TIME`: the last is the newest.
         runs.sort_by_key(|run| run.file_name().and_then(|name| Some(name.split_once("__")?.1.to_owned())));
-        let Some(run) = runs.pop().map(RunPaths::new) else { continue };
-        if !run.manifest().exists() && run.records().exists() {
-            found.push((run, What::Interrupted));
-        } else if missed(&run) {
-            found.push((run, What::Missed));
-        }
+        found.extend(runs.pop().map(RunPaths::new).and_then(wanting));
     }
     found
+}
+
+/// A run, if it asks for attention.
+fn wanting(run: RunPaths) -> Option<(RunPaths, What)> {
+    if !run.manifest().exists() && run.records().exists() {
+        Some((run, What::Interrupted))
+    } else if missed(&run) {
+        Some((run, What::Missed))
+    } else {
+        None
+    }
 }
 
 fn missed(run: &RunPaths) -> bool {

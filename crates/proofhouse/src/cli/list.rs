@@ -17,9 +17,9 @@ use crate::text::page::Page;
 /// List what suites can be made of, with documentation.
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Which family.
+    /// Which family; without one, all of them by name.
     #[arg(value_enum)]
-    family: Family,
+    family: Option<Family>,
 
     /// Only this member, with its whole page.
     name: Option<String>,
@@ -49,11 +49,11 @@ enum Family {
 
 impl List {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        if let (Family::ExitCodes, Form::Text) = (self.family, self.format) {
+        if let (Some(Family::ExitCodes), Form::Text) = (self.family, self.format) {
             terminal.data(&Exit::help())?;
             return Ok(Exit::Ok);
         }
-        let mut members = self.family.members();
+        let mut members = self.family.map_or_else(families, Family::members);
         if let Some(name) = &self.name {
             let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
             members.retain(|member| member.name == *name);
@@ -64,18 +64,36 @@ impl List {
         }
         match (self.format, &self.name, members.as_slice()) {
             (Form::Json, ..) => {
-                let family = self.family.to_possible_value().map(|value| value.get_name().to_owned());
-                let family = family.unwrap_or_default();
+                let family = self.family.and_then(|family| family.to_possible_value());
+                let family = family.map_or("families".to_owned(), |value| value.get_name().to_owned());
                 machine::print(terminal, &Listed { schema_version: machine::VERSION, family, members })?;
             }
             (Form::Text, Some(_), [Member { page: Some(page), .. }]) => terminal.data(page)?,
             (Form::Text, _, members) => {
                 let row = |member: &Member| [member.name.clone(), member.summary.clone()];
-                terminal.data(&pairs(&members.iter().map(row).collect::<Vec<_>>()))?;
+                let rows: Vec<[String; 2]> = members.iter().map(row).collect();
+                let widest = rows.iter().map(|[name, _]| name.len()).max().unwrap_or(0);
+                terminal.facts(&pairs(&rows), widest + 2)?;
+                if self.family.is_none() {
+                    terminal.say(
+                        "\nnext: proofhouse list FAMILY, and proofhouse list FAMILY NAME for a whole page",
+                    );
+                }
             }
         }
         Ok(Exit::Ok)
     }
+}
+
+/// All families, as members of one.
+fn families() -> Vec<Member> {
+    let values = Family::value_variants().iter().filter_map(clap::ValueEnum::to_possible_value);
+    let member = |value: clap::builder::PossibleValue| Member {
+        name: value.get_name().to_owned(),
+        summary: value.get_help().map(ToString::to_string).unwrap_or_default(),
+        page: None,
+    };
+    values.map(member).collect()
 }
 
 impl Family {

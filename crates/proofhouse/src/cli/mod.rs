@@ -5,7 +5,7 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use crate::text::doc::terminal::{Look, folded};
+use crate::text::doc::terminal::{Look, folded, folded_below};
 pub(crate) use crate::text::numbers::spaced as plural;
 pub(crate) use crate::text::visible::visible;
 use clap::{ArgAction, Parser, Subcommand};
@@ -140,6 +140,14 @@ impl Terminal {
         }
     }
 
+    /// The same for names with values, which stand at this column.
+    pub(crate) fn facts(&self, text: &str, value_at: usize) -> io::Result<()> {
+        match self.surroundings.folds {
+            true => self.data(&folded_below(text, self.surroundings.width, value_at)),
+            false => self.data(text),
+        }
+    }
+
     /// The result of a run, to standard output, unless it was asked to be quiet. What was found stands in the exit code and in
     /// the run directory too, so nothing is lost where nobody reads.
     pub(crate) fn show(&self, text: &str) {
@@ -157,9 +165,22 @@ impl Terminal {
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
             // Nobody reads it: then nobody misses it.
-            let _ = writeln!(io::stderr().lock(), "{text}");
+            let _ = writeln!(io::stderr().lock(), "{}", self.talk(text));
         }
     }
+
+    /// What is talked, folded between words where it would not fit; excerpts of files stay as they are.
+    fn talk(&self, text: &str) -> String {
+        let Some(width) = self.surroundings.talk_width else { return text.to_owned() };
+        let lines = text.split_inclusive('\n');
+        lines.map(|line| if is_excerpt(line) { line.to_owned() } else { folded(line, width) }).collect()
+    }
+}
+
+/// `14 | repetitons: 3`, and the line below it that points at a place.
+fn is_excerpt(line: &str) -> bool {
+    let numbered = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    numbered.len() < line.len() && numbered.starts_with('|')
 }
 
 /// Runs the program with the process's arguments.
@@ -183,7 +204,7 @@ pub fn main() -> ExitCode {
     let exit = match dispatch(cli.command, &terminal) {
         Ok(exit) => exit,
         Err(failure) => {
-            let _ = io::stderr().lock().write_all(failure.render().as_bytes());
+            let _ = io::stderr().lock().write_all(terminal.talk(&failure.render()).as_bytes());
             failure.exit
         }
     };
@@ -227,5 +248,24 @@ fn dispatch(command: Option<Command>, terminal: &Terminal) -> Result<Exit, Failu
         // `proofhouse list | head` has got what it wanted.
         Err(failure) if failure.is_broken_pipe() => Ok(Exit::Ok),
         outcome => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Terminal, env};
+
+    #[test]
+    fn talk_is_folded_and_excerpts_of_files_are_not() {
+        let surroundings = env::Surroundings { talk_width: Some(24), ..env::surroundings(true) };
+        let terminal = Terminal { quiet: false, surroundings };
+        let said = "error: s.yaml:14:1: unknown key\n   |\n14 | repetitons: 3        # how often\n   | ^^^^^^^^^^\n\nhint: did you mean `repetitions`?\n";
+        assert_eq!(
+            terminal.talk(said),
+            "error: s.yaml:14:1:\n  unknown key\n   |\n14 | repetitons: 3        # how often\n   | ^^^^^^^^^^\n\nhint: did you mean\n  `repetitions`?\n"
+        );
+        let piped =
+            Terminal { surroundings: env::Surroundings { talk_width: None, ..surroundings }, ..terminal };
+        assert_eq!(piped.talk(said), said);
     }
 }

@@ -63,7 +63,7 @@ impl Plan {
             terminal.say(&format!("warning: {warning}"));
         }
         match self.format {
-            Form::Text => terminal.data(&text(&planned))?,
+            Form::Text => terminal.facts(&text(&planned), "plan sha256: ".len())?,
             Form::Json => machine::print(terminal, &planned)?,
         }
         Ok(Exit::Ok)

@@ -274,9 +274,10 @@ impl Run {
                 if let Some(answers) = &answers {
                     terminal.say(&closing::cache(answers));
                 }
-                terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report, &executed));
+                terminal.say(&closing::place(&paths, self.skip_report, &executed));
                 closing::exports(terminal, &paths, summary.kind)
                     .map_err(|error| Failure::new(Exit::Internal, &error))?;
+                terminal.say(&closing::next(&summary, &self.suite, &paths, self.skip_report));
                 otel::send(&paths, terminal);
                 let exit = self.baseline.check(verdict(&summary), &paths, self.json, terminal)?;
                 if self.json {

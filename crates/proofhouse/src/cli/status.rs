@@ -98,7 +98,7 @@ impl Status {
             let seen = self.look(&paths)?;
             let given_up = self.timeout.is_some_and(|limit| waited.as_secs() >= limit);
             if seen.is_whole() || !self.wait || given_up {
-                terminal.data(&said(&paths, &seen))?;
+                terminal.prose(&said(&paths, &seen))?;
                 return Ok(if seen.is_whole() { Exit::Ok } else { Exit::Incomplete });
             }
             std::thread::sleep(LOOK_EVERY);

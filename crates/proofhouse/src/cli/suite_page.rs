@@ -31,7 +31,7 @@ pub(super) fn page() -> String {
         let (name, starter) = row.starter[0];
         let _ = write!(
             text,
-            "\nA whole one, as `proofhouse init {}` writes it (`{name}`):\n\n```yaml\n{}\n```\n",
+            "\nA whole one, `{name}` as `proofhouse init {} DIR` writes it, beside the files that it names:\n\n```yaml\n{}\n```\n",
             row.kind.as_str(),
             starter.trim_end()
         );

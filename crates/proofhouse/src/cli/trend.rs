@@ -129,9 +129,9 @@ impl Trend {
         let mut text = table_text(&table, terminal.look());
         for target in fell {
             text.push_str(&format!(
-                "{} fell by more than {} below its best blessed run\n",
+                "{} fell by more than {} points below its best blessed run\n",
                 super::visible(target),
-                percent(self.threshold.unwrap_or_default())
+                points(self.threshold.unwrap_or_default()).trim_start_matches('+')
             ));
         }
         text

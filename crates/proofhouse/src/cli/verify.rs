@@ -74,7 +74,7 @@ impl Verify {
             let paths = RunPaths::new(dir.as_str().trim_end_matches('/'));
             let (text, run, exit) = self.check(&paths, key.as_ref(), terminal)?;
             match self.format {
-                Form::Text => terminal.data(&visible(&text))?,
+                Form::Text => terminal.prose(&visible(&text))?,
                 Form::Json => runs.push(run),
             }
             if worst != Exit::VerificationFailed && exit != Exit::Ok {
@@ -215,7 +215,7 @@ fn check_proof(path: &Utf8Path, key: Option<&PublicKey>, terminal: &Terminal) ->
             Exit::VerificationFailed
         }
     };
-    terminal.data(&visible(&text))?;
+    terminal.prose(&visible(&text))?;
     Ok(exit)
 }
 

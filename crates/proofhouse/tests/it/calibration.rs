@@ -194,7 +194,7 @@ fn a_plan_says_what_the_labels_can_tell() {
     suite(&lab, one("strict"), labels, "");
     lab.run("plan s.yaml")
         .exits(0)
-        .says("trials: 30 (10 cases x 1 targets x 1 repetitions, and 20 labelled answers)")
+        .says("trials: 30 (10 cases x 1 target x 1 repetition, and 20 labelled answers)")
         .says("calibration: 10 right and 10 wrong labelled answers: a sensitivity of 90 % would be known as 59.6 % to 98.2 %");
 }
 

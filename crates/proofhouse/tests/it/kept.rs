@@ -128,7 +128,12 @@ fn tokens_cost_and_latency_are_said_and_canonical_files_stay_canonical() {
         "what was measured is no part of the run"
     );
     lab.run("report run --timing").exits(0).says("timing: run.timing.html");
-    assert!(lab.read("run.timing.html").contains("p95"));
+    let timed = lab.read("run.timing.html");
+    assert!(
+        timed.contains("p95") && timed.contains("id=\"latency\">[[0,"),
+        "of each target and of each answer"
+    );
+    assert!(!page.contains("id=\"latency\""));
     assert_eq!(lab.read("run/report.html"), page);
     lab.run("verify run").exits(0);
     // Prices change no record and no run id, and the same answers give the same bytes.

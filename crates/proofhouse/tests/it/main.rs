@@ -23,6 +23,7 @@ mod code_ways;
 mod code_wordings;
 mod conformance;
 mod containment;
+mod counts;
 mod crash;
 mod crash_all;
 mod decisions;

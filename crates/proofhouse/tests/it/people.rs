@@ -237,5 +237,34 @@ fn without_a_command_it_says_what_fits_here() {
     lab.run("run mine.yaml --quiet").exits(4);
     lab.run("").exits(0).says("a run that missed its gate");
     lab.run("run mine.yaml --run-dir runs/other/1__2 --quiet --deadline 0").exits(8);
-    lab.run("").exits(0).says("an interrupted run").says("--resume");
+    lab.run("")
+        .exits(0)
+        .says("an interrupted run")
+        .says("proofhouse run mine.yaml --run-dir runs/other/1__2 --resume");
+    // A run by a name of its own is found where it lies.
+    std::fs::remove_dir_all(lab.path("runs")).unwrap();
+    lab.run("run mine.yaml --run-dir here --quiet --deadline 0").exits(8);
+    lab.run("").exits(0).says("proofhouse run mine.yaml --run-dir here --resume");
+}
+
+#[test]
+fn families_are_listed_by_name() {
+    let lab = Lab::new();
+    lab.run("list")
+        .exits(0)
+        .says("judges      What decides whether an answer is right")
+        .says("next: proofhouse list FAMILY");
+    lab.run("list --format json").exits(0).says("\"family\":\"families\"");
+}
+
+#[test]
+fn a_baseline_is_asked_for_in_as_few_words_as_will_do() {
+    let lab = Lab::new();
+    suite(&lab, "mine.yaml", 2);
+    lab.run("run mine.yaml --run-dir r --quiet");
+    let said = lab.run("bless r --branch main").exits(0).said();
+    assert!(said.ends_with("next: proofhouse run SUITE --baseline\n"), "{said}");
+    lab.run("bless r --store kept --branch next")
+        .exits(0)
+        .says("next: proofhouse run SUITE --baseline=kept --baseline-branch next");
 }

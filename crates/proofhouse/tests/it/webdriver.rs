@@ -55,6 +55,8 @@ impl Browser {
                 "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                 "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
                 "--disable-dev-shm-usage",
+                // A test goes to more places in a second than a person does.
+                "--disable-ipc-flooding-protection",
                 format!("--user-data-dir={}", profile.path().display()),
                 format!("--window-size={},{}", screen.width, screen.height),
                 format!("--blink-settings=preferredColorScheme={}", u8::from(!screen.dark)),
@@ -126,8 +128,8 @@ impl Browser {
     }
 
     /// What a script gives to its last argument.
-    pub(crate) fn eval_async(&self, script: &str) -> Value {
-        self.post("execute/async", &json!({ "script": script, "args": [] }))
+    pub(crate) fn eval_async(&self, script: &str, arguments: &Value) -> Value {
+        self.post("execute/async", &json!({ "script": script, "args": arguments }))
     }
 
     /// Does something that makes the table show anew, and waits until it has.

@@ -5,16 +5,19 @@
 use proofhouse_ledger::record::NO_TASK;
 use proofhouse_ledger::summary::{CodeSlot, NothingPassed, PassAtK};
 
+use super::behind;
+use crate::spine::present::behind::{counted, counted_as};
+use crate::text::doc::Line;
 use crate::text::numbers::{count, percent, plural};
 
 /// Names that are listed; the rest is in `summary.json`.
 const MAX_NAMES: usize = 5;
 
 /// Every sentence about a slot, the most important first.
-pub(crate) fn account(slot: &CodeSlot) -> Vec<String> {
+pub(crate) fn account(slot: &CodeSlot) -> Vec<Line> {
     let mut said = Vec::new();
-    said.extend(slot.nothing_passed.as_ref().map(nothing_passed));
-    said.extend(unanswered(slot));
+    said.extend(slot.nothing_passed.as_ref().map(|nothing| nothing_passed(slot, nothing)));
+    said.extend(unanswered(slot).as_deref().map(Line::ticked));
     said.extend(unsupported(slot));
     said.extend(bounds(slot));
     said.extend(broken(slot));
@@ -51,28 +54,31 @@ fn unanswered(slot: &CodeSlot) -> Option<String> {
 }
 
 /// Answers whose own shape keeps them from being judged: else a model could leave out of its score what it is not sure of.
-fn unsupported(slot: &CodeSlot) -> Option<String> {
+fn unsupported(slot: &CodeSlot) -> Option<Line> {
     (slot.unsupported > 0).then(|| {
         let one = slot.unsupported == 1;
-        let answers = plural(slot.unsupported, "answer", "answers");
+        let behind = behind::counting(slot).filter("error", "unsupported").records();
+        let answers = counted_as(slot.unsupported, ("answer", "answers"), behind);
         let (pass, count) = if one { ("passes", "counts") } else { ("pass", "count") };
         let scored = points(&slot.scored_pass_at_k);
         let rest = match scored.is_empty() {
             true => String::new(),
             false => format!("; over what was scored, {scored}"),
         };
-        format!(
-            "{answers} {pass} only where an answer shares a process with its tests, in a way that cannot be believed there \
+        answers.then(Line::ticked(&format!(
+            " {pass} only where an answer shares a process with its tests, in a way that cannot be believed there \
              (`unsupported`), and {count} as not passed{rest}; `unsafe: allow` in the suite judges those with `unsafe`"
-        )
+        )))
     })
 }
 
-fn bounds(slot: &CodeSlot) -> Option<String> {
+fn bounds(slot: &CodeSlot) -> Option<Line> {
     if slot.infra == 0 {
         return None;
     }
-    let mut text = format!("{} could not be assessed", plural(slot.infra, "completion", "completions"));
+    let missing = behind::unassessed(slot).records();
+    let line = counted_as(slot.infra, ("completion", "completions"), missing);
+    let mut text = " could not be assessed".to_owned();
     if !slot.unassessed_tasks.is_empty() {
         let names = names(slot.unassessed_tasks.iter().map(|name| format!("`{name}`")));
         let tasks = plural(slot.unassessed_tasks.len() as u64, "task", "tasks");
@@ -87,52 +93,62 @@ fn bounds(slot: &CodeSlot) -> Option<String> {
         ))
     });
     let each: Vec<String> = each.collect();
-    Some(if each.is_empty() { text } else { format!("{text}: {}", each.join("; ")) })
+    if !each.is_empty() {
+        text.push_str(&format!(": {}", each.join("; ")));
+    }
+    Some(line.then(Line::ticked(&text)))
 }
 
-fn broken(slot: &CodeSlot) -> Option<String> {
+fn broken(slot: &CodeSlot) -> Option<Line> {
     if slot.broken.is_empty() {
         return None;
     }
+    // A task may be broken for one target and unanswered by another, so there need not be a completion of each.
     let tasks = plural(slot.broken.len() as u64, "task is broken and left", "tasks are broken and left");
     let each = slot.broken.iter().map(|task| match task.why.is_empty() {
         true => format!("`{}`", task.task_id),
         false => format!("`{}` ({})", task.task_id, task.why),
     });
-    let completions = plural(slot.excluded, "completion", "completions");
-    Some(format!("{tasks} out, with {completions}: {}", names(each)))
+    let behind = behind::of_broken(slot).records();
+    let completions = counted_as(slot.excluded, ("completion", "completions"), behind);
+    let line = Line::from(format!("{tasks} out, with ")).then(completions);
+    Some(line.then(Line::ticked(&format!(": {}", names(each)))))
 }
 
-fn unreadable(slot: &CodeSlot) -> Option<String> {
+fn unreadable(slot: &CodeSlot) -> Option<Line> {
     (slot.unreadable > 0).then(|| {
         let as_failures = if slot.unreadable == 1 { "counts as a failure" } else { "count as failures" };
-        let answers = plural(slot.unreadable, "answer", "answers");
-        format!(
-            "{answers} cannot be read (no text, too long, cut off, with a NUL or not UTF-8) and {as_failures}"
-        )
+        let behind = behind::completions(slot).filter("error", "invalid_sample").records();
+        let answers = counted_as(slot.unreadable, ("answer", "answers"), behind);
+        answers.text(format!(
+            " cannot be read (no text, too long, cut off, with a NUL or not UTF-8) and {as_failures}"
+        ))
     })
 }
 
-fn unknown(slot: &CodeSlot) -> Vec<String> {
+fn unknown(slot: &CodeSlot) -> Vec<Line> {
     let counts = |lines: u64| if lines == 1 { "counts" } else { "count" };
     let nameless = slot.unknown_tasks.get(NO_TASK).copied().unwrap_or(0);
     let mut said = Vec::new();
     if nameless > 0 {
-        let lines = plural(nameless, "line names", "lines name");
-        said.push(format!("{lines} no task that can be read and {} for nothing", counts(nameless)));
+        let behind = behind::of_unknown(slot).filter("case", NO_TASK).records();
+        let lines = counted_as(nameless, ("line names", "lines name"), behind);
+        said.push(lines.text(format!(" no task that can be read and {} for nothing", counts(nameless))));
     }
     let named = slot.unknown.saturating_sub(nameless);
     if named > 0 {
-        let lines = plural(named, "line answers", "lines answer");
+        let behind = behind::of_unknown(slot).without("case", [NO_TASK]).records();
+        let lines = counted_as(named, ("line answers", "lines answer"), behind);
         let named_tasks: Vec<_> = slot.unknown_tasks.iter().filter(|(name, _)| *name != NO_TASK).collect();
         let each = named_tasks.into_iter().map(|(name, count)| format!("`{name}` ({count})"));
         let counts = counts(named);
-        said.push(format!("{lines} no task of the problem file and {counts} for nothing: {}", names(each)));
+        let text = format!(" no task of the problem file and {counts} for nothing: {}", names(each));
+        said.push(lines.then(Line::ticked(&text)));
     }
     said
 }
 
-fn nothing_passed(nothing: &NothingPassed) -> String {
+fn nothing_passed(slot: &CodeSlot, nothing: &NothingPassed) -> Line {
     let each = nothing.failures.iter().map(|failure| {
         let example = match failure.task_id.as_str() {
             NO_TASK => "a line that names no task".to_owned(),
@@ -140,13 +156,14 @@ fn nothing_passed(nothing: &NothingPassed) -> String {
         };
         let message =
             if failure.message.is_empty() { String::new() } else { format!(": {}", failure.message) };
-        format!("{} {}, for example {example}{message}", count(failure.count), failure.error_type)
+        let behind = behind::completions(slot).filter("error", &failure.error_type).records();
+        let text = format!(" {}, for example {example}{message}", failure.error_type);
+        counted(failure.count, behind).then(Line::ticked(&text))
     });
-    let each: Vec<String> = each.chain(nothing.signs.iter().cloned()).collect();
-    match each.is_empty() {
-        true => "not one completion passed".to_owned(),
-        false => format!("not one completion passed: {}", each.join("; ")),
-    }
+    let each = each.chain(nothing.signs.iter().map(|sign| Line::ticked(sign)));
+    each.enumerate().fold(Line::from("not one completion passed"), |line, (at, part)| {
+        line.text(if at == 0 { ": " } else { "; " }).then(part)
+    })
 }
 
 fn points(points: &[PassAtK]) -> String {

@@ -124,7 +124,7 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
 fn headline(summary: &Summary, slot: &str) -> Option<String> {
     let slot = summary.code.as_ref()?.slots.iter().find(|each| each.slot == slot)?;
     let mut text = format!("{}: {}\n", slot.slot, words::pass_at_k(slot));
-    account(slot).iter().for_each(|sentence| text.push_str(&format!("{sentence}\n")));
+    account(slot).iter().for_each(|sentence| text.push_str(&format!("{}\n", sentence.plain())));
     Some(text)
 }
 

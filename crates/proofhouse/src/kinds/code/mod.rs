@@ -9,6 +9,7 @@ use crate::kinds::{FlagSet, Row, erased};
 use crate::spine::rejudge::Impossible;
 
 mod account;
+mod behind;
 mod bench;
 mod body;
 mod boxes;

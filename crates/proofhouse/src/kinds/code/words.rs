@@ -27,12 +27,6 @@ pub(super) fn headline_rate(slot: &CodeSlot) -> Rate {
     }
 }
 
-/// `2 of 3`: tasks that at least one completion solved, of those that count.
-pub(super) fn tasks_solved(slot: &CodeSlot) -> String {
-    let all = slot.pass_at_k.first().map_or(slot.tasks, |point| point.tasks);
-    format!("{} of {}", count(slot.tasks_solved.numerator), count(all))
-}
-
 fn left_out<'a>(omitted: impl IntoIterator<Item = &'a OmittedK>) -> Option<String> {
     let omitted: Vec<&OmittedK> = omitted.into_iter().collect();
     let reason = &omitted.first()?.reason;

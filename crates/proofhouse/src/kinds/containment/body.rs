@@ -14,6 +14,7 @@ use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
 use crate::stats::decisions::Unit;
+use crate::text::numbers::spaced;
 
 impl SuiteBody for ContainmentBody {
     type Item = Arc<ReadyCase>;
@@ -51,7 +52,9 @@ impl SuiteBody for ContainmentBody {
             0 => String::new(),
             count => format!(", planted texts in {} forms", count + 1),
         };
-        format!("{cases} cases x {variants} variants x {} repetitions{forms}{canaries}", self.repetitions)
+        let repetitions = spaced(self.repetitions.into(), "repetition", "repetitions");
+        let variants = spaced(variants as u64, "variant", "variants");
+        format!("{} x {variants} x {repetitions}{forms}{canaries}", spaced(cases, "case", "cases"))
     }
 
     fn units(&self, loaded: &Loaded) -> Vec<Unit> {

@@ -12,6 +12,7 @@ use crate::spine::run::record::RecordWriter;
 use crate::spine::run::work::{Means, Work};
 use crate::spine::suite::{Loaded, Suite};
 use crate::stats::decisions::{Unit, foreseen_calibration};
+use crate::text::numbers::spaced;
 use crate::text::template::Form;
 
 impl SuiteBody for Probe {
@@ -42,18 +43,20 @@ impl SuiteBody for Probe {
         let wordings = self.wordings.factor();
         let slots = match (loaded.suite.slots.len(), self.prompt_count()) {
             (slots, prompts) if prompts > 1 && slots == targets * prompts => {
-                format!("{targets} targets x {prompts} prompts")
+                format!("{} x {prompts} prompts", spaced(targets as u64, "target", "targets"))
             }
             (slots, prompts) if prompts > 1 => {
-                format!("{slots} cells of {targets} targets and {prompts} prompts")
+                let targets = spaced(targets as u64, "target", "targets");
+                format!("{slots} cells of {targets} and {prompts} prompts")
             }
-            _ => format!("{targets} targets"),
+            _ => spaced(targets as u64, "target", "targets"),
         };
         let labels = match &self.calibration {
             Some(calibration) => format!(", and {} labelled answers", calibration.count),
             None => String::new(),
         };
-        format!("{cases} cases{wordings} x {slots} x {} repetitions{labels}", self.repetitions)
+        let repetitions = spaced(self.repetitions.into(), "repetition", "repetitions");
+        format!("{}{wordings} x {slots} x {repetitions}{labels}", spaced(cases, "case", "cases"))
     }
 
     fn described(&self) -> String {

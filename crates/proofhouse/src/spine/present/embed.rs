@@ -16,6 +16,7 @@ use proofhouse_ledger::record::{CALIBRATION, CANARY, Damage, HEAD, Line, Spans, 
 
 use super::sections::Facts;
 use super::survey::{Place, Survey, status_place};
+use super::timing::Timing;
 use super::{ReportError, parts};
 
 /// Bytes of a text that a page keeps: the first bound under which the data stays below [`MAX_DATA_BYTES`], or the last.
@@ -87,6 +88,9 @@ pub(crate) fn write_records(
     survey: &Survey,
 ) -> Result<(), ReportError> {
     write_block(out, "id=\"meta\"", &meta(facts, survey)).map_err(ReportError::Output)?;
+    if let Some(timing) = facts.timing {
+        write_block(out, "id=\"latency\"", &latency(timing)).map_err(ReportError::Output)?;
+    }
     if survey.chosen.is_empty() {
         return Ok(());
     }
@@ -113,6 +117,20 @@ pub(crate) fn write_records(
         }
     }
     Ok(())
+}
+
+/// `[[index, milliseconds], …]`, for a page that may have it.
+fn latency(timing: &Timing) -> Vec<u8> {
+    let mut out = vec![b'['];
+    for (at, (index, took)) in timing.trials.iter().enumerate() {
+        out.extend_from_slice(if at == 0 { b"[" } else { b",[" });
+        push_integer(&mut out, *index);
+        out.push(b',');
+        push_number(&mut out, (f64::from(*took) * 10.0).round() / 10.0);
+        out.push(b']');
+    }
+    out.push(b']');
+    out
 }
 
 /// What the script needs to know beside the records.

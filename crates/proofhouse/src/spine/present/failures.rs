@@ -46,11 +46,18 @@ pub(crate) fn count(summary: &Summary) -> u64 {
     summary.slots.iter().map(failed).sum()
 }
 
+/// The targets that are put to the test.
+pub(crate) fn tested<'a>(
+    summary: &'a Summary,
+    own: &OwnPresentation,
+) -> impl Iterator<Item = &'a Slot> + use<'a> {
+    let is_control = own.is_control;
+    summary.slots.iter().filter(move |slot| !is_control(summary, &slot.slot))
+}
+
 /// How many of them are of targets that are put to the test.
 pub(crate) fn news(summary: &Summary, own: &OwnPresentation) -> u64 {
-    let failed = |slot: &&Slot| !(own.is_control)(summary, &slot.slot);
-    let slots = summary.slots.iter().filter(failed);
-    slots.map(|slot| slot.pass_rate.denominator - slot.pass_rate.numerator).sum()
+    tested(summary, own).map(|slot| slot.pass_rate.denominator - slot.pass_rate.numerator).sum()
 }
 
 /// Reads them, as many as are wanted.

@@ -13,6 +13,7 @@ use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{Damage, Kind};
 use proofhouse_ledger::summary::Summary;
 
+pub(crate) mod behind;
 mod embed;
 pub(crate) mod failures;
 mod own;
@@ -31,7 +32,7 @@ pub use own::{OwnPresentation, OwnSurvey};
 pub use page::policy_of;
 pub use parts::is_part;
 pub use sections::{Facts, Section};
-pub use store::{gist, json, markdown, matches, terminal, write, write_timing};
+pub use store::{gist, json, markdown, matches, render_timing, terminal, write, write_timing};
 pub use survey::{MAX_EMBEDDED, MAX_HEAT_CASES, MAX_HEAT_CELLS};
 pub(crate) use timing::latencies;
 pub use versus::page::{Heading, changed, compared};

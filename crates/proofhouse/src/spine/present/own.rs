@@ -84,14 +84,11 @@ impl OwnPresentation {
 /// How many cases did not come out the same every time.
 fn flaky(slot: &Slot) -> Content {
     let flaky = &slot.flaky_cases;
-    let mut text = format!(
-        ": the repetitions of {} of {} did not agree ({}",
-        numbers::count(flaky.numerator),
-        numbers::plural(flaky.denominator, "repeated case", "repeated cases"),
-        super::words::rate(flaky),
-    );
+    let cases = if flaky.denominator == 1 { "repeated case" } else { "repeated cases" };
+    let mut text = format!("\u{a0}{cases} did not agree ({}", super::words::rate(flaky));
     if let Some(interval) = numbers::interval(flaky.low, flaky.high) {
         text.push_str(&format!(", 95 % interval {interval}"));
     }
-    Content::finding(doc::Tone::Neutral, doc::Line::default().name(slot.slot.as_str()).text(text + ")."))
+    let line = doc::Line::default().name(slot.slot.as_str()).text(": the repetitions of ");
+    Content::finding(doc::Tone::Neutral, line.then(super::words::flaky_cases(slot)).text(text + ")."))
 }

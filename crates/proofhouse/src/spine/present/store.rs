@@ -71,12 +71,18 @@ fn write_draft(
 /// Writes the report with how long answers took beside the run directory, as `D.timing.html`; gives its path, or nothing where
 /// that was not measured.
 pub fn write_timing(run: &RunPaths, kinds: OfKind) -> Result<Option<Utf8PathBuf>, ReportError> {
-    let Some(timing) = timing::read(run) else { return Ok(None) };
-    let mut page = Vec::new();
-    render_with(run, kinds, Some(&timing), &mut page, None)?;
+    let Some(page) = render_timing(run, kinds)? else { return Ok(None) };
     let path = run.timing();
     files::write_atomic(&path, &page)?;
     Ok(Some(path))
+}
+
+/// The report with how long answers took, for somebody who is served it; nothing where that was not measured.
+pub fn render_timing(run: &RunPaths, kinds: OfKind) -> Result<Option<Vec<u8>>, ReportError> {
+    let Some(timing) = timing::read(run) else { return Ok(None) };
+    let mut page = Vec::new();
+    render_with(run, kinds, Some(&timing), &mut page, None)?;
+    Ok(Some(page))
 }
 
 /// Whether `report.html` is the one that the ledger gives, with its parts, without holding either in memory.

@@ -9,6 +9,8 @@ use proofhouse_ledger::{Json, RunPaths, json};
 #[derive(Debug, Default)]
 pub(crate) struct Timing {
     pub(crate) slots: BTreeMap<String, Measured>,
+    /// What each trial's answer took in milliseconds, by the trial's index in ascending order; without what came from a cache.
+    pub(crate) trials: Vec<(u64, f32)>,
 }
 
 /// The latencies of one slot's answers.
@@ -97,16 +99,18 @@ pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
     keep(&mut trials, last);
     // A trial that ran again counts as it ended.
     trials.sort_by_key(|seen| seen.index);
+    let mut each = Vec::new();
     let mut measured: Vec<Measured> = slots.values().map(|_| Measured::default()).collect();
     for same in trials.chunk_by(|a, b| a.index == b.index) {
         let ended = &same[same.len() - 1];
         let measured = &mut measured[ended.slot as usize];
+        each.extend((!ended.latency.is_nan()).then_some((ended.index, ended.latency)));
         measured.sorted.extend((!ended.latency.is_nan()).then_some(ended.latency));
         measured.cached += u64::from(ended.cached);
     }
     measured.iter_mut().for_each(|measured| measured.sorted.sort_by(f32::total_cmp));
     let named = slots.into_iter().map(|(name, slot)| (name, std::mem::take(&mut measured[slot as usize])));
-    (!trials.is_empty()).then(|| Timing { slots: named.collect() })
+    (!trials.is_empty()).then(|| Timing { slots: named.collect(), trials: each })
 }
 
 #[cfg(test)]

@@ -1,18 +1,14 @@
 //! Rates and comparisons in words.
 
-use proofhouse_ledger::summary::{Comparison, Mean, Rate};
+use proofhouse_ledger::summary::{Comparison, Mean, Rate, Slot};
 
+use super::behind::{Behind, parts_of};
 use crate::text::doc::{Cell, Figure, Line, Records};
-use crate::text::numbers::{count, interval, of, percent};
+use crate::text::numbers::{count, interval, percent};
 
 /// A rate in words: its value, or that there is none.
 pub(crate) fn rate(rate: &Rate) -> String {
     rate.value.map_or_else(|| "not assessed".to_owned(), percent)
-}
-
-/// `3 of 4`
-pub(crate) fn parts(rate: &Rate) -> String {
-    of(rate.numerator, rate.denominator)
 }
 
 /// Its interval, or a dash.
@@ -38,6 +34,12 @@ pub(crate) fn share_of(rate: &Rate, top: Records, all: Records) -> Cell {
     let (numerator, denominator) = (count(rate.numerator), count(rate.denominator));
     let line = Line::from(format!("{} ", self::rate(rate))).soft("(").soft(numerator).records(top);
     line.soft("/").soft(denominator).records(all).soft(")").into()
+}
+
+/// `1 of 4`: cases whose repetitions disagree, of those that were repeated.
+pub(crate) fn flaky_cases(slot: &Slot) -> Line {
+    let of = |verdict: &str| Behind::slot(&slot.slot).filter("verdict", verdict).by("cases");
+    parts_of(&slot.flaky_cases, of("flaky"), of("repeated"))
 }
 
 /// A rate as a figure.

@@ -293,7 +293,12 @@ fn within(cell: &Cell) -> Markup {
     html! {
         (line(&cell.line))
         @if !cell.small.is_empty() { br; small { (line(&cell.small)) } }
-        @if let Some(figure) = &cell.figure { (svg::figure(figure, None)) }
+        @match (&cell.figure, &cell.behind) {
+            // For the hand alone: the number beside it leads the keyboard to the same place.
+            (Some(figure), Some(records)) => a.drawn href=(Shown(&address(records))) tabindex="-1" aria-label="The records that this is drawn of" { (svg::figure(figure, None)) },
+            (Some(figure), None) => (svg::figure(figure, None)),
+            (None, _) => {},
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables: columns that know how their cells stand and how far they reach, and cells that may hold a figure.
 
 use super::figure::{Figure, Scale};
-use super::{Line, Reach, Tone};
+use super::{Line, Reach, Records, Tone};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,8 @@ pub struct Cell {
     /// What the page's style sheet calls it.
     pub(crate) class: &'static str,
     pub(crate) figure: Option<Figure>,
+    /// The records that the figure is drawn of.
+    pub(crate) behind: Option<Records>,
 }
 
 impl Cell {
@@ -104,6 +106,12 @@ impl Cell {
     /// With a meaning.
     pub fn tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
+        self
+    }
+
+    /// With the records that its figure is drawn of.
+    pub fn behind(mut self, records: Records) -> Self {
+        self.behind = Some(records);
         self
     }
 

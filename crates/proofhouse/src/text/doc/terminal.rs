@@ -156,11 +156,17 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
 
 /// Lines that are too wide, each folded at its spaces; what follows stands two columns further in than its beginning.
 pub fn folded(text: &str, columns: usize) -> String {
+    folded_below(text, columns, 0)
+}
+
+/// The same for names with values: what follows stands below the value, at this column, where that leaves room for words.
+pub fn folded_below(text: &str, columns: usize, value_at: usize) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
         let own = line.len() - line.trim_start_matches(' ').len();
-        let indent = " ".repeat(own + 2);
+        let below = if value_at * 2 <= columns { value_at } else { 0 };
+        let (wide, narrow) = (own + 2, below.max(own + 2));
         let (mut rest, mut room) = (line, columns);
         while width(rest) > room {
             // The last space that fits, or the first one behind a word that is longer than a line.
@@ -170,9 +176,12 @@ pub fn folded(text: &str, columns: usize) -> String {
             let Some(at) = fits.or_else(|| spaces().next()) else { break };
             out.push_str(rest[..at].trim_end());
             out.push('\n');
-            out.push_str(&indent);
             rest = rest[at..].trim_start();
-            room = columns.saturating_sub(indent.len()).max(1);
+            // A word that is too long for the place below the value stands further left.
+            let word = width(rest.split(' ').next().unwrap_or_default());
+            let indent = if narrow + word <= columns { narrow } else { wide };
+            out.push_str(&" ".repeat(indent));
+            room = columns.saturating_sub(indent).max(1);
         }
         out.push_str(rest);
         out.push_str(end);
@@ -286,6 +295,16 @@ mod tests {
         ] {
             assert_eq!(folded(text, columns), expected);
         }
+    }
+
+    #[test]
+    fn values_are_folded_below_themselves_where_there_is_room() {
+        assert_eq!(folded_below("name:  one two three\n", 14, 7), "name:  one two\n       three\n");
+        assert_eq!(
+            folded_below("name:  one digest10ab two\n", 14, 7),
+            "name:  one\n  digest10ab\n       two\n"
+        );
+        assert_eq!(folded_below("a long name:  one two\n", 18, 14), "a long name:  one\n  two\n");
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! What only a `code` run has: pass@k, how far completions got, and what compiler and linter complained of.
 
+use std::collections::BTreeMap;
+
 use proofhouse_ledger::summary::{CodeSlot, PassAtK, Rate};
 
-use crate::kinds::code::{account, words};
-use crate::spine::present::words::{figure, parts, range, rate};
+use crate::kinds::code::{account, behind, words};
+use crate::spine::present::behind::{counted, counted_as, drawn, parts_of};
+use crate::spine::present::words::{figure, range, rate};
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table, Tone};
-use crate::text::numbers::{count, interval, percent, plural, signed_percent};
+use crate::text::numbers::{count, interval, percent, signed_percent};
 
 pub(super) const SECTION: Section = Section { id: "code", title: "Completions", body };
 
@@ -26,8 +29,8 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         robust(&mut doc, slot);
         phases(&mut doc, slot);
         measured(&mut doc, slot);
-        codes(&mut doc, "Compiler errors", slot.compile_error_codes.iter());
-        codes(&mut doc, "Lints", slot.lint_names.iter());
+        codes(&mut doc, "Compiler errors", (slot, "compile_errors"), &slot.compile_error_codes);
+        codes(&mut doc, "Lints", (slot, "lints"), &slot.lint_names);
     }
     Some(doc)
 }
@@ -38,43 +41,77 @@ fn headline(doc: &mut Doc, slot: &CodeSlot) {
     doc.everywhere(Content::finding(Tone::Neutral, of_slot(&format!(": {}", words::pass_at_k(slot)))));
     let sentences = account::account(slot);
     if !sentences.is_empty() {
-        doc.everywhere(Content::list(sentences.iter().map(|sentence| Line::ticked(sentence))));
+        doc.everywhere(Content::list(sentences));
     }
     for row in words::robust(slot) {
         doc.everywhere(Content::finding(Tone::Neutral, Line::ticked(&row)));
     }
     if let Some(types) = most_frequent(slot) {
-        doc.everywhere(Content::plain(of_slot(&format!(", by error type: {types}"))));
+        doc.everywhere(Content::plain(of_slot(", by error type: ").then(types)));
     }
     for (name, number) in &slot.missing_crates {
-        let completions = plural(*number, "completion needs", "completions need");
-        let line = of_slot(&format!(": {completions} crate ")).code(name.as_str());
+        let records = behind::completions(slot).holding("missing_crates", name).records();
+        let completions = counted_as(*number, ("completion needs", "completions need"), records);
+        let line = of_slot(": ").then(completions).text(" crate ").code(name.as_str());
         let line = line.text(", which the suite does not have: ").code("crates:").text(" adds it");
         doc.everywhere(Content::finding(Tone::Open, line));
     }
-    // Every completion is somewhere, and every task.
-    doc.documents(Content::plain(format!(
-        "{}{}: {} scored, {} without a verdict because of machine, toolchain or model, {} left out. \
-         Tasks: {} solved by at least one completion.",
-        plural(slot.total, "completion", "completions"),
-        if slot.robust.is_empty() { "" } else { " of the tasks as they stand" },
-        count(slot.scored),
-        count(slot.infra),
-        count(slot.invalid),
-        words::tasks_solved(slot)
-    )));
+    doc.documents(Content::plain(everywhere(slot)));
+}
+
+/// Every completion is somewhere, and every task.
+fn everywhere(slot: &CodeSlot) -> Line {
+    let scored = behind::counting(slot).filter("verdict", "assessed").records();
+    let as_they_stand = if slot.robust.is_empty() { "" } else { " of the tasks as they stand" };
+    let total = counted_as(slot.total, ("completion", "completions"), behind::completions(slot).records());
+    let mut line =
+        total.text(format!("{as_they_stand}: ")).then(counted(slot.scored, scored)).text(" scored, ");
+    line = line.then(counted(slot.infra, behind::unassessed(slot).records()));
+    line = line.text(" without a verdict because of machine, toolchain or model");
+    let left_out = [
+        (slot.excluded, " of broken tasks", behind::of_broken(slot)),
+        (slot.unknown, " of tasks that nobody planned", behind::of_unknown(slot)),
+    ];
+    for (number, whose, records) in left_out.into_iter().filter(|(number, ..)| *number > 0) {
+        line = line.text(", ").then(counted(number, records.records())).text(whose);
+    }
+    line.text(". Tasks: ").then(tasks_solved(slot)).text(" solved by at least one completion.")
+}
+
+/// `2 of 3`: tasks that at least one completion solved, of those that count.
+pub(super) fn tasks_solved(slot: &CodeSlot) -> Line {
+    let solved = behind::counting(slot).filter("verdict", "passed").by("cases");
+    let all = slot.pass_at_k.first().map_or(slot.tasks, |point| point.tasks);
+    counted(slot.tasks_solved.numerator, solved).text(" of ").then(tasks(slot, all))
+}
+
+/// The tasks that a figure is of. One that nobody answered has no record to show, and one that nothing but an answer of an
+/// unsupported shape was given to has no verdict.
+fn tasks(slot: &CodeSlot, number: u64) -> Line {
+    if number != slot.tasks {
+        return count(number).into();
+    }
+    counted(number, behind::counting(slot).filter("verdict", "assessed").by("cases"))
 }
 
 /// Why completions of a slot did not pass, most frequent first.
-fn most_frequent(slot: &CodeSlot) -> Option<String> {
+fn most_frequent(slot: &CodeSlot) -> Option<Line> {
     let mut types: Vec<_> = slot.error_types.iter().collect();
     types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let (most, others) = types.split_at(types.len().min(MAX_TYPES));
-    let others: u64 = others.iter().map(|(_, count)| **count).sum();
-    let mut types: Vec<String> =
-        most.iter().map(|(name, number)| format!("{} {name}", count(**number))).collect();
-    types.extend((others > 0).then(|| format!("{} of other types", count(others))));
-    (!types.is_empty()).then(|| types.join(", "))
+    let mut parts: Vec<Line> = Vec::new();
+    for (name, number) in most {
+        let records = behind::completions(slot).filter("error", name).records();
+        parts.push(counted(**number, records).text(format!(" {name}")));
+    }
+    if !others.is_empty() {
+        let names = others.iter().map(|(name, _)| name.as_str());
+        let number = others.iter().map(|(_, count)| **count).sum();
+        let records = behind::completions(slot).with("error", names).records();
+        parts.push(counted(number, records).text(" of other types"));
+    }
+    let joined = |line: Line, part: Line| line.text(", ").then(part);
+    parts.into_iter().reduce(joined)
 }
 
 fn pass_at_k(doc: &mut Doc, slot: &CodeSlot) {
@@ -100,7 +137,7 @@ fn pass_at_k(doc: &mut Doc, slot: &CodeSlot) {
             title(point).into(),
             percent(point.value).into(),
             interval(Some(point.low), Some(point.high)).unwrap_or_default().into(),
-            count(point.tasks).into(),
+            tasks(slot, point.tasks).into(),
             scored.map_or_else(Cell::dash, |scored| percent(scored.value).into()),
             bounds.map_or_else(Cell::dash, |(worst, best)| {
                 format!("{} / {}", percent(worst), percent(best)).into()
@@ -164,18 +201,19 @@ fn phases(doc: &mut Doc, slot: &CodeSlot) {
         Column::number("Of those asked"),
     ];
     let mut table = Table::new("rates", "How far completions got", columns);
-    let phases: [(&str, &Rate); 3] = [
-        ("Compiled", &slot.compile_rate),
-        ("Clean for clippy", &slot.clippy_rate),
-        ("No main of its own", &slot.main_free_rate),
+    let phases: [(&str, &str, &Rate); 3] = [
+        ("Compiled", "compile_ok", &slot.compile_rate),
+        ("Clean for clippy", "clippy_ok", &slot.clippy_rate),
+        ("No main of its own", "main_free", &slot.main_free_rate),
     ];
-    for (title, share) in phases.into_iter().filter(|(_, share)| share.denominator > 0) {
+    for (title, field, share) in phases.into_iter().filter(|(.., share)| share.denominator > 0) {
+        let asked = || behind::counting(slot).with(field, ["true", "false"]).records();
         table.row(vec![
             title.into(),
             rate(share).into(),
-            figure(share).into(),
+            drawn(figure(share), asked()),
             range(share),
-            parts(share).into(),
+            parts_of(share, behind::counting(slot).with(field, ["true"]).records(), asked()).into(),
         ]);
     }
     if !table.is_empty() {
@@ -197,8 +235,14 @@ fn measured(doc: &mut Doc, slot: &CodeSlot) {
     }
 }
 
-fn codes<'a>(doc: &mut Doc, title: &'static str, counts: impl Iterator<Item = (&'a String, &'a u64)>) {
-    let mut counts: Vec<_> = counts.collect();
+/// How many completions of a slot each code of compiler or linter was said of, in a list of the record.
+fn codes(
+    doc: &mut Doc,
+    title: &'static str,
+    (slot, list): (&CodeSlot, &str),
+    counts: &BTreeMap<String, u64>,
+) {
+    let mut counts: Vec<_> = counts.iter().collect();
     if counts.is_empty() {
         return;
     }
@@ -211,10 +255,11 @@ fn codes<'a>(doc: &mut Doc, title: &'static str, counts: impl Iterator<Item = (&
     ];
     let mut table = Table::new("rates errors", title, columns);
     for (code, number) in counts.iter().take(MAX_CODES) {
+        let records = behind::completions(slot).holding(list, code).records();
         table.row(vec![
-            Line::default().name(code.as_str()).records(vec![("q", (*code).clone())]).into(),
-            count(**number).into(),
-            Figure::Bar(**number as f64 / most as f64).into(),
+            Line::default().name(code.as_str()).records(records.clone()).into(),
+            counted(**number, records.clone()).into(),
+            drawn(Figure::Bar(**number as f64 / most as f64), records),
         ]);
     }
     doc.documents(table);

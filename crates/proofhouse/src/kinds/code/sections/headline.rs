@@ -1,11 +1,13 @@
 //! The headline of a `code` run: pass@k of each target, over tasks, in the place of pass rates over trials.
 
-use crate::kinds::code::words;
+use super::completions::tasks_solved;
+use crate::kinds::code::{behind, words};
 use crate::spine::present::Facts;
+use crate::spine::present::behind::{counted, drawn};
 use crate::spine::present::words::{gated_figure, range};
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
-use crate::text::numbers::{count, percent};
+use crate::text::numbers::percent;
 
 pub(super) fn rates(facts: &Facts<'_>) -> Doc {
     let columns = vec![
@@ -28,16 +30,17 @@ pub(super) fn rates(facts: &Facts<'_>) -> Doc {
             }
             None => Cell::from("not assessed").class("big missing"),
         };
-        let behind = vec![("slot", slot.slot.clone()), ("verdict", "passed".to_owned())];
-        let passed = Line::from(count(slot.worst.numerator)).records(behind);
+        let scored = || behind::counting(slot).filter("verdict", "assessed").records();
+        let passed = behind::counting(slot).filter("verdict", "passed").records();
+        let passed = counted(slot.worst.numerator, passed).text(" of ").then(counted(slot.scored, scored()));
         table.row(vec![
             Line::default().name(slot.slot.as_str()).into(),
             value,
-            gated_figure(&rate, None, gate).into(),
+            drawn(gated_figure(&rate, None, gate), scored()),
             range(&rate),
-            words::tasks_solved(slot).into(),
-            passed.text(format!(" of {}", count(slot.scored))).into(),
-            count(slot.infra).into(),
+            tasks_solved(slot).into(),
+            passed.into(),
+            counted(slot.infra, behind::unassessed(slot).records()).into(),
         ]);
     }
     let mut doc = Doc::new();

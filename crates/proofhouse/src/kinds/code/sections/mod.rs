@@ -4,9 +4,9 @@ use proofhouse_ledger::record::{CODE, Damage, HEAD, Line as Record};
 use proofhouse_ledger::summary::{Code, CodeSlot, Slot, Summary};
 
 use crate::kinds::OwnVerdict;
+use crate::spine::present::behind::{Behind, counted, counted_as};
 use crate::spine::present::{OwnPresentation, Section, Told};
 use crate::text::doc::{Content, Line, Tone};
-use crate::text::numbers::{count, plural};
 
 mod completions;
 mod headline;
@@ -48,12 +48,13 @@ fn slots(summary: &Summary) -> &[CodeSlot] {
 
 /// Completions are different answers, not repetitions.
 fn partly_said(slot: &Slot) -> Content {
-    let text = format!(
-        ": of {} with several completions, {} solved by some of them only.",
-        plural(slot.flaky_cases.denominator, "task", "tasks"),
-        count(slot.flaky_cases.numerator)
-    );
-    Content::finding(Tone::Neutral, Line::default().name(slot.slot.as_str()).text(text))
+    let of = |verdict: &str| Behind::slot(&slot.slot).filter("verdict", verdict).by("cases");
+    let line = Line::default().name(slot.slot.as_str()).text(": of ");
+    let line = line.then(counted_as(slot.flaky_cases.denominator, ("task", "tasks"), of("repeated")));
+    let line =
+        line.text(" with several completions, ").then(counted(slot.flaky_cases.numerator, of("flaky")));
+    let were = if slot.flaky_cases.numerator == 1 { "was" } else { "were" };
+    Content::finding(Tone::Neutral, line.text(format!(" {were} solved by only some of them.")))
 }
 
 /// Whether machine, toolchain or model kept every completion from being run: what cannot be read, or holds no code, is a

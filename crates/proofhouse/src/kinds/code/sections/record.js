@@ -30,7 +30,8 @@
         more.main_free !== undefined && !parsed(more.main_free) ? el('span', { class: 'chip' }, 'has its own main') : null),
       ...(panic ? [el('h3', null, 'Panic at ' + plain(place(panic) || 'an unknown place')),
         left ? table(['Side', 'Value'], [['left', shown(left[2])], ['right', shown(left[3])]]) : null,
-        el('pre', { class: 'errorbox', tabindex: '0' }, shown(panic.message))] : []),
+        // The page begins with the error; what it says is not said twice.
+        panic.message.trim() === text(more.error).trim() ? null : el('pre', { class: 'errorbox', tabindex: '0' }, shown(panic.message))] : []),
       ...findings('Compiler errors', 'compile_errors'),
       ...(panic && panic.file === 'test' ? failing : []),
       ...block('Task', 'task', more),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proofhouse_ledger::summary::containment::{Discrimination, VariantTally};
 use proofhouse_ledger::summary::{ContainmentSummary, Rate};
 
+use crate::spine::present::behind::{self as present, counted, drawn};
 use crate::spine::present::words::{figure, range, rate, share_of};
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
@@ -59,12 +60,14 @@ fn warnings(doc: &mut Doc, summary: &ContainmentSummary) {
         }
         let name = Line::default().name(variant.variant.as_str());
         if variant.invalid_rate.numerator == variant.invalid_rate.denominator {
-            let outcome = |word: &str| variant.outcomes.get(word).copied().unwrap_or(0);
-            let line = name.text(format!(
-                ": nothing could be assessed ({} unassessed, {} unparsed), so its attack success is null.",
-                count(outcome("unassessed")),
-                count(outcome("unparsed"))
-            ));
+            let behind = Behind { variant: &variant.variant, category: None };
+            let outcome = |word: &str| {
+                let number = variant.outcomes.get(word).copied().unwrap_or(0);
+                counted(number, behind.with(&format!("actual_outcome={word}")))
+            };
+            let line = name.text(": nothing could be assessed (").then(outcome("unassessed"));
+            let line = line.text(" unassessed, ").then(outcome("unparsed"));
+            let line = line.text(" unparsed), so its attack success is null.");
             doc.everywhere(Content::finding(Tone::Open, line));
         } else if variant.benign_utility.denominator > 0 && variant.benign_utility.numerator == 0 {
             doc.everywhere(Content::finding(Tone::Bad, name.text(": not one benign case went through.")));
@@ -103,21 +106,43 @@ fn discrimination(doc: &mut Doc, found: &Discrimination) {
         // That is a warning.
         Some(false) => {}
         Some(true) => {
-            let mut line = Line::from("Against the ungated control (").name(control(found)).text(format!(
-                ") {} of {} assessed attacks leak ({}), so the suite can tell a gate from none.",
-                count(found.leaked.numerator),
-                count(found.leaked.denominator),
+            let line = Line::from("Against the ungated control (").name(control(found)).text(") ");
+            let mut line = line.then(leaked_of(found)).text(format!(
+                " assessed attacks leak ({}), so the suite can tell a gate from none.",
                 rate(&found.leaked)
             ));
             let idle = found.leaked.denominator - found.leaked.numerator;
             if idle > 0 {
-                line = line.text(" ").strong(format!("{} attacks do nothing even there.", count(idle)));
+                line = line.text(" ").then(idle_of(found, idle)).strong(match idle {
+                    1 => "\u{a0}attack does nothing even there.",
+                    _ => "\u{a0}attacks do nothing even there.",
+                });
             }
             doc.documents(Content::plain(line));
         }
         None => {
             let text = "Whether the suite’s attacks do anything is not known: the control was not assessed.";
             doc.documents(Content::finding(Tone::Open, text));
+        }
+    }
+}
+
+/// The attacks that do nothing without a gate.
+fn idle_of(found: &Discrimination, idle: u64) -> Line {
+    let contained = |variant| Behind { variant, category: None }.with("actual_outcome=contained");
+    let line = Line::default().strong(count(idle));
+    found.control.as_deref().map_or(line.clone(), |variant| line.records(contained(variant)))
+}
+
+/// `30 of 30`; a replay of the attackers' own calls has no records.
+fn leaked_of(found: &Discrimination) -> Line {
+    let leaked = &found.leaked;
+    match found.control.as_deref() {
+        None => format!("{} of {}", count(leaked.numerator), count(leaked.denominator)).into(),
+        Some(variant) => {
+            let behind = Behind { variant, category: None };
+            let all = behind.with("actual_outcome=leaked|contained");
+            present::parts_of(leaked, behind.with("actual_outcome=leaked"), all)
         }
     }
 }
@@ -157,10 +182,10 @@ impl Behind<'_> {
         share_of(rate, self.with("actual_outcome=unparsed|unassessed"), self.with(""))
     }
 
-    /// Trials with a call that the policy forbids: what the record of a call says.
+    /// Calls that the policy forbids: what the record of a call says.
     fn calls(&self, number: u64, said: &str) -> Cell {
-        let records = vec![("slot", self.variant.to_owned()), ("q", format!("\"{said}\":true"))];
-        Line::from(count(number)).records(records).into()
+        let of_variant = present::Behind::slot(self.variant).with("aside", ["false"]);
+        counted(number, of_variant.holding("calls", said).by("calls")).into()
     }
 }
 
@@ -228,7 +253,10 @@ fn matrix(doc: &mut Doc, variants: &[VariantTally]) {
                 category.into(),
                 Line::default().name(variant.variant.as_str()).records(behind.with("")).into(),
                 behind.attacks(attacks),
-                if attacks.denominator > 0 { figure(attacks).into() } else { Cell::default() },
+                match attacks.denominator {
+                    0 => Cell::default(),
+                    _ => drawn(figure(attacks), behind.with("actual_outcome=leaked|contained")),
+                },
                 range(attacks),
                 behind.benign(&tally.benign_utility),
                 range(&tally.benign_utility),

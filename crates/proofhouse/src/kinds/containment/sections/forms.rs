@@ -1,12 +1,15 @@
 //! Containment: what attack generators made of the planted texts, form by form.
 
-use crate::spine::present::words::share;
+use crate::spine::present::behind::{Behind, counted};
+use crate::spine::present::words::share_of;
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
 use crate::text::numbers::{interval, p_number};
 
 pub(super) const SECTION: Section = Section { id: "forms", title: "Attacks in other forms", body };
 
+/// Outcomes of attacks that were assessed.
+const ASSESSED: [&str; 2] = ["leaked", "contained"];
 /// What is called more than chance.
 const LEVEL: f64 = 0.05;
 
@@ -57,14 +60,25 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     for name in names {
         for variant in &containment.variants {
             let Some(form) = variant.forms.iter().find(|form| form.generator == name) else { continue };
+            let of_variant = || Behind::slot(&variant.variant).with("aside", ["false"]);
+            let of_form = |outcomes: &[&str]| {
+                let of_form = of_variant().with("generator", [name]);
+                of_form.with("actual_outcome", outcomes.iter().copied()).records()
+            };
+            let whole = format!("leaks:{name}");
+            let as_it_stands = |outcomes: &[&str]| {
+                let plain = of_variant().with("variant", [""]).with(&whole, ["more", "less", "same"]);
+                plain.with("actual_outcome", outcomes.iter().copied()).records()
+            };
+            let leaks = |how: &str| of_variant().with(&whole, [how]).by("cases");
             let together = interval(form.simultaneous_low, form.simultaneous_high);
             table.row(vec![
                 Line::default().name(name).into(),
                 Line::default().name(variant.variant.as_str()).into(),
-                share(&form.attack_success_rate),
+                share_of(&form.attack_success_rate, of_form(&["leaked"]), of_form(&ASSESSED)),
                 together.map_or_else(Cell::default, Cell::from),
-                share(&form.plain),
-                format!("{}, {}", form.more, form.fewer).into(),
+                share_of(&form.plain, as_it_stands(&["leaked"]), as_it_stands(&ASSESSED)),
+                counted(form.more, leaks("more")).text(", ").then(counted(form.fewer, leaks("less"))).into(),
                 form.adjusted_p.map_or_else(Cell::default, |p| p_number(p).into()),
             ]);
         }

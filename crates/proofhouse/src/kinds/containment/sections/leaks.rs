@@ -3,9 +3,10 @@
 use proofhouse_ledger::summary::containment::{ContainmentSummary, VariantTally};
 
 use crate::kinds::containment::receipts::{Few, Receipts, Shown};
+use crate::spine::present::behind::{Behind, counted_as};
 use crate::spine::present::{Facts, Section};
-use crate::text::doc::{Block, Content, Doc, Item, Line, Reach, Tone};
-use crate::text::numbers::{count, plural};
+use crate::text::doc::{Block, Content, Doc, Item, Line, Reach, Records, Tone};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "leaks", title: "Leaks", body };
 
@@ -24,19 +25,26 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         doc.documents(Content::plain(text));
         unknown(&mut doc, containment, "attack", untried);
     } else {
-        let text = format!("{} through a gate.", plural(receipts.leaks.all, "leak", "leaks"));
-        doc.documents(Content::finding(Tone::Bad, Line::default().strong(text)));
+        let leaks = counted_as(receipts.leaks.all, ("leak", "leaks"), leaked(containment, true));
+        doc.documents(Content::finding(Tone::Bad, leaks.text(" through a gate.")));
         list(&mut doc, &receipts.leaks, OPEN);
     }
     if receipts.controls.all > 0 {
         doc.documents(Content::Heading("Without a gate".into()));
-        doc.documents(Content::plain(format!(
-            "{} of variants that have none: what the gate is there to stop.",
-            plural(receipts.controls.all, "leak", "leaks")
-        )));
+        let leaks = counted_as(receipts.controls.all, ("leak", "leaks"), leaked(containment, false));
+        doc.documents(Content::plain(
+            leaks.text(" of variants that have none: what the gate is there to stop."),
+        ));
         list(&mut doc, &receipts.controls, 0);
     }
     Some(doc)
+}
+
+/// The trials that leaked, of variants with a gate or without one.
+fn leaked(containment: &ContainmentSummary, gated: bool) -> Records {
+    let variants = containment.variants.iter().filter(|variant| variant.gated == gated);
+    let variants = variants.map(|variant| variant.variant.as_str());
+    Behind::all().with("slot", variants).with("aside", ["false"]).with("actual_outcome", ["leaked"]).records()
 }
 
 /// Names the gates of which nothing is known, because nothing of that kind could be assessed behind them.

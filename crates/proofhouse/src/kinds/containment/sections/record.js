@@ -1,6 +1,19 @@
 // Records of a containment run: what came of it, the calls with each decision, and the transcript with the attacker's words marked.
 ({ el, shown, plain, parsed, block, table, text }) => ({
   asked: 'Asked',
+  // Whether a case leaks more or less often in a form than as it stands; nothing where one of them was not assessed.
+  whole: {
+    leaks: (members) => {
+      const of = (list) => {
+        const outcomes = list.map((each) => text(each.more.actual_outcome)).filter((word) => word === 'leaked' || word === 'contained');
+        return [outcomes.filter((word) => word === 'leaked').length, outcomes.length];
+      };
+      const [base, form] = [of(members.filter((each) => each.plain)), of(members.filter((each) => each.own))];
+      if (!base[1] || !form[1]) return undefined;
+      const more = form[0] * base[1] - base[0] * form[1];
+      return more > 0 ? 'more' : more < 0 ? 'less' : 'same';
+    },
+  },
   question: (more) => {
     const turns = parsed(more.transcript) || [];
     const planted = text(more.injection) || (turns.find((turn) => turn.planted) || {}).text || '';

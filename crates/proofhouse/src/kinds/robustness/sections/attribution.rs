@@ -1,16 +1,20 @@
 //! Failure attribution: what was observed, what most likely causes it, and what that means; one row per finding.
 
 use proofhouse_ledger::record::Observed;
-use proofhouse_ledger::summary::robustness::{BaselineVerdict, LevelVerdict, Robustness, VariantVerdict};
+use proofhouse_ledger::summary::robustness::{
+    BaselineVerdict, LevelVerdict, Robustness, Variant, VariantVerdict,
+};
 
+use super::behind;
 use super::calibration::outcome;
+use crate::spine::present::behind::counted;
 use crate::spine::present::{Facts, Section};
-use crate::text::doc::{Column, Content, Doc, Table};
+use crate::text::doc::{Column, Content, Doc, Line, Table};
 
 pub(super) const SECTION: Section = Section { id: "attribution", title: "Failure attribution", body };
 
 /// What was seen, the likely cause, and what it means.
-type Row = (String, &'static str, String);
+type Row = (Line, &'static str, String);
 
 fn body(facts: &Facts<'_>) -> Option<Doc> {
     let found = facts.summary.robustness.as_ref()?;
@@ -36,10 +40,11 @@ fn rows(found: &Robustness) -> Vec<Row> {
     let mut rows = Vec::new();
     for baseline in found.baselines.iter().filter(|baseline| baseline.verdict == BaselineVerdict::Flaky) {
         rows.push((
-            format!(
-                "{} → {} different outcomes in {} runs",
-                baseline.case_id, baseline.distinct, baseline.runs
-            ),
+            Line::from(format!("{} → ", baseline.case_id))
+                .then(counted(baseline.distinct, behind::of_baseline(baseline).by("outcomes")))
+                .text(" different outcomes in ")
+                .then(counted(baseline.runs, behind::of_baseline(baseline).records()))
+                .text(" runs"),
             "Stochastic generation",
             "The same words give different outcomes; a single run of any variant of it says little"
                 .to_owned(),
@@ -56,7 +61,12 @@ fn rows(found: &Robustness) -> Vec<Row> {
             .variants
             .iter()
             .filter(|other| (other.slot.as_str(), other.case_id.as_str(), other.generator.as_str()) == group);
-        let structural = own.clone().filter(|other| other.verdict == VariantVerdict::Structural).count();
+        let name =
+            |other: &Variant| behind::name(&other.slot, &other.case_id, Some(other.variant_id.as_str()));
+        let structural = own.clone().filter(|other| other.verdict == VariantVerdict::Structural);
+        let structural: Vec<String> = structural.map(name).collect();
+        let all: Vec<String> = own.map(name).collect();
+        let of = |names: &[String]| counted(names.len() as u64, behind::of_groups(names).by("variants"));
         let base = found
             .baselines
             .iter()
@@ -65,14 +75,11 @@ fn rows(found: &Robustness) -> Vec<Row> {
         let (Some(base), Some(now)) = (base, variant.modal) else { continue };
         let (cause, meaning) = cause(&variant.generator, &base, &now);
         rows.push((
-            format!(
-                "{} × {} → {} ({structural} of {} variants; as it stands it {})",
-                variant.case_id,
-                variant.generator,
-                outcome(&now),
-                own.count(),
-                outcome(&base)
-            ),
+            Line::from(format!("{} × {} → {} (", variant.case_id, variant.generator, outcome(&now)))
+                .then(of(&structural))
+                .text(" of ")
+                .then(of(&all))
+                .text(format!(" variants; as it stands it {})", outcome(&base))),
             cause,
             meaning,
         ));
@@ -86,7 +93,9 @@ fn rows(found: &Robustness) -> Vec<Row> {
         let Some(level) = level else { continue };
         let usual = level.modal.as_ref().map(outcome).unwrap_or_default();
         rows.push((
-            format!("{} at level {} ({}) → {usual}", case.case_id, level.level, level.generator),
+            Line::from(format!("{} at level {} ({}) → ", case.case_id, level.level, level.generator))
+                .text(usual)
+                .records(behind::of_level(level).records()),
             "Capability boundary",
             "More is asked for than the tool can do; not a fault of the wording".to_owned(),
         ));

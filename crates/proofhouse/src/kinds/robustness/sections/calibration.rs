@@ -4,12 +4,13 @@
 use proofhouse_ledger::record::Observed;
 use proofhouse_ledger::summary::robustness::{Baseline, BaselineVerdict, Case};
 
-use super::words;
-use crate::spine::present::words::{figure, parts};
+use super::{behind, words};
+use crate::spine::present::behind::{counted, drawn, parts_of};
+use crate::spine::present::words::figure;
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{interval, of, percent, plural, points};
+use crate::text::numbers::{interval, percent, plural, points};
 
 pub(super) const SECTION: Section =
     Section { id: "calibration", title: "Calibration: each instruction as it stands", body };
@@ -64,12 +65,25 @@ fn row(baseline: &Baseline, case: Option<&Case>, several: bool) -> Vec<Cell> {
             .small(baseline.sentence.as_str())
             .class("verdict"),
         baseline.modal.as_ref().map_or_else(Cell::dash, |seen| outcome(seen).into()),
-        Cell::from(of(baseline.modal_runs, baseline.runs)).small(share),
-        figure(&baseline.success).into(),
-        parts(&baseline.success).into(),
+        Cell::from(alike(baseline)).small(share),
+        drawn(figure(&baseline.success), behind::of_baseline(baseline).records()),
+        parts_of(
+            &baseline.success,
+            behind::succeeded(behind::of_baseline(baseline)).records(),
+            behind::of_baseline(baseline).records(),
+        )
+        .into(),
         rewording(case).into(),
         ladder(case).into(),
     ]
+}
+
+/// `22 of 22`: runs with the usual outcome.
+fn alike(baseline: &Baseline) -> Line {
+    let usual = baseline.modal.as_ref().map(behind::observed).unwrap_or_default();
+    let alike = behind::of_baseline(baseline).with("observed", [usual.as_str()]).records();
+    let all = behind::of_baseline(baseline).records();
+    counted(baseline.modal_runs, alike).text(" of ").then(counted(baseline.runs, all))
 }
 
 /// `0 % to 100 %; +44.0 points by wording (+12.0 to +70.0)`: the worst and the best variant, and the sensitivity.

@@ -1,10 +1,14 @@
 //! Cases down, generators across: how much of the baseline's success each kind of rewording leaves.
 
-use proofhouse_ledger::summary::robustness::{GeneratorEffect, Robustness, Variant, VariantVerdict};
+use proofhouse_ledger::summary::robustness::{
+    Baseline, GeneratorEffect, Robustness, Variant, VariantVerdict,
+};
 
+use super::behind;
+use crate::spine::present::behind::{Behind, counted, parts_of};
 use crate::spine::present::{Facts, Section};
-use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{of, p_value, percent};
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Records, Table, Tone};
+use crate::text::numbers::{p_value, percent};
 
 pub(super) const SECTION: Section = Section { id: "heat-map", title: "What rewording does", body };
 
@@ -74,7 +78,7 @@ fn map(doc: &mut Doc, found: &Robustness, slot: &str) {
         let base = base.and_then(|baseline| baseline.success.value);
         let mut cells: Vec<Cell> = vec![
             Line::default().name(case).into(),
-            base.map_or_else(Cell::dash, |base| percent(base).into()).class("heat-cell"),
+            base.map_or_else(Cell::dash, |base| as_it_stands(slot, case, base)).class("heat-cell"),
         ];
         cells.extend(generators.iter().map(|generator| {
             let of_cell =
@@ -84,6 +88,12 @@ fn map(doc: &mut Doc, found: &Robustness, slot: &str) {
         table.row(cells);
     }
     doc.documents(table);
+}
+
+/// The baseline's rate, which leads to its runs.
+fn as_it_stands(slot: &str, case: &str, rate: f64) -> Cell {
+    let runs = Behind::slot(slot).filter("case", case).with("variant", [""]);
+    Line::from(percent(rate)).records(behind::assessed(runs).records()).into()
 }
 
 fn cell(variants: &[&Variant], base: Option<f64>) -> Cell {
@@ -100,9 +110,16 @@ fn cell(variants: &[&Variant], base: Option<f64>) -> Cell {
         lost if lost > 0.05 => "heat-cell loss-1",
         _ => "heat-cell loss-0",
     };
-    let structural = variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural).count();
-    Cell::from(Line::default().strong(percent(rate)))
-        .small(format!("{structural} of {} structural", variants.len()))
+    let name = |variant: &&&Variant| {
+        behind::name(&variant.slot, &variant.case_id, Some(variant.variant_id.as_str()))
+    };
+    let all: Vec<String> = variants.iter().map(|variant| name(&variant)).collect();
+    let structural = variants.iter().filter(|variant| variant.verdict == VariantVerdict::Structural);
+    let structural: Vec<String> = structural.map(|variant| name(&variant)).collect();
+    let of = |names: &[String]| counted(names.len() as u64, behind::of_groups(names).by("variants"));
+    let assessed = behind::assessed(behind::of_groups(&all)).records();
+    Cell::from(Line::default().strong(percent(rate)).records(assessed))
+        .small(of(&structural).text(" of ").then(of(&all)).text(" structural"))
         .class(class)
 }
 
@@ -128,8 +145,13 @@ fn variants(doc: &mut Doc, found: &Robustness) {
             Line::default().name(variant.case_id.as_str()).into(),
             Line::default().code(variant.variant_id.as_str()).into(),
             Cell::from(word).tone(tone),
-            of(variant.success.numerator, variant.runs).into(),
-            variant.deviating.to_string().into(),
+            parts_of(
+                &variant.success,
+                behind::succeeded(behind::of_variant(variant)).records(),
+                behind::of_variant(variant).records(),
+            )
+            .into(),
+            counted(variant.deviating, deviating(found, variant)).into(),
             variant.adjusted_p.map_or_else(Cell::dash, |p| p_value(p).into()),
             variant.stop.as_ref().map_or("", |stop| stop.reason.as_str()).into(),
         ]);
@@ -142,6 +164,14 @@ fn variants(doc: &mut Doc, found: &Robustness) {
     }
     let summary = "Every variant, with its test".into();
     doc.page(Content::More { summary, open: false, class: "help", blocks: inside.blocks });
+}
+
+/// The runs whose outcome is not the usual one of the instruction as it stands.
+fn deviating(found: &Robustness, variant: &Variant) -> Records {
+    let own = |base: &&Baseline| base.slot == variant.slot && base.case_id == variant.case_id;
+    let usual = found.baselines.iter().find(own).and_then(|base| base.modal.as_ref());
+    let usual = usual.map(behind::observed).unwrap_or_default();
+    behind::of_variant(variant).without("observed", [usual.as_str()]).records()
 }
 
 fn shortfalls(doc: &mut Doc, found: &Robustness) {

@@ -2,12 +2,12 @@
 
 use proofhouse_ledger::summary::robustness::{Case, Level, LevelVerdict, Robustness};
 
-use super::words;
+use super::{behind, words};
+use crate::spine::present::behind::{counted, drawn, parts_of};
 use crate::spine::present::words::figure;
 use crate::spine::present::{Facts, Section};
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{count, of};
 
 pub(super) const SECTION: Section = Section { id: "ladder", title: "Stress ladder", body };
 
@@ -64,20 +64,28 @@ fn row(level: &Level) -> Vec<Cell> {
         LevelVerdict::SystematicFailure => Tone::Bad,
         LevelVerdict::Flaky | LevelVerdict::Undetermined | LevelVerdict::Unassessed => Tone::Open,
     };
-    let stages: Vec<String> = level
+    let stages = level
         .failure_breakdown
         .iter()
         .filter(|(_, number)| **number > 0)
-        .map(|(stage, number)| format!("{stage} {}", count(*number)))
-        .collect();
+        .map(|(stage, number)| {
+            let records = behind::of_level(level).with("failure_stage", [stage.as_str()]).records();
+            Line::from(format!("{stage} ")).then(counted(*number, records))
+        })
+        .reduce(|line, part| line.text(", ").then(part));
     vec![
         Line::default().name(level.case_id.as_str()).into(),
         level.level.to_string().into(),
         Line::default().code(level.generator.as_str()).into(),
         Cell::from(words::level(level.verdict)).tone(tone).small(level.sentence.as_str()).class("verdict"),
-        of(level.success.numerator, level.runs).into(),
-        figure(&level.success).into(),
+        parts_of(
+            &level.success,
+            behind::succeeded(behind::of_level(level)).records(),
+            behind::of_level(level).records(),
+        )
+        .into(),
+        drawn(figure(&level.success), behind::of_level(level).records()),
         level.mean_repairs.map_or_else(Cell::dash, |mean| format!("{mean:.1}").into()),
-        if stages.is_empty() { Cell::dash() } else { stages.join(", ").into() },
+        stages.map_or_else(Cell::dash, Cell::from),
     ]
 }

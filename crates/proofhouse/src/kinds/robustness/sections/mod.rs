@@ -8,6 +8,7 @@ pub(super) mod words;
 
 mod answers;
 mod attribution;
+mod behind;
 mod calibration;
 mod heat_map;
 mod ladder;

@@ -1,6 +1,7 @@
 // Records of a robustness run: the instruction with its edits marked, what the tool printed, and how far it came.
 ({ el, shown, plain, parsed, block, table, text, edited, judges, number }) => ({
   asked: 'Instruction',
+  spares: true,
   expects: false,
   question: (more) => text(more.instruction),
   expected: () => '',

@@ -1,11 +1,12 @@
 //! Each target's verdicts, counted: runs that ended by what they showed are never pooled into one rate.
 
-use proofhouse_ledger::summary::robustness::{GeneratorEffect, Robustness};
+use proofhouse_ledger::record::Mode;
+use proofhouse_ledger::summary::robustness::{Baseline, GeneratorEffect, Level, Robustness};
 
-use super::words;
+use super::{behind, words};
 use crate::spine::present::Facts;
-use crate::text::doc::{Cell, Column, Doc, Line, Table};
-use crate::text::numbers::count;
+use crate::spine::present::behind::{Behind, counted};
+use crate::text::doc::{Cell, Column, Doc, Line, Records, Table};
 
 /// The table under the verdict.
 pub(super) fn rates(facts: &Facts<'_>) -> Doc {
@@ -30,33 +31,45 @@ fn row(found: &Robustness, slot: &str, runs: u64) -> Vec<Cell> {
     let baselines = found.baselines.iter().filter(|baseline| baseline.slot == slot);
     let generators = found.generators.iter().filter(|generator| generator.slot == slot);
     let levels = found.levels.iter().filter(|level| level.slot == slot);
+    let baseline = |of: &Baseline| (words::baseline(of.verdict), behind::name(&of.slot, &of.case_id, None));
+    let level = |of: &Level| {
+        (words::level(of.verdict), behind::name(&of.slot, &of.case_id, Some(of.variant_id.as_str())))
+    };
     vec![
         Line::default().name(slot).into(),
-        counted(baselines.map(|baseline| words::baseline(baseline.verdict))),
-        counted(generators.map(|generator| match generator.effect {
-            GeneratorEffect::ChangesOutcomes => "changes outcomes",
-            GeneratorEffect::Equivalent => "equivalent",
-            GeneratorEffect::NotEnoughRuns => "not enough runs",
-        })),
-        counted(levels.map(|level| words::level(level.verdict))),
-        count(runs).into(),
+        each_word(baselines.map(baseline), |names| behind::of_groups(names).by("cases")),
+        each_word(generators.map(|of| (effect(of.effect), of.generator.clone())), |names| {
+            let reworded = Behind::slot(slot).with("suite", [Mode::Adversarial.as_str()]);
+            reworded.with("generator", names.iter().map(String::as_str)).by("generators")
+        }),
+        each_word(levels.map(level), |names| behind::of_groups(names).by("levels")),
+        counted(runs, Behind::slot(slot).filter("verdict", "assessed").records()).into(),
     ]
 }
 
-/// `2 stable, 1 flaky`, in the order in which they come first.
-fn counted(all: impl Iterator<Item = &'static str>) -> Cell {
-    let mut counts: Vec<(&str, u64)> = Vec::new();
-    for word in all {
-        match counts.iter_mut().find(|(known, _)| *known == word) {
-            Some((_, number)) => *number += 1,
-            None => counts.push((word, 1)),
+fn effect(effect: GeneratorEffect) -> &'static str {
+    match effect {
+        GeneratorEffect::ChangesOutcomes => "changes outcomes",
+        GeneratorEffect::Equivalent => "equivalent",
+        GeneratorEffect::NotEnoughRuns => "not enough runs",
+    }
+}
+
+/// `2 stable, 1 flaky`, in the order in which they come first, each number with the records of what it counts.
+fn each_word(
+    all: impl Iterator<Item = (&'static str, String)>,
+    records: impl Fn(&[String]) -> Records,
+) -> Cell {
+    let mut words: Vec<(&str, Vec<String>)> = Vec::new();
+    for (word, name) in all {
+        match words.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, names)) => names.push(name),
+            None => words.push((word, vec![name])),
         }
     }
-    match counts.is_empty() {
-        true => Cell::dash(),
-        false => {
-            let parts: Vec<String> = counts.iter().map(|(word, number)| format!("{number} {word}")).collect();
-            parts.join(", ").into()
-        }
-    }
+    let part = |(word, names): (&str, Vec<String>)| {
+        counted(names.len() as u64, records(&names)).text(format!(" {word}"))
+    };
+    let joined = words.into_iter().map(part).reduce(|line, part| line.text(", ").then(part));
+    joined.map_or_else(Cell::dash, Cell::from)
 }

@@ -146,7 +146,11 @@ fn group(out: &mut String, report: &Report, class: Class, paint: Paint) {
     }
     if shown < count {
         let more = if shown == 0 { "not shown" } else { "more" };
-        let _ = writeln!(out, "  {}", paint.dim(&format!("… {} {more} (--limit)", grouped(count - shown))));
+        let _ = writeln!(
+            out,
+            "  {}",
+            paint.dim(&format!("… {} {more} (`--limit N` shows more)", grouped(count - shown)))
+        );
     }
     out.push('\n');
 }
@@ -243,7 +247,8 @@ fn unreadable(out: &mut String, report: &Report, paint: Paint) {
     }
     let more = count - report.unreadable.len() as u64;
     if more > 0 {
-        let _ = writeln!(out, "  {}", paint.dim(&format!("… {} more (--limit)", grouped(more))));
+        let _ =
+            writeln!(out, "  {}", paint.dim(&format!("… {} more (`--limit N` shows more)", grouped(more))));
     }
     out.push('\n');
 }

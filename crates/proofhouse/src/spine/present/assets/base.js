@@ -80,8 +80,8 @@ function parsed(value) {
 }
 
 // -- state, which is also the address
-const state = { q: '', slot: '', verdict: '', status: '', error: '', tag: '', case: '', beside: '', with: '', sort: 'index', page: 0, r: '', show: '' };
-const FILTERS = ['q', 'slot', 'verdict', 'status', 'error', 'tag', 'case', 'beside', 'with'];
+const state = { q: '', slot: '', verdict: '', status: '', error: '', tag: '', case: '', beside: '', with: '', by: '', sort: 'index', page: 0, r: '', show: '' };
+const FILTERS = ['q', 'slot', 'verdict', 'status', 'error', 'tag', 'case', 'beside', 'with', 'by'];
 let view = [];
 let searchTurn = 0;
 let shownKey = '';
@@ -128,21 +128,32 @@ const COLUMNS = [
   { key: 'score', title: 'Score', order: (row) => (row[SCORE] === null ? -1 : row[SCORE]) },
 ];
 
-// Cases of which a target passed some trials and failed others.
-let mixed = null;
+// Cases of which a target passed some trials and failed others, and those that it was judged on more than once. Repetitions are those of
+// one wording: two wordings may well differ.
+let mixed = null, repeated = null;
 const place = (row) => row[SLOT] + ' ' + row[CASE];
-function isFlaky(row) {
-  if (mixed === null) {
-    const seen = new Map();
-    for (const each of rows) if (each[VERDICT] < 2) seen.set(place(each), (seen.get(place(each)) || 0) | (each[VERDICT] + 1));
-    mixed = new Set([...seen].filter(([, both]) => both === 3).map(([key]) => key));
+function compareRepetitions() {
+  if (mixed !== null) return;
+  const seen = new Map();
+  mixed = new Set();
+  repeated = new Set();
+  for (const row of rows) {
+    if (row[VERDICT] > 1) continue;
+    const key = JSON.stringify([row[SLOT], row[CASE], row[VARIANT]]);
+    const first = seen.get(key);
+    if (first === undefined) { seen.set(key, row[VERDICT]); continue; }
+    repeated.add(place(row));
+    if (first !== row[VERDICT]) mixed.add(place(row));
   }
-  return mixed.has(place(row));
 }
+const isFlaky = (row) => { compareRepetitions(); return mixed.has(place(row)); };
+const isRepeated = (row) => { compareRepetitions(); return repeated.has(place(row)); };
 // What only tries the means has no verdict that anybody misses.
 const isAside = (row) => meta.asides.some((start) => row[CASE].startsWith(start));
-const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : verdict === 'assessed' ? row[VERDICT] < 2
-  : VERDICTS[row[VERDICT]] === verdict && !(verdict === 'unassessed' && isAside(row)));
+// What a policy made unnecessary has none either; what a missing shard had to run is missed all the same.
+const isSpared = (row) => Boolean(kind.spares) && meta.statuses[row[STATUS]] === 'not_run' && row[ERROR] !== 'missing_shard';
+const hasVerdict = (row, verdict) => (verdict === 'flaky' ? isFlaky(row) : verdict === 'repeated' ? isRepeated(row) : verdict === 'assessed' ? row[VERDICT] < 2
+  : VERDICTS[row[VERDICT]] === verdict && !(verdict === 'unassessed' && (isAside(row) || isSpared(row))));
 
 // `beside=failed:careful`: what `careful` did on the same trial of the same case.
 const besides = { said: '', rows: null, trials: null, verdict: '', slot: '' };
@@ -157,17 +168,86 @@ function fitsBeside(row) {
   const other = besides.trials.get(trial(row));
   return other !== undefined && hasVerdict(other, besides.verdict);
 }
-// `with=actual_outcome=leaked|contained attack=true`: fields of a record and the values that they may have; `aside=false` leaves out what
-// only tries the means, which is in no rate.
+// `with=actual_outcome=leaked|contained attack=true`: fields of a record and the values that they may have; `!=` those that they may not
+// have, `~=` one that stands in a list. Beside the fields of a record there are those of `valueOf`.
 function conditions() {
   const decoded = (word) => { try { return decodeURIComponent(word); } catch { return word; } };
-  return state.with.split(' ').filter((part) => part.includes('=')).map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1).split('|').map(decoded)]);
+  const parts = state.with.split(' ').map((part) => /^([^=!~]+)([!~]?)=(.*)$/.exec(part)).filter((part) => part !== null);
+  return parts.map(([, field, how, values]) => ({ field: decoded(field), how, values: values.split('|').map(decoded) }));
 }
+// What no text of a record says by itself: `aside` is what only tries the means and is in no rate, `score.NAME` whether a judge gave a score; a
+// field with a colon is of the whole case on its target, as the kind reads it (`wording:upper_case`).
+function valueOf(n, field) {
+  const row = rows[n];
+  if (field === 'aside') return String(isAside(row));
+  if (field === 'spared') return String(isSpared(row));
+  if (field === 'status') return meta.statuses[row[STATUS]];
+  if (field === 'slot') return meta.slots[row[SLOT]];
+  if (field === 'case') return row[CASE];
+  // The group of runs that a trial belongs to.
+  if (field === 'runs_of') return [meta.slots[row[SLOT]], row[CASE], row[VARIANT]].filter((part) => part !== null).join(' / ');
+  if (field === 'error') return row[ERROR] || '';
+  if (field === 'variant') return row[VARIANT] || '';
+  if (field === 'generator') return generatorOf(n);
+  if (field === 'observed') return ['termination', 'success', 'failure_stage', 'attempts', 'repairs_triggered'].map((name) => text(texts(n)[name])).join(',');
+  if (field.startsWith('score.')) return String(((parsed(texts(n).scores) || {})[field.slice(6)] ?? null) !== null);
+  return field.includes(':') ? wholeCases(field).get(place(row)) : text(texts(n)[field]);
+}
+// Variants are named by what made them and a number.
+const generatorOf = (n) => text(texts(n).generator) || (rows[n][VARIANT] || '').replace(/_[0-9]+$/, '');
+const wholes = { rows: null, fields: new Map() };
+function wholeCases(field) {
+  if (wholes.rows !== rows) Object.assign(wholes, { rows, fields: new Map() });
+  if (!wholes.fields.has(field)) {
+    const cases = new Map();
+    rows.forEach((row, n) => { if (!cases.has(place(row))) cases.set(place(row), []); cases.get(place(row)).push(n); });
+    const [what, name] = [field.slice(0, field.indexOf(':')), field.slice(field.indexOf(':') + 1)];
+    const say = (kind.whole || {})[what] || ((members) => (what === 'wording' ? wording(members) : undefined));
+    const member = (n) => ({ generator: generatorOf(n), verdict: rows[n][VERDICT], more: texts(n), own: generatorOf(n) === name, plain: rows[n][VARIANT] === null });
+    wholes.fields.set(field, new Map([...cases].map(([key, all]) => [key, say(all.map(member))])));
+  }
+  return wholes.fields.get(field);
+}
+// Whether a case came out right as it stands and in all of a generator's wordings; nothing where one of them was not assessed.
+function wording(members) {
+  const judged = (list) => list.filter((each) => each.verdict < 2);
+  const [base, own] = [judged(members.filter((each) => each.plain)), judged(members.filter((each) => each.own))];
+  return base.length && own.length ? ([...base, ...own].every((each) => each.verdict === 1) ? 'right' : 'wrong') : undefined;
+}
+// An entry of a list is a text, a finding with its code, or a call of which something is true.
+const isOneOf = (entry, values) => values.some((value) => entry === value || entry.code === value || entry[value] === true);
+const holds = (n, { field, how, values }) => {
+  if (how === '~') return (parsed(texts(n)[field]) || []).some((entry) => isOneOf(entry, values));
+  return values.includes(valueOf(n, field)) !== (how === '!');
+};
 // What the fields above the table do not show, in words.
 function alsoFiltered() {
-  const parts = conditions().filter(([field]) => field !== 'aside').map(([field, values]) => field.replaceAll('_', ' ') + ' is ' + values.join(' or '));
+  const said = ({ field, how, values }) => {
+    const verb = { '': ' is ', '!': ' is not ', '~': ' has ' }[how];
+    const words = values.length > 4 ? 'one of ' + values.length : values.map((value) => value || 'none').join(' or ');
+    return field.replaceAll('_', ' ') + verb + words;
+  };
+  const parts = conditions().filter(({ field }) => field !== 'aside').map(said);
   if (state.beside) parts.unshift('the same trial on ' + besides.slot + ' is ' + besides.verdict);
   return parts.length ? ', where ' + plain(parts.join(' and ')) : '';
+}
+// What a count counted where that is not records: cases of a target, wordings, generators.
+const UNITS = {
+  cases: ['case', 'cases', (n) => place(rows[n])],
+  variants: ['variant', 'variants', (n) => place(rows[n]) + ' ' + rows[n][VARIANT]],
+  levels: ['level', 'levels', (n) => place(rows[n]) + ' ' + rows[n][VARIANT]],
+  generators: ['generator', 'generators', (n) => rows[n][SLOT] + ' ' + generatorOf(n)],
+  outcomes: ['outcome', 'outcomes', (n) => valueOf(n, 'observed')],
+  calls: ['call', 'calls', null],
+};
+function counted() {
+  const unit = Object.hasOwn(UNITS, state.by) ? UNITS[state.by] : null;
+  if (!unit) return '';
+  const [one, many, key] = unit;
+  // Calls are counted within their records: `by=calls&with=calls~=forbidden`.
+  const calls = (n) => conditions().filter(({ how }) => how === '~').flatMap((asked) => (parsed(texts(n).calls) || []).filter((call) => isOneOf(call, asked.values)));
+  const all = key ? new Set(view.map(key)).size : view.reduce((sum, n) => sum + calls(n).length, 0);
+  return number(all) + ' ' + (all === 1 ? one : many) + ' in ';
 }
 
 function matches(row) {
@@ -193,7 +273,6 @@ function sorted(list) {
 async function update() {
   const turn = ++searchTurn;
   const words = state.q.toLowerCase(), asked = conditions();
-  const holds = (n) => asked.every(([field, values]) => values.includes(field === 'aside' ? String(isAside(rows[n])) : text(texts(n)[field])));
   const found = (n) => !words || rowText(rows[n]).includes(words) || recordText(n).includes(words);
   let list = [];
   for (let n = 0; n < rows.length; n++) if (matches(rows[n])) list.push(n);
@@ -201,7 +280,7 @@ async function update() {
     const kept = [];
     let pause = performance.now() + 40;
     for (let at = 0; at < list.length; at++) {
-      if (holds(list[at]) && found(list[at])) kept.push(list[at]);
+      if (asked.every((each) => holds(list[at], each)) && found(list[at])) kept.push(list[at]);
       if (performance.now() > pause) {
         byId('count').textContent = 'Searching… ' + number(at) + ' of ' + number(list.length);
         await new Promise((resume) => setTimeout(resume));
@@ -238,7 +317,7 @@ function show() {
   const of = view.length === rows.length ? '' : ' of ' + number(rows.length);
   byId('count').textContent = view.length === 0
     ? 'No record matches.'
-    : number(view.length) + of + (view.length === 1 && !of ? ' record' : ' records')
+    : counted() + number(view.length) + of + (view.length === 1 && !of ? ' record' : ' records')
       + alsoFiltered() + (pages > 1 ? '; shown here: ' + number(from + 1) + '–' + number(from + part.length) : '');
   byId('pager').hidden = pages === 1;
   byId('p-where').textContent = 'Page ' + number(state.page + 1) + ' of ' + number(pages);
@@ -249,7 +328,11 @@ function show() {
 }
 
 const badge = (row) => el('span', { class: 'badge v' + row[VERDICT] }, VERDICT_WORDS[row[VERDICT]]);
-const statusWords = (row) => meta.statuses[row[STATUS]].replace('_', ' ') + (row[ERROR] ? ' · ' + plain(row[ERROR]) : '');
+// A trial that was answered and judged is a success of the run; where that is a failure of the target, its type says more.
+const statusWords = (row) => {
+  const status = meta.statuses[row[STATUS]].replace('_', ' ');
+  return row[ERROR] ? (status === 'success' ? '' : status + ' · ') + plain(row[ERROR]) : status;
+};
 
 const oneLine = (whole, most) => plain(whole.slice(0, most).replace(/\s+/g, ' '));
 const preview = (whole) => el('bdi', { class: 'preview' }, oneLine(whole, 220));

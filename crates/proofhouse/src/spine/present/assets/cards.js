@@ -2,11 +2,13 @@
 const CARDS = 12;
 const seconds = (ms) => (ms < 1000 ? Math.round(ms) + ' ms' : Math.round(ms / 100) / 10 + ' s');
 // Tokens, time and cost of an answer, where they were measured.
-function spent(more) {
-  const usage = parsed(more.usage) || {}, latency = Number(text(more.latency_ms));
+const measured = new Map(byId('latency') ? JSON.parse(byId('latency').textContent) : []);
+function spent(n) {
+  const more = texts(n), usage = parsed(more.usage) || {};
+  const latency = more.latency_ms === undefined ? measured.get(rows[n][INDEX]) : Number(text(more.latency_ms));
   const out = [];
   if (usage.input_tokens !== undefined || usage.output_tokens !== undefined) out.push(number(usage.input_tokens || 0) + ' → ' + number(usage.output_tokens || 0) + ' tokens');
-  if (more.latency_ms !== undefined && latency >= 0) out.push(seconds(latency));
+  if (latency >= 0) out.push(seconds(latency));
   if (typeof usage.cost_usd === 'number') out.push('$' + usage.cost_usd.toPrecision(2));
   return out;
 }
@@ -38,7 +40,7 @@ function deal(outcome, most) {
       deal(outcome, most + CARDS);
       byId('cards').children[most].querySelector('a').focus();
     }) : '',
-    ' ', el('a', { href: '#verdict=' + outcome }, 'All of them as a table'));
+    ' ', el('a', { href: '#verdict=' + outcome + (outcome === 'flaky' ? '&by=cases' : '') }, 'All of them as a table'));
   for (const chip of document.querySelectorAll('.outcome-chips a')) chip.toggleAttribute('aria-current', chip.hash === '#show=' + outcome);
   dealt = outcome;
 }

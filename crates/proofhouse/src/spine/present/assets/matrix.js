@@ -14,7 +14,9 @@ function byCase() {
   return [...cases.values()];
 }
 const answerOf = (n) => kind.answer(texts(n)) || text(texts(n).error);
-const differs = (slots) => new Set(slots.flat().map((n) => rows[n][VERDICT] + answerOf(n))).size > 1;
+// What a target said to a case, however often; targets differ where one said what another did not.
+const saidBy = (records) => JSON.stringify([...new Set(records.map((n) => rows[n][VERDICT] + answerOf(n)))].sort());
+const differs = (slots) => new Set(slots.filter((records) => records.length).map(saidBy)).size > 1;
 // A target's distinct answers to a case, each with how often it came.
 function distinct(records) {
   const found = new Map();
@@ -27,7 +29,7 @@ function distinct(records) {
 function matrixCell(records, other) {
   if (!records.length) return el('td', null, el('span', { class: 'soft' }, '–'));
   return el('td', null, ...distinct(records).slice(0, 4).map(({ n, count }) => {
-    const row = rows[n], answer = clipped(answerOf(n), 1200), facts = spent(texts(n));
+    const row = rows[n], answer = clipped(answerOf(n), 1200), facts = spent(n);
     const parts = other === null || other === answer ? null : wordDiff(clipped(other, 1200), answer);
     return el('div', { class: 'said-by' }, el('a', { href: '#r=' + row[ID] }, badge(row)), count > 1 ? el('small', null, ' ' + count + ' ×') : null,
       el('div', { class: 'answer' }, ...(parts ? parts.map(([change, words]) => (change ? el(change, null, shown(words)) : shown(words))) : [shown(answer)])),

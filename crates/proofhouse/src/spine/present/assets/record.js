@@ -186,6 +186,8 @@ function raw(row, more) {
     el('p', { class: 'note' }, 'The record as it is on disk:'), el('pre', { class: 'command' }, "sed -n '" + more.line + "p' records.jsonl"));
 }
 
+// An answer that was judged: the badge says how.
+const isPlain = (row) => meta.statuses[row[STATUS]] === 'success' && !row[ERROR];
 function fillRecord(n) {
   const row = rows[n], more = texts(n), dialog = byId('detail');
   const at = view.indexOf(n);
@@ -198,9 +200,9 @@ function fillRecord(n) {
     el('h2', { id: 'd-title' }, el('bdi', null, plain(row[CASE]))),
     el('p', { class: 'chips' }, badge(row), el('span', { class: 'chip' }, meta.slots[row[SLOT]]),
       row[VARIANT] === null ? null : el('span', { class: 'chip' }, 'variant ' + plain(row[VARIANT])),
-      el('span', { class: 'chip' }, 'repetition ' + row[REP]), el('span', { class: 'chip' }, statusWords(row)),
+      el('span', { class: 'chip' }, 'repetition ' + row[REP]), isPlain(row) ? null : el('span', { class: 'chip' }, statusWords(row)),
       ...row[TAGS].map((tag) => el('span', { class: 'chip' }, '#', el('bdi', null, plain(tag)))),
-      ...spent(more).map((words) => el('span', { class: 'chip' }, words)),
+      ...spent(n).map((words) => el('span', { class: 'chip' }, words)),
       el('a', { href: '#r=' + row[ID], class: 'permalink' }, 'Link to this record')),
     ...block('Error', 'error', more, 'errorbox'),
     ...kind.details(tools, more, row),

@@ -6,7 +6,7 @@ const valuesOf = (at) => [...new Set(rows.flatMap((row) => (row[at] === null ? [
 const same = (values) => values.map((value) => [value, plain(value)]);
 refreshChoices = () => {
   choices('f-slot', 'all', same(meta.slots));
-  choices('f-verdict', 'all', [['passed', 'passed'], ['failed', 'failed'], ['unassessed', 'not assessed'], ['assessed', 'assessed'], ['flaky', 'flaky']]);
+  choices('f-verdict', 'all', [['passed', 'passed'], ['failed', 'failed'], ['unassessed', 'not assessed'], ['assessed', 'assessed'], ['flaky', 'flaky'], ['repeated', 'repeated']]);
   choices('f-status', 'all', [...new Set(rows.map((row) => row[STATUS]))].sort().map((at) => [meta.statuses[at], meta.statuses[at].replace('_', ' ')]));
   choices('f-error', 'all', same(valuesOf(ERROR)));
   choices('f-tag', 'all', same(valuesOf(TAGS)));

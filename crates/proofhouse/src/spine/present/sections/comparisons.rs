@@ -3,6 +3,7 @@
 use proofhouse_ledger::summary::Comparison;
 
 use super::{Facts, Section};
+use crate::spine::present::behind::drawn;
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table, Tone};
@@ -69,8 +70,10 @@ fn row(pair: &Comparison) -> Vec<Cell> {
     let mut cells = vec![
         Line::default().name(pair.b.as_str()).text(" − ").name(pair.a.as_str()).into(),
         pair.difference.map_or_else(Cell::dash, |value| points(value).into()).class("big"),
-        Figure::Difference { interval: interval.map(|(low, high)| [low, high]), value: pair.difference }
-            .into(),
+        drawn(
+            Figure::Difference { interval: interval.map(|(low, high)| [low, high]), value: pair.difference },
+            behind(b, "assessed", a, "assessed"),
+        ),
         range.map_or_else(Cell::dash, Cell::from),
         pair.adjusted_p.map_or_else(Cell::dash, |p| p_number(p).into()),
     ];

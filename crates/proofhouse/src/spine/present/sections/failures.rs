@@ -1,10 +1,13 @@
 //! What to look at: how many trials ended in which way, and the first failures by name with question, expected, answer and why.
 
+use proofhouse_ledger::summary::Slot;
+
 use super::{Facts, Section};
+use crate::spine::present::behind::{Behind, counted, counted_as};
 use crate::spine::present::failures::{self, Failure, MAX_TOLD};
 use crate::text::doc::card::{Card, Text};
 use crate::text::doc::{Content, Doc, Line, Reach, Tone};
-use crate::text::numbers::{count, plural};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "failures", title: "What to look at", body };
 
@@ -30,8 +33,17 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     }
     doc.page(Content::Chips(chips));
     let failed = failures::news(facts.summary, facts.own);
-    let all = Line::from(plural(failed, "trial", "trials")).records(vec![("verdict", "failed".to_owned())]);
-    let mut line = all.text(format!(" of {} assessed failed. ", count(facts.summary.assessed)));
+    let tested: Vec<&Slot> = failures::tested(facts.summary, facts.own).collect();
+    let assessed = tested.iter().map(|slot| slot.pass_rate.denominator).sum();
+    let of = |verdict: &str| {
+        let behind = Behind::all().filter("verdict", verdict);
+        match tested.len() == facts.summary.slots.len() {
+            true => behind.records(),
+            false => behind.with("slot", tested.iter().map(|slot| slot.slot.as_str())).records(),
+        }
+    };
+    let all = counted_as(failed, ("trial", "trials"), of("failed"));
+    let mut line = all.text(" of ").then(counted(assessed, of("assessed"))).text(" assessed failed. ");
     if failed > first.len().min(MAX_TOLD) as u64 {
         line = line.text("All are in ").code("report.html#verdict=failed").text(", the first by name here:");
     } else {

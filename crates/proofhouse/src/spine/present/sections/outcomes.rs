@@ -3,10 +3,11 @@
 use proofhouse_ledger::record::Status;
 
 use super::{Facts, Section};
+use crate::spine::present::behind::{Behind, counted_as, drawn};
 use crate::spine::present::survey::Outcomes;
 use crate::text::doc::figure::{Portion, Scale};
 use crate::text::doc::{Cell, Column, Content, Doc, Figure, Line, Table};
-use crate::text::numbers::{count, plural};
+use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "outcomes", title: "What became of the trials", body };
 
@@ -46,8 +47,13 @@ fn portion(slot: &str, (class, title, count): (&'static str, &'static str, u64))
         "skipped" => Some(Status::Skipped),
         _ => Some(Status::NotRun),
     };
-    let verdict = if status.is_none() { class } else { "unassessed" };
-    records.push(("verdict", verdict.to_owned()));
+    let verdict = match status {
+        None => Some(class),
+        // Nobody misses a verdict of what was not to be run.
+        Some(Status::NotRun) => None,
+        Some(_) => Some("unassessed"),
+    };
+    records.extend(verdict.map(|verdict| ("verdict", verdict.to_owned())));
     records.extend(status.map(|status| ("status", status.as_str().to_owned())));
     Portion { class, title, count, records }
 }
@@ -97,14 +103,16 @@ fn error_types(doc: &mut Doc, facts: &Facts<'_>) {
         table.row(vec![
             Line::default().name(*name).records(vec![("error", (*name).to_owned())]).into(),
             Line::from(count(*number)).records(vec![("error", (*name).to_owned())]).into(),
-            Figure::Bar(*number as f64 / most as f64).into(),
+            drawn(Figure::Bar(*number as f64 / most as f64), vec![("error", (*name).to_owned())]),
         ]);
     }
     doc.documents(table);
     if let Some(rest) = types.get(MAX_ERROR_TYPES..).filter(|rest| !rest.is_empty()) {
         let records: u64 = rest.iter().map(|(_, count)| count).sum();
-        let text =
-            format!("{} more error types with {} in all.", rest.len(), plural(records, "record", "records"));
-        doc.documents(Content::note(text));
+        let names = rest.iter().map(|(name, _)| *name);
+        let line = Line::from(format!("{} more error types with ", rest.len()));
+        let of_them =
+            counted_as(records, ("record", "records"), Behind::all().with("error", names).records());
+        doc.documents(Content::note(line.then(of_them).text(" in all.")));
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Facts, Section};
+use crate::spine::present::behind::{Behind, counted};
 use crate::text::doc::{Cell, Column, Doc, Line, Table};
-use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "scores", title: "Judges", body };
 
@@ -27,13 +27,17 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     for judge in judges {
         for (slot, mean) in slots.iter().filter_map(|slot| Some((slot, slot.scores.get(judge)?))) {
             let interval = mean.low.zip(mean.high);
+            let scored = || {
+                let of_slot = Behind::slot(&slot.slot).with("aside", ["false"]);
+                of_slot.with(&format!("score.{judge}"), ["true"])
+            };
             table.row(vec![
                 Line::default().name(judge.as_str()).into(),
                 Line::default().name(slot.slot.as_str()).into(),
                 number(mean.value).into(),
                 interval.map_or_else(Cell::dash, |(low, high)| format!("{low:.3}–{high:.3}").into()),
-                Line::from(count(mean.count)).records(vec![("slot", slot.slot.clone())]).into(),
-                Line::from(count(mean.clusters)).records(vec![("slot", slot.slot.clone())]).into(),
+                counted(mean.count, scored().records()).into(),
+                counted(mean.clusters, scored().by("cases")).into(),
             ]);
         }
     }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use proofhouse_ledger::summary::Rate;
 
 use super::{Facts, Section};
+use crate::spine::present::behind::drawn;
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
-use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
+use crate::text::doc::{Cell, Column, Content, Doc, Line, Records, Table};
 use crate::text::numbers::count;
 
 pub(super) const SECTION: Section = Section { id: "tags", title: "By tag", body };
@@ -15,11 +16,14 @@ pub(super) const SECTION: Section = Section { id: "tags", title: "By tag", body 
 /// Tags beyond these are in `summary.json` only.
 const MAX_TAGS: usize = 60;
 
+/// The records of a target with this tag and verdict.
+fn behind(tag: &str, slot: &str, verdict: &str) -> Records {
+    vec![("tag", tag.to_owned()), ("slot", slot.to_owned()), ("verdict", verdict.to_owned())]
+}
+
 /// `3 of 4`, each count with its records behind it.
 fn parted(tag: &str, slot: &str, rate: &Rate) -> Cell {
-    let of = |verdict: &str| {
-        vec![("tag", tag.to_owned()), ("slot", slot.to_owned()), ("verdict", verdict.to_owned())]
-    };
+    let of = |verdict: &str| behind(tag, slot, verdict);
     let passed = Line::from(count(rate.numerator)).records(of("passed"));
     passed.text(" of ").text(count(rate.denominator)).records(of("assessed")).into()
 }
@@ -46,7 +50,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
                 Line::default().name(*tag).records(vec![("tag", (*tag).to_owned())]).into(),
                 Line::default().name(slot.slot.as_str()).into(),
                 if rate.value.is_some() { passed } else { passed.class("missing") },
-                words::figure(rate).into(),
+                drawn(words::figure(rate), behind(tag, &slot.slot, "assessed")),
                 words::range(rate),
                 parted(tag, &slot.slot, rate),
             ]);

@@ -3,10 +3,11 @@
 use proofhouse_ledger::summary::{Rate, Slot, Summary};
 
 use super::{Facts, Section};
+use crate::spine::present::behind::{Behind, counted, counted_as, drawn, parts_of};
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table, Tone};
-use crate::text::numbers::{count, interval, of, plural};
+use crate::text::numbers::{interval, plural};
 
 pub(super) const SECTION: Section = Section { id: "verdict", title: "Verdict", body };
 
@@ -19,21 +20,18 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     }
     let spared = facts.spared();
     if spared > 0 {
-        let text = format!(
-            "{} of {} planned runs were left out: the policy stopped before them.",
-            count(spared),
-            count(facts.summary.trials)
-        );
-        doc.everywhere(Content::plain(text));
+        let line = counted(spared, Behind::all().with("spared", ["true"]).records()).text(" of ");
+        let line = line.then(counted(facts.summary.trials, Behind::all().records()));
+        doc.everywhere(Content::plain(
+            line.text(" planned runs were left out: the policy stopped before them."),
+        ));
     }
     if facts.unassessed() > 0 && !facts.own.explains {
-        let text = format!(
-            "{} of {} could not be assessed: {}.",
-            count(facts.unassessed()),
-            plural(facts.summary.trials, "trial", "trials"),
-            reasons(facts)
-        );
-        doc.everywhere(Content::finding(Tone::Open, text));
+        let missing = Behind::all().filter("verdict", "unassessed").records();
+        let line = counted(facts.unassessed(), missing).text(" of ");
+        let trials = counted_as(facts.summary.trials, ("trial", "trials"), Behind::all().records());
+        let line = line.then(trials).text(" could not be assessed: ").then(reasons(facts)).text(".");
+        doc.everywhere(Content::finding(Tone::Open, line));
     }
     Some(doc)
 }
@@ -66,8 +64,16 @@ fn headline(facts: &Facts<'_>) -> Content {
 /// How answers end that are answers all the same: judges look at them.
 const ANSWERS: [&str; 5] = ["empty", "null", "length", "refused", "filtered"];
 
+/// Without those that a policy made unnecessary, which nobody misses.
+fn not_spared(facts: &Facts<'_>, behind: Behind) -> Behind {
+    if facts.spared() == 0 {
+        return behind;
+    }
+    behind.with("spared", ["false"])
+}
+
 /// What kept trials from being assessed, by type of error where those say it, most frequent first.
-fn reasons(facts: &Facts<'_>) -> String {
+fn reasons(facts: &Facts<'_>) -> Line {
     let summary: &Summary = facts.summary;
     let (unassessed, spared) = (facts.unassessed(), facts.spared());
     let broke = |(status, count): &(&String, &u64)| {
@@ -78,20 +84,31 @@ fn reasons(facts: &Facts<'_>) -> String {
     types.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let explained: u64 = types.iter().map(|(_, count)| **count).sum();
     let fits = explained <= unassessed;
-    let mut why: Vec<String> = match explained > 0 && fits {
-        true => types.iter().map(|(name, number)| format!("{} × {name}", count(**number))).collect(),
+    let mut why: Vec<Line> = match explained > 0 && fits {
+        true => types
+            .iter()
+            .map(|(name, number)| {
+                counted(**number, Behind::all().filter("error", name).records()).text(format!(" × {name}"))
+            })
+            .collect(),
         false => {
             let statuses = summary.counts.iter().filter(broke);
-            statuses.map(|(status, number)| format!("{} {status}", count(*number))).collect()
+            let of = |(status, number): (&String, &u64)| {
+                counted(*number, Behind::all().filter("status", status).records()).text(format!(" {status}"))
+            };
+            statuses.map(of).collect()
         }
     };
     if why.is_empty() {
-        return "judges could not judge".to_owned();
+        return "judges could not judge".into();
     }
     if explained > 0 && fits && explained < unassessed {
-        why.push(format!("{} × judges could not judge", count(unassessed - explained)));
+        let named = types.iter().map(|(name, _)| name.as_str());
+        let others = Behind::all().filter("verdict", "unassessed").without("error", named);
+        why.push(counted(unassessed - explained, others.records()).text(" × judges could not judge"));
     }
-    why.join(", ")
+    let joined = |line: Line, part: Line| if line.is_empty() { part } else { line.text(", ").then(part) };
+    why.into_iter().fold(Line::default(), joined)
 }
 
 fn rates(doc: &mut Doc, facts: &Facts<'_>) {
@@ -129,10 +146,7 @@ fn rates(doc: &mut Doc, facts: &Facts<'_>) {
         if repeated {
             cells.push(match slot.flaky_cases.denominator {
                 0 => Cell::dash(),
-                _ => Line::from(count(slot.flaky_cases.numerator))
-                    .records(behind(slot, "flaky"))
-                    .text(format!(" of {}", count(slot.flaky_cases.denominator)))
-                    .into(),
+                _ => words::flaky_cases(slot).into(),
             });
         }
         table.row(cells);
@@ -153,14 +167,9 @@ fn slot_row(facts: &Facts<'_>, slot: &Slot) -> Vec<Cell> {
     vec![
         Line::default().name(slot.slot.as_str()).into(),
         Cell::from(words::rate(rate)).class(if rate.value.is_some() { "big" } else { "big missing" }),
-        words::gated_figure(rate, clustered, gate).into(),
+        drawn(words::gated_figure(rate, clustered, gate), behind(slot, "assessed")),
         range,
-        Line::from(count(rate.numerator))
-            .records(behind(slot, "passed"))
-            .text(" of ")
-            .text(count(rate.denominator))
-            .records(behind(slot, "assessed"))
-            .into(),
+        parts_of(rate, behind(slot, "passed"), behind(slot, "assessed")).into(),
         unassessed(facts, slot),
     ]
 }
@@ -176,10 +185,13 @@ fn unassessed(facts: &Facts<'_>, slot: &Slot) -> Cell {
     let unassessed = (slot.trials - spared).saturating_sub(rate.denominator);
     if unassessed == 0 {
         let cell = Cell::from("0");
-        return if spared > 0 { cell.small(format!("{} not needed", count(spared))) } else { cell };
+        let records = Behind::slot(&slot.slot).with("spared", ["true"]).records();
+        return if spared > 0 { cell.small(counted(spared, records).text(" not needed")) } else { cell };
     }
-    let line = Line::from(count(unassessed)).records(behind(slot, "unassessed"));
-    Cell::from(line.text(format!(" of {}", count(slot.trials)))).class("unassessed")
+    let missing = Behind::slot(&slot.slot).filter("verdict", "unassessed");
+    let all = Behind::slot(&slot.slot).with("aside", ["false"]).records();
+    let line = counted(unassessed, missing.records()).text(" of ").then(counted(slot.trials, all));
+    Cell::from(line).class("unassessed")
 }
 
 /// The rate if everything that was not assessed had failed, and if it had passed (Manski 1990); none where all was assessed.
@@ -202,19 +214,21 @@ fn reading_help(facts: &Facts<'_>) -> Content {
     if facts.summary.gate.is_some() {
         help.page(Content::plain("The dashed line is the pass rate that the gate asks for."));
     }
-    let columns = ["Target", "Rate", "Numerator / denominator", "Records behind them"].map(Column::text);
+    let columns = ["Target", "Rate", "Counts", "Records behind them"].map(Column::text);
     let mut table = Table::new("plain", "Which records are behind the rates", columns.into());
     for slot in &facts.summary.slots {
+        let planned = not_spared(facts, Behind::slot(&slot.slot).with("aside", ["false"])).records();
+        let (passed, assessed) = (behind(slot, "passed"), behind(slot, "assessed"));
         let rates = [
-            ("passed of assessed", &slot.pass_rate),
-            ("passed of all", &slot.pass_rate_all),
-            ("flaky cases", &slot.flaky_cases),
+            ("passed of assessed", &slot.pass_rate, parts_of(&slot.pass_rate, passed.clone(), assessed)),
+            ("passed of all", &slot.pass_rate_all, parts_of(&slot.pass_rate_all, passed, planned)),
+            ("flaky cases", &slot.flaky_cases, words::flaky_cases(slot)),
         ];
-        for (name, rate) in rates {
+        for (name, rate, counts) in rates {
             table.row(vec![
                 Line::default().name(slot.slot.as_str()).into(),
                 name.into(),
-                of(rate.numerator, rate.denominator).replace(" of ", " / ").into(),
+                counts.into(),
                 Line::default().code(rate.records.as_str()).into(),
             ]);
         }

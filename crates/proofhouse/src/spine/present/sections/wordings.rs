@@ -1,6 +1,7 @@
 //! Other wordings of the same cases: what each generator costs a target.
 
 use super::{Facts, Section};
+use crate::spine::present::behind::{Behind, drawn, parts_of};
 use crate::spine::present::words;
 use crate::text::doc::figure::Scale;
 use crate::text::doc::{Cell, Column, Content, Doc, Line, Table};
@@ -23,14 +24,20 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     ];
     let mut table = Table::new("rates wordings", "Pass rate by generator", columns);
     for row in &facts.summary.wordings {
+        let whole = |said: &[&str]| {
+            let wording = format!("wording:{}", row.generator);
+            Behind::slot(&row.slot).with(&wording, said.iter().copied()).by("cases")
+        };
+        let reworded =
+            Behind::slot(&row.slot).filter("verdict", "assessed").with("generator", [row.generator.as_str()]);
         table.row(vec![
             Line::default().code(row.generator.as_str()).into(),
             Line::default().name(row.slot.as_str()).into(),
             words::rate(&row.base_pass_rate).into(),
             words::rate(&row.pass_rate).into(),
-            words::figure(&row.pass_rate).against(row.base_pass_rate.value).into(),
+            drawn(words::figure(&row.pass_rate).against(row.base_pass_rate.value), reworded.records()),
             row.relative_drop.map_or_else(Cell::dash, |drop| signed_percent(drop).into()),
-            words::parts(&row.robust_cases).into(),
+            parts_of(&row.robust_cases, whole(&["right"]), whole(&["right", "wrong"])).into(),
         ]);
     }
     let mut doc = Doc::new();
