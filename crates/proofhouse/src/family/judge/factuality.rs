@@ -140,7 +140,7 @@ impl Compiled {
     fn opinion(&self, advice: &Advice) -> Opinion {
         let text = match grading::reply(advice) {
             Ok(text) => text,
-            Err(why) => return (None, why),
+            Err(why) => return (None, why.what),
         };
         let letter = category(&text);
         let table = self.settings.scores.table();

@@ -82,11 +82,13 @@ pub(super) fn questions(judge: &str, prompt: &str, texts: &[&str], models: &Mode
 }
 
 /// What a model said, or why it said nothing.
-pub(super) fn reply(advice: &Advice) -> Result<String, String> {
-    let Advice::Reply(reply) = advice else { return Err("was not asked".to_owned()) };
+pub(super) fn reply(advice: &Advice) -> Result<String, Complaint> {
+    let Advice::Reply(reply) = advice else { return Err(Complaint::new("was not asked")) };
     match (&reply.outcome, &reply.output) {
         (Outcome::Answered, Some(output)) => Ok(output.to_text()),
-        (outcome, _) => Err(format!("no verdict ({})", outcome.explained().0.unwrap_or("nothing"))),
+        (outcome, _) => {
+            Err(Complaint::new(format!("no verdict ({})", outcome.explained().0.unwrap_or("nothing"))))
+        }
     }
 }
 

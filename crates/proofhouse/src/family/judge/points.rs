@@ -2,6 +2,7 @@
 
 use super::grading::{Opinion, plain};
 use super::text::excerpt;
+use crate::text::complaint::Complaint;
 
 /// What a model has to end its list with, and how each line begins. The prompts say the same.
 const LAST: &str = "STATEMENTS";
@@ -9,10 +10,10 @@ const SUPPORTED: &str = "SUPPORTED";
 const UNSUPPORTED: &str = "UNSUPPORTED";
 
 /// The share of statements that are supported, with the first that is not. A list that is cut off, or whose own count differs, is none.
-pub(super) fn share(reply: Result<String, String>) -> Opinion {
+pub(super) fn share(reply: Result<String, Complaint>) -> Opinion {
     let text = match reply {
         Ok(text) => text,
-        Err(why) => return (None, why),
+        Err(why) => return (None, why.what),
     };
     let (mut supported, mut all, mut first) = (0_u32, 0_u32, None);
     let mut counted = None;

@@ -779,7 +779,7 @@ fn judge_that_is_an_empty_map() {
     7 |   exact: {}
       |   ^^^^^ judges.exact
 
-    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`, `any`, `all`, `starts-with`, `length`, `refusal`, `finish-reason`, `f1`, `math`, `tool-calls` and 4 more
+    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`, `any`, `all`, `starts-with`, `length`, `refusal`, `finish-reason`, `f1`, `math`, `tool-calls` and 10 more
     ");
 }
 

@@ -2,7 +2,12 @@
 
 /// What promptfoo, Inspect, OpenAI's evals and lm-eval call it → what it is here.
 const WORDS: &[(&[&str], &str, &str)] = &[
-    (&["providers", "models", "solvers"], "targets", "`targets: {model: {openai: {model: …}}}`"),
+    (
+        &["providers"],
+        "targets",
+        "`targets: {model: {openai: {model: …}}}`; `proofhouse import promptfoo FILE` turns a whole configuration into suites",
+    ),
+    (&["models", "solvers"], "targets", "`targets: {model: {openai: {model: …}}}`"),
     (
         &["tests", "test_cases", "samples", "scenarios"],
         "cases",
