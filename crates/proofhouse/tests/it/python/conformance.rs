@@ -137,7 +137,7 @@ fn conformance_published_solutions_of_mbpp_pass_across_the_border() {
 }
 
 /// What plain CPython says of prompt, answer and tests in one program.
-fn plain_verdicts(problems: &[Problem], samples: &[Sample]) -> Vec<bool> {
+pub(super) fn plain_verdicts(problems: &[Problem], samples: &[Sample]) -> Vec<bool> {
     const PLAIN: &str = "import json, os, signal, sys
 for line in sys.stdin:
     program = json.loads(line)
