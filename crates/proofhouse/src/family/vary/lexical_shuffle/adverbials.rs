@@ -90,10 +90,19 @@ impl Turning<'_, '_> {
         told.then_some(at)
     }
 
+    /// Whether the word is a time, or a sum, that stands for itself: not so in `from now` or `right now`.
+    pub(super) fn ends_in_time(&self, at: usize) -> bool {
+        let tied = [
+            "from", "by", "until", "till", "since", "right", "just", "of", "for", "before", "after", "than",
+            "to",
+        ];
+        self.sentence.words[at].is(TIME_ADVERBS) && at > 0 && !tied.contains(&self.word(at - 1))
+    }
+
     /// `yesterday`, `last week`, `two years ago`.
     fn time_without_preposition(&self, words: Range<usize>) -> Option<usize> {
         let last = words.end.checked_sub(1).filter(|last| words.contains(last))?;
-        if TIME_ADVERBS.contains(&self.word(last)) && self.word(last) != "altogether" {
+        if self.ends_in_time(last) && self.word(last) != "altogether" {
             return Some(last);
         }
         let before = last.checked_sub(1).filter(|before| words.contains(before))?;

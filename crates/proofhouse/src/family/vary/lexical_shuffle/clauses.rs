@@ -6,7 +6,7 @@ use super::sentence::{Kind, is_function_word, opens_task};
 use super::turns::{First, Order, Part, Turning};
 use super::words::{
     ADJUNCTS, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MIDDLE_ADVERBS, PLACES,
-    PURPOSES, SEQUENCE, STATIVE, TIME_ADVERBS, TO_TAKING,
+    PURPOSES, SEQUENCE, STATIVE, TO_TAKING,
 };
 
 impl Turning<'_, '_> {
@@ -47,7 +47,7 @@ impl Turning<'_, '_> {
     /// Where the last phrase of a clause begins, if it says when or where something is done.
     fn aside_from(&self, clause: &Range<usize>) -> Option<usize> {
         let last = clause.end - 1;
-        if TIME_ADVERBS.contains(&self.word(last)) && self.word(last) != "altogether" {
+        if self.ends_in_time(last) && self.word(last) != "altogether" {
             return Some(last);
         }
         if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")

@@ -171,6 +171,10 @@ impl Turning<'_, '_> {
     /// The phrases at the end of an infinitive that can stand before its object: where each begins, the last one first.
     fn phrases_of_aim(&self, verb: usize) -> Vec<usize> {
         let last = self.sentence.last();
+        // `find out`, `add up`: the verb keeps its second word.
+        if matches!(self.word(verb + 1), "out" | "up" | "down" | "off") {
+            return Vec::new();
+        }
         let using =
             |at: usize| if self.word(at) == "using" && self.word(at - 1) == "by" { at - 1 } else { at };
         let mut found: Vec<usize> = (verb + 3..last)

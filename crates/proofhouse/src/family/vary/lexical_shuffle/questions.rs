@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::turns::{First, Order, Part, Turning};
-use super::words::{
-    AUXILIARIES, BEING, CONDITIONS, DETERMINERS, QUESTION_PREPOSITIONS, TIME_ADVERBS, TIMES, UNITS,
-};
+use super::words::{AUXILIARIES, BEING, CONDITIONS, DETERMINERS, QUESTION_PREPOSITIONS, TIMES, UNITS};
 
 /// Where the question begins, and where the verb stands before which a phrase in commas may stand.
 struct Asked {
@@ -163,9 +161,7 @@ impl Turning<'_, '_> {
     /// Where the last phrase of the question begins.
     fn asked_end(&self, asked: &Asked) -> Option<usize> {
         let last = self.sentence.last();
-        if TIME_ADVERBS.contains(&self.word(last))
-            && !matches!(self.word(last - 1), "right" | "just" | "until")
-        {
+        if self.ends_in_time(last) {
             return Some(last);
         }
         let at =
@@ -183,7 +179,7 @@ impl Turning<'_, '_> {
         let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital;
         let tied = BEING.contains(&self.word(at - 1))
             || self.sentence.any(at..last + 1, &["of", "each", "per", "left"])
-            || (self.word(at) == "to" && !noun)
+            || (self.word(at) == "to" && (!noun || self.sentence.any(asked.verb..at, &["from"])))
             || self.word(at) == "with";
         let lead = matches!(
             self.word(at),

@@ -360,7 +360,7 @@ impl Turning<'_, '_> {
     /// The last phrase of a question or a statement, if it says when, in what measure or how much in all.
     fn told_phrase(&self) -> Option<usize> {
         let last = self.sentence.last();
-        if self.sentence.words[last].is(TIME_ADVERBS) {
+        if self.ends_in_time(last) {
             return Some(last);
         }
         if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")

@@ -189,7 +189,7 @@ mod tests {
         let digest = data().digest.to_string();
         assert_eq!(
             (data().version, digest.as_str()),
-            (3, "b89f3f8ec3bda2c53f28e8808a155eb995762431cc5c27d4ca66886667a0c5ef")
+            (3, "6b42d73f9e911a8b87422f0a8e88614394e54e6b124d82be953f3584c58825fe")
         );
     }
 

@@ -254,9 +254,7 @@ fn is_neighbour(token: Option<&str>, wanted: &str) -> bool {
 
 /// Whether the neighbours of a token are those that the sense asks for.
 fn in_sense(sense: &Sense, tokens: &[&str], at: usize) -> bool {
-    let closes = |token: &str| {
-        token.ends_with(|c: char| c.is_ascii_punctuation() && c != '"' && c != '\'' && c != '`')
-    };
+    let closes = |token: &str| token.ends_with(|c: char| c.is_ascii_punctuation() && !"\"'`%".contains(c));
     let own = tokens[at];
     let before = at
         .checked_sub(1)

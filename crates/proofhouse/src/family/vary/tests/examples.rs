@@ -182,8 +182,7 @@ fn moves_in_sums_dates_and_tasks() {
         "It takes 10 minutes to bake a pie. => To bake a pie, it takes 10 minutes.",
     ] {
         let (base, expected) = line.split_once(" => ").expect("a base and its variants");
-        let expected: Vec<String> =
-            expected.split(" | ").map(|text| text.replace("nora", "Nora")).collect();
+        let expected: Vec<String> = expected.split(" | ").map(|text| text.replace("nora", "Nora")).collect();
         assert_eq!(all("lexical_shuffle: {max_swaps: 1}", base), expected, "{base}");
     }
 }
@@ -195,6 +194,8 @@ fn what_looks_like_a_move_and_is_none() {
         "Anna and Ben have 3 and 5 pens.",
         "She bought four packs the last time she was at the store.",
         "How old is Angela right now?",
+        "It is 5 days away from now.",
+        "How many miles will there be from the ground to the sun?",
         "Each of them sold half of it in May.",
         "Nora has a dog, and a cat, which sleeps.",
         "For example, return the sum of it.",
