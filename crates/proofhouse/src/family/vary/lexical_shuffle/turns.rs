@@ -395,6 +395,9 @@ impl Turning<'_, '_> {
             || next.capital;
         let free =
             !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
-        (self.kind == Kind::Question && noun && free && last - at <= 6 && at - asks >= 2).then_some(at)
+        // `from the ground to the sun` stays one.
+        let reach = self.word(at) == "to" && self.sentence.any(asks..at, &["from"]);
+        (self.kind == Kind::Question && noun && free && !reach && last - at <= 6 && at - asks >= 2)
+            .then_some(at)
     }
 }

@@ -169,7 +169,7 @@ fn safe_moves() {
 #[test]
 fn moves_in_sums_dates_and_tasks() {
     for line in [
-        "Nora sold 3 jars to a friend. => Nora, to a friend, sold 3 jars. | To a friend, nora sold 3 jars.",
+        "Nora sold 3 jars to a friend. => Nora, to a friend, sold 3 jars. | To a friend, Nora sold 3 jars.",
         "On Monday, Nora sold half of the jars. => Nora, on Monday, sold half of the jars.",
         "Today is May 5, 2020. => May 5, 2020 is today.",
         "The price of a lamp is $40. => $40 is the price of a lamp.",
@@ -182,7 +182,7 @@ fn moves_in_sums_dates_and_tasks() {
         "It takes 10 minutes to bake a pie. => To bake a pie, it takes 10 minutes.",
     ] {
         let (base, expected) = line.split_once(" => ").expect("a base and its variants");
-        let expected: Vec<String> = expected.split(" | ").map(|text| text.replace("nora", "Nora")).collect();
+        let expected: Vec<&str> = expected.split(" | ").collect();
         assert_eq!(all("lexical_shuffle: {max_swaps: 1}", base), expected, "{base}");
     }
 }
