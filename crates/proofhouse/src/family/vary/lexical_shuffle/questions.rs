@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::sentence::Kind;
 use super::turns::{First, Order, Part, Turning};
 use super::words::{AUXILIARIES, BEING, CONDITIONS, DETERMINERS, QUESTION_PREPOSITIONS, TIMES, UNITS};
 
@@ -158,6 +159,24 @@ fn before_time(turning: &Turning<'_, '_>, asked: &Asked, at: usize) -> Option<Or
 }
 
 impl Turning<'_, '_> {
+    /// The last phrase of a question that has its verb before it.
+    pub(super) fn asked_phrase(&self) -> Option<usize> {
+        let last = self.sentence.last();
+        let asks = (0..last).find(|&at| self.sentence.words[at].is(AUXILIARIES))?;
+        let at = (asks + 2..last).rev().find(|&at| self.sentence.words[at].is(QUESTION_PREPOSITIONS))?;
+        let next = &self.sentence.words[at + 1];
+        let noun = self.word(at) != "to"
+            || DETERMINERS.contains(&next.small.as_str())
+            || next.is_number()
+            || next.capital;
+        let free =
+            !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
+        // `from the ground to the sun` stays one.
+        let reach = self.word(at) == "to" && self.sentence.any(asks..at, &["from"]);
+        (self.kind == Kind::Question && noun && free && !reach && last - at <= 6 && at - asks >= 2)
+            .then_some(at)
+    }
+
     /// Where the last phrase of the question begins.
     fn asked_end(&self, asked: &Asked) -> Option<usize> {
         let last = self.sentence.last();

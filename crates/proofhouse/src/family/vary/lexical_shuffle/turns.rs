@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::sentence::{Kind, Sentence, opens_task};
 use super::words::{
-    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MONTHS,
-    QUESTION_PREPOSITIONS, QUESTIONS, SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS,
+    ADJUNCTS, AUXILIARIES, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MONTHS, QUESTIONS,
+    SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS,
 };
 use super::{adverbials, clauses, equations, questions};
 
@@ -381,23 +381,5 @@ impl Turning<'_, '_> {
         let question = self.kind == Kind::Question;
         let told = (unit && question) || there || self.is_time(moved);
         if told { Some(at) } else { self.asked_phrase() }
-    }
-
-    /// The last phrase of a question that has its verb before it.
-    fn asked_phrase(&self) -> Option<usize> {
-        let last = self.sentence.last();
-        let asks = (0..last).find(|&at| self.sentence.words[at].is(AUXILIARIES))?;
-        let at = (asks + 2..last).rev().find(|&at| self.sentence.words[at].is(QUESTION_PREPOSITIONS))?;
-        let next = &self.sentence.words[at + 1];
-        let noun = self.word(at) != "to"
-            || DETERMINERS.contains(&next.small.as_str())
-            || next.is_number()
-            || next.capital;
-        let free =
-            !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
-        // `from the ground to the sun` stays one.
-        let reach = self.word(at) == "to" && self.sentence.any(asks..at, &["from"]);
-        (self.kind == Kind::Question && noun && free && !reach && last - at <= 6 && at - asks >= 2)
-            .then_some(at)
     }
 }
