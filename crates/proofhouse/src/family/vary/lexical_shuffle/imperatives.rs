@@ -105,7 +105,9 @@ impl Turning<'_, '_> {
                         | "correct"
                         | "fix"
                 );
-                form || (noun && inside)
+                // When the thing was, not when to look for it.
+                let time = self.is_time(at..until);
+                form || (noun && inside && !time)
             }
             "by" => SORTING.contains(&verb),
             "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",

@@ -195,6 +195,7 @@ fn what_looks_like_a_move_and_is_none() {
         "She bought four packs the last time she was at the store.",
         "How old is Angela right now?",
         "It is 5 days away from now.",
+        "Find the price of the car in the year 2010.",
         "How many miles will there be from the ground to the sun?",
         "Each of them sold half of it in May.",
         "Nora has a dog, and a cat, which sleeps.",
