@@ -158,7 +158,7 @@ pub(super) fn statement_purpose(turning: &Turning<'_, '_>) -> Vec<Order> {
     let known = opens_task(&verb.small) || PURPOSES.contains(&verb.small.as_str());
     let takes_time =
         turning.word(0) == "it" && matches!(turning.word(1), "takes" | "took" | "costs" | "cost");
-    // `She needs to sell 5 cars to earn a bonus`: the first infinitive belongs to `needs`.
+    // `She needs to bake 5 pies to win a prize`: the first infinitive belongs to `needs`.
     let first = main.clone().find(|&at| turning.word(at) == "to");
     let wanted = first.is_none_or(|at| {
         at == main.start + 2

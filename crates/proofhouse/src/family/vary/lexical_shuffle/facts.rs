@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
         holds.then(|| vec![start..joint, joint + 1..end])
     }
 
-    /// `if a pen costs $2 and a book costs $5, …`: two clauses about how things are.
+    /// `if a pen weighs 2 grams and a book weighs 90 grams, …`: two clauses about how things are.
     pub(super) fn facts(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let words = &self.sentence.words;
         let end = (joint + 3..self.sentence.len())
@@ -70,7 +70,7 @@ impl Reader<'_, '_> {
         holds.then(|| vec![left, right])
     }
 
-    /// The verb of a clause such as `a packet of seeds costs $40`.
+    /// The verb of a clause such as `a bag of nuts weighs 4 pounds`.
     fn fact(&self, clause: Range<usize>) -> Option<usize> {
         let verb = (clause.start + 1..clause.end).find(|&at| STATIVE.contains(&self.small(at)))?;
         let words = &self.sentence.words;

@@ -197,7 +197,7 @@ impl Reader<'_, '_> {
         members.reverse();
         let before = members[0].start.checked_sub(1)?;
         if self.tail(before) == "," {
-            // The list is the subject: `On Friday, 5 girls and 4 boys were absent.`
+            // The list is the subject: `On Monday, 6 buses and 4 vans were late.`
             let next = members[members.len() - 1].end;
             return (next < self.sentence.len()
                 && matches!(self.small(next), "are" | "were" | "have" | "had"))

@@ -45,7 +45,7 @@ pub(super) fn orders(turning: &Turning<'_, '_>) -> Vec<Order> {
     found
 }
 
-/// `If he runs 10 miles an hour how far does he run?`: the clause goes to the end, or in commas before the verb.
+/// `If she walks 3 miles an hour how far does she walk?`: the clause goes to the end, or in commas before the verb.
 fn condition(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
     let sentence = turning.sentence;
     if asked.start == 0 {
@@ -85,7 +85,7 @@ fn condition(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
     found
 }
 
-/// `How much does he make in 2 weeks?`: the phrase opens the question, or stands in commas before its verb.
+/// `How much does she earn in a year?`: the phrase opens the question, or stands in commas before its verb.
 fn phrase(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
     let sentence = turning.sentence;
     let Some(at) = turning.asked_end(asked) else { return Vec::new() };
@@ -171,7 +171,7 @@ impl Turning<'_, '_> {
             || next.capital;
         let free =
             !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
-        // `from the ground to the sun` stays one.
+        // `from the gate to the door` stays one.
         let reach = self.word(at) == "to" && self.sentence.any(asks..at, &["from"]);
         (self.kind == Kind::Question && noun && free && !reach && last - at <= 6 && at - asks >= 2)
             .then_some(at)
@@ -208,7 +208,7 @@ impl Turning<'_, '_> {
     }
 }
 
-/// `How many petals in total are there?` becomes `In total, how many petals are there?`
+/// `How many jars in total are there?` becomes `In total, how many jars are there?`
 fn sum(turning: &Turning<'_, '_>, asked: &Asked) -> Option<Order> {
     let words = &turning.sentence.words;
     let last = asked.verb.checked_sub(1)?;

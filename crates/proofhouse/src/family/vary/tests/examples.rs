@@ -190,19 +190,19 @@ fn moves_in_sums_dates_and_tasks() {
 #[test]
 fn what_looks_like_a_move_and_is_none() {
     for base in [
-        "Gerald and Julia divided $100 in the ratio 3:2.",
+        "Iris and Noah split 90 marbles in the ratio 4:5.",
         "Anna and Ben have 3 and 5 pens.",
-        "She bought four packs the last time she was at the store.",
-        "How old is Angela right now?",
-        "It is 5 days away from now.",
-        "Find the price of the car in the year 2010.",
-        "How many miles will there be from the ground to the sun?",
+        "He saw two owls the last time he was at the zoo.",
+        "How tall is Mira right now?",
+        "It is three stops away from now.",
+        "Find the height of the tree in the year 1999.",
+        "How many steps must he take from the gate to the door?",
         "Each of them sold half of it in May.",
         "Nora has a dog, and a cat, which sleeps.",
         "For example, return the sum of it.",
         "The team is 10 years old.",
         "Nora wants to buy a pen at the store.",
-        "A company is trying to create a scent.",
+        "A baker is trying to create a bread.",
     ] {
         assert_eq!(all("lexical_shuffle: {max_swaps: 3}", base), Vec::<String>::new(), "{base}");
     }
