@@ -81,6 +81,7 @@ pub(super) fn aside(turning: &Turning<'_, '_>) -> Vec<Order> {
         && !sentence.has_scope(verb..clause.end)
         && !sentence.any(between.clone(), COMPARING)
         && !sentence.any(between.clone(), CONDITIONS)
+        && !sentence.any(verb + 1..at, ADJUNCTS)
         && !sentence.any(between.clone(), &["to", "that", "than"])
         && sentence.pronouns(at..clause.end).iter().all(|family| known.contains(family));
     if !holds {
