@@ -119,8 +119,9 @@ tests:
     lab.run("import promptfoo pf.yaml --out in")
         .exits(0)
         .says("left out: pf.yaml:13: assert `latency`: it has no `threshold`");
-    let suite = std::fs::read_dir(lab.path("in")).unwrap().flatten().map(|entry| entry.file_name());
-    let suite = suite.map(|name| name.to_string_lossy().into_owned()).find(|name| name.ends_with(".yaml"));
+    let folder = camino::Utf8PathBuf::from_path_buf(lab.path("in")).unwrap();
+    let names = proofhouse_ledger::files::sorted_dir(&folder).unwrap();
+    let suite = names.into_iter().find(|name| name.ends_with(".yaml"));
     let text = lab.read(&format!("in/{}", suite.as_deref().unwrap()));
     for judge in ["latency", "cost", "is-sql", "factuality", "context-recall", "faithfulness"] {
         assert!(text.contains(&format!("{judge}:")), "{judge}: {text}");
