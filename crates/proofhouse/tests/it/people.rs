@@ -254,7 +254,7 @@ fn families_are_listed_by_name() {
         .exits(0)
         .says("judges      What decides whether an answer is right")
         .says("next: proofhouse list FAMILY");
-    lab.run("list --format json").exits(0).says("\"family\":\"families\"");
+    lab.run("list --format json").exits(0).says("\"family\": \"families\"");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_baseline_is_asked_for_in_as_few_words_as_will_do() {
     suite(&lab, "mine.yaml", 2);
     lab.run("run mine.yaml --run-dir r --quiet");
     let said = lab.run("bless r --branch main").exits(0).said();
-    assert!(said.ends_with("next: proofhouse run SUITE --baseline\n"), "{said}");
+    assert!(said.trim_end().ends_with("next: proofhouse run SUITE --baseline"), "{said}");
     lab.run("bless r --store kept --branch next")
         .exits(0)
         .says("next: proofhouse run SUITE --baseline=kept --baseline-branch next");

@@ -88,7 +88,9 @@ fn reasons(facts: &Facts<'_>) -> Line {
         true => types
             .iter()
             .map(|(name, number)| {
-                counted(**number, Behind::all().filter("error", name).records()).text(format!(" × {name}"))
+                counted(**number, Behind::all().filter("error", name).records())
+                    .text(" × ")
+                    .name(name.as_str())
             })
             .collect(),
         false => {
