@@ -197,8 +197,10 @@ mod tests {
     use crate::Json;
     use crate::record::{HEAD, Line, Name, PROBE, Spans, samples};
 
-    /// Everything that can be asked of a line.
-    fn asked(bytes: &[u8], spans: &mut Spans) -> Option<(Vec<(Vec<u8>, Vec<u8>)>, Vec<Option<Vec<u8>>>)> {
+    /// Every field of a line with its bytes, and what is found of some names.
+    type Asked = (Vec<(Vec<u8>, Vec<u8>)>, Vec<Option<Vec<u8>>>);
+
+    fn asked(bytes: &[u8], spans: &mut Spans) -> Option<Asked> {
         let line = Line::split(bytes, spans).ok()?;
         let fields = line.fields().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
         let names: [Name; 8] = [
