@@ -306,7 +306,11 @@ impl<'a> Search<'a> {
             let twice = |mark: char| lexed.is_mark(at, mark) && lexed.is_mark(at + 1, mark);
             let masks = lexed.is_mark(at, '&') && !twice('&');
             let operates = is(&['*']) || masks || twice('<') || twice('>') || floats && is(&['+', '-']);
-            is(&[';', '/', '%', '|', '^']) || behind_value(at) && operates
+            // `[7; 3]` is what stands in it, three times.
+            let repeats = lexed.is_mark(at, ';')
+                && !(is_literal(lexed, at + 1)
+                    && lexed.at(at + 1).starts_with(|c: char| ('1'..='9').contains(&c)));
+            repeats || is(&['/', '%', '|', '^']) || behind_value(at) && operates
         })
     }
 
