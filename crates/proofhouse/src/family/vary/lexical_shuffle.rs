@@ -8,11 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
+mod adverbials;
 mod clauses;
+mod equations;
+mod facts;
 mod imperatives;
 mod lists;
 mod moves;
 mod pairs;
+mod questions;
 mod sentence;
 mod turns;
 mod words;
@@ -24,11 +28,13 @@ use crate::text::complaint::Complaint;
 /// Phrases in another order.
 ///
 /// Only moves that cannot change the task are made. A *swap* exchanges two members of a list: things with their articles or
-/// numbers, names, labels, plural nouns, plain adjectives, or a known pair (`get and set operations`). A *turn* takes a clause
-/// (`if …`, `when …`), a time, a purpose or a phrase that can only belong to the verb to the other end of its sentence, or puts
-/// it in commas: `Convert the rows into records.` becomes `Into records, convert the rows.` Two neighbouring *statements* that
-/// nothing binds to each other may change places. A sentence that says `then`, `respectively` or the like keeps its order;
-/// lists of options, steps and columns do too, and code is left as it is.
+/// numbers, names, labels, plural nouns, plain adjectives, payments, two facts after `if`, or a known pair (`get and set
+/// operations`). A *turn* takes a clause (`if …`, `when …`), a time, a purpose or a phrase that can only belong to the verb to
+/// the other end of its sentence, or puts it in commas: `Convert the rows into records.` becomes `Into records, convert the
+/// rows.`, and `Anna sold 3 rolls on Monday.` becomes `Anna, on Monday, sold 3 rolls.` What is equal may be said the other way
+/// round (`Today is May 5, 2020.`), and two neighbouring *statements* that nothing binds to each other may change places. A sentence
+/// that says `then`, `respectively`, `ratio` or the like keeps its order; lists of options, steps and columns do too, and code is left
+/// as it is.
 ///
 /// Guarantee: the same words, not counting capitals, in another order, with at most two commas more for each move; at most
 /// `max_swaps` moves; no word crosses a negation or a quantifier, no number is parted from the word after it, and a pronoun keeps
@@ -52,7 +58,7 @@ impl Default for LexicalShuffle {
 
 impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
-    const GENERATOR_VERSION: u32 = 2;
+    const GENERATOR_VERSION: u32 = 3;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {

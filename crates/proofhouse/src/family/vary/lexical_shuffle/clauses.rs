@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::sentence::{Kind, is_function_word, opens_task};
 use super::turns::{First, Order, Part, Turning};
 use super::words::{
-    ADJUNCTS, COMPARING, CONDITIONS, JOINTS, LEAD_PREPOSITIONS, MIDDLE_ADVERBS, PLACES, SEQUENCE, STATIVE,
-    TIME_ADVERBS, TO_TAKING,
+    ADJUNCTS, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MIDDLE_ADVERBS, PLACES,
+    PURPOSES, SEQUENCE, STATIVE, TO_TAKING,
 };
 
 impl Turning<'_, '_> {
@@ -47,7 +47,7 @@ impl Turning<'_, '_> {
     /// Where the last phrase of a clause begins, if it says when or where something is done.
     fn aside_from(&self, clause: &Range<usize>) -> Option<usize> {
         let last = clause.end - 1;
-        if TIME_ADVERBS.contains(&self.word(last)) && self.word(last) != "altogether" {
+        if self.ends_in_time(last) && self.word(last) != "altogether" {
             return Some(last);
         }
         if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")
@@ -81,6 +81,7 @@ pub(super) fn aside(turning: &Turning<'_, '_>) -> Vec<Order> {
         && !sentence.has_scope(verb..clause.end)
         && !sentence.any(between.clone(), COMPARING)
         && !sentence.any(between.clone(), CONDITIONS)
+        && !sentence.any(verb + 1..at, ADJUNCTS)
         && !sentence.any(between.clone(), &["to", "that", "than"])
         && sentence.pronouns(at..clause.end).iter().all(|family| known.contains(family));
     if !holds {
@@ -125,7 +126,8 @@ pub(super) fn exchanged(turning: &Turning<'_, '_>) -> Vec<Order> {
         && !sentence.any(all.clone(), SEQUENCE)
         && !sentence
             .any(all.clone(), &["other", "another", "rest", "remaining", "also", "too", "to", "more"])
-        && sentence.pronouns(all).is_empty()
+        && sentence.pronouns(all.clone()).iter().all(|family| *family == 4)
+        && !sentence.any(all, &["this", "these", "those", "ones", "such"])
         && (STATIVE.contains(&turning.word(first)) || comma.is_empty());
     if !holds {
         return Vec::new();
@@ -143,27 +145,38 @@ pub(super) fn exchanged(turning: &Turning<'_, '_>) -> Vec<Order> {
 /// `Anna runs a stall to raise money.` becomes `To raise money, Anna runs a stall.`
 pub(super) fn statement_purpose(turning: &Turning<'_, '_>) -> Vec<Order> {
     let sentence = turning.sentence;
-    let mut marks = (0..turning.end()).filter(|&at| turning.word(at) == "to");
-    let (Some(to), None) = (marks.next(), marks.next()) else { return Vec::new() };
-    if turning.kind != Kind::Statement || to < 4 || to + 3 > turning.end() {
+    let Some(to) = (4..turning.end().saturating_sub(2)).rev().find(|&at| turning.word(at) == "to") else {
+        return Vec::new();
+    };
+    if turning.kind != Kind::Statement {
         return Vec::new();
     }
     let (main, aim) = (0..to, to..turning.end());
+    let all = 0..turning.end();
     let verb = &sentence.words[to + 1];
-    let taken = TO_TAKING.contains(&turning.word(to - 1)) || sentence.any(main.clone(), TO_TAKING);
-    let holds = turning.verb_of(main.clone()).is_some()
+    let object = &sentence.words[to + 2];
+    let noun = DETERMINERS.contains(&object.small.as_str()) || object.is_number();
+    let known = opens_task(&verb.small) || PURPOSES.contains(&verb.small.as_str());
+    let takes_time =
+        turning.word(0) == "it" && matches!(turning.word(1), "takes" | "took" | "costs" | "cost");
+    // `She needs to bake 5 pies to win a prize`: the first infinitive belongs to `needs`.
+    let first = main.clone().find(|&at| turning.word(at) == "to");
+    let wanted = first.is_none_or(|at| {
+        at == main.start + 2
+            && matches!(turning.word(1), "needs" | "has" | "have" | "need" | "decides" | "decided" | "plans")
+    });
+    let taken = TO_TAKING.contains(&turning.word(to - 1))
+        || (first.is_none() && !takes_time && sentence.any(main.clone(), TO_TAKING));
+    let holds = (takes_time || (turning.subject_end(main.clone()).is_some() && known && noun))
+        && wanted
         && !taken
         && verb.lower
-        && (opens_task(&verb.small)
-            || matches!(
-                verb.small.as_str(),
-                "raise" | "feed" | "earn" | "pay" | "celebrate" | "help" | "save"
-            ))
-        && !turning.broken(0..turning.end())
-        && !sentence.joins_clauses(0..turning.end())
-        && !sentence.has_scope(0..turning.end())
-        && !sentence.any(0..turning.end(), COMPARING)
-        && !turning.joined(0..turning.end())
+        && !turning.broken(all.clone())
+        && !sentence.joins_clauses(all.clone())
+        && !sentence.has_scope(all.clone())
+        && !sentence.any(all.clone(), COMPARING)
+        && !sentence.any(all.clone(), CONDITIONS)
+        && !turning.joined(all)
         && sentence.pronouns(aim).is_empty();
     if holds { vec![turning.fronted(to)] } else { Vec::new() }
 }
@@ -196,4 +209,41 @@ pub(super) fn adverb(turning: &Turning<'_, '_>) -> Vec<Order> {
         moves: 1,
     };
     vec![order]
+}
+
+/// Verbs that take something in or give it out, beside which `as …` says what it is.
+const ROLES: &[&str] = &["accept", "accepts", "receive", "receives", "return", "returns", "take", "takes"];
+
+/// `It takes a list of rows as an input.` becomes `It takes, as an input, a list of rows.`
+pub(super) fn role(turning: &Turning<'_, '_>) -> Vec<Order> {
+    let sentence = turning.sentence;
+    let last = sentence.last();
+    let Some(at) = (3..last).rev().find(|&at| turning.word(at) == "as") else { return Vec::new() };
+    let input = matches!(turning.word(at + 1), "a" | "an" | "input" | "output" | "its");
+    let Some(verb) = (0..at).rev().find(|&at| ROLES.contains(&turning.word(at))) else { return Vec::new() };
+    let (object, phrase) = (verb + 1..at, at..last + 1);
+    let holds = input
+        && phrase.len() <= 4
+        && (2..=9).contains(&object.len())
+        && !turning.broken(verb..last + 1)
+        && !turning.joined(verb..last + 1)
+        && !sentence.has_scope(verb..last + 1)
+        && !sentence.joins_clauses(verb..last + 1)
+        && !sentence.any(object.clone(), CONDITIONS)
+        && !sentence.any(object.clone(), &["also", "as", "to", "same"])
+        && sentence.pronouns(phrase.clone()).is_empty();
+    if !holds {
+        return Vec::new();
+    }
+    vec![Order {
+        range: sentence.span(verb..last + 1),
+        parts: vec![
+            turning.span(verb..verb + 1, First::Kept),
+            Part::Glue(", "),
+            turning.span(phrase, First::Kept),
+            Part::Glue(", "),
+            turning.span(object, First::Kept),
+        ],
+        moves: 1,
+    }]
 }

@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::super::lexicon;
 use super::sentence::{Kind, opens_task};
 use super::turns::{First, Order, Part, Turning};
-use super::words::{COMPARING, DETERMINERS, FORMS, MAKING, RECEIVERS, SORTING, SOURCES};
+use super::words::{
+    AIM_PREPOSITIONS, COMPARING, DETERMINERS, FORMS, JOINTS, MAKING, RECEIVERS, SORTING, SOURCES, TIED_FORMS,
+};
 
 impl Turning<'_, '_> {
     /// An imperative whose last phrases can only belong to its verb: each may come first or stand in commas after the verb, and two
@@ -103,7 +105,9 @@ impl Turning<'_, '_> {
                         | "correct"
                         | "fix"
                 );
-                form || (noun && inside)
+                // When the thing was, not when to look for it.
+                let time = self.is_time(at..until);
+                form || (noun && inside && !time)
             }
             "by" => SORTING.contains(&verb),
             "as" => matches!(next.small.as_str(), "a" | "an") && !SORTING.contains(&verb) && verb != "use",
@@ -139,7 +143,7 @@ impl Turning<'_, '_> {
         if main.len() >= 3 {
             found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
         }
-        if let Some(phrase) = self.phrase_of_aim(to + 1) {
+        for phrase in self.phrases_of_aim(to + 1) {
             let shifted = |parts: &mut Vec<Part>, first: First| {
                 parts.push(self.span(to..to + 2, first));
                 parts.push(Part::Glue(", "));
@@ -154,7 +158,7 @@ impl Turning<'_, '_> {
             shifted(&mut both, First::Large);
             both.extend([Part::Glue(", "), self.span(main.clone(), self.inner())]);
             found.push(Order { moves: 2, ..self.order(both) });
-            if self.word(phrase) == "using" {
+            if matches!(self.word(phrase), "using" | "by") && self.word(to + 1) != "sort" {
                 let rest = self.span(0..phrase, self.inner());
                 found.push(self.order(vec![
                     self.span(phrase..self.end(), First::Large),
@@ -166,61 +170,98 @@ impl Turning<'_, '_> {
         found
     }
 
-    /// The last phrase of an infinitive that can stand before its object.
-    fn phrase_of_aim(&self, verb: usize) -> Option<usize> {
+    /// The phrases at the end of an infinitive that can stand before its object: where each begins, the last one first.
+    fn phrases_of_aim(&self, verb: usize) -> Vec<usize> {
         let last = self.sentence.last();
-        let at = (verb + 3..last)
+        // `find out`, `add up`: the verb keeps its second word.
+        if matches!(self.word(verb + 1), "out" | "up" | "down" | "off") {
+            return Vec::new();
+        }
+        let using =
+            |at: usize| if self.word(at) == "using" && self.word(at - 1) == "by" { at - 1 } else { at };
+        let mut found: Vec<usize> = (verb + 3..last)
             .rev()
-            .find(|&at| matches!(self.word(at), "in" | "from" | "using" | "within" | "into" | "by"))?;
-        let object = verb + 1..at;
-        let next = &self.sentence.words[at + 1];
-        let sorts = SORTING.contains(&self.word(verb));
-        let own = match self.word(at) {
-            "by" => sorts,
-            "into" => lexicon::is_becoming(self.word(verb)),
-            _ => !sorts,
-        };
-        let noun = matches!(self.word(at), "using" | "by" | "into")
-            || DETERMINERS.contains(&next.small.as_str())
-            || next.small == "given"
+            .filter(|&at| AIM_PREPOSITIONS.contains(&self.word(at)))
+            .map(using)
+            .filter(|&at| self.is_phrase_of_aim(verb, at))
+            .collect();
+        found.dedup();
+        found.truncate(2);
+        found
+    }
+
+    fn is_phrase_of_aim(&self, verb: usize, at: usize) -> bool {
+        let sentence = self.sentence;
+        let last = sentence.last();
+        let (object, phrase) = (verb + 1..at, at..last + 1);
+        let next = &sentence.words[at + 1];
+        let opener = self.word(at);
+        let means = matches!(opener, "using" | "by" | "based");
+        let given = DETERMINERS.contains(&next.small.as_str())
+            || matches!(next.small.as_str(), "given" | "list" | "string" | "array" | "tuple" | "dictionary")
             || next.is_number();
-        let clause = self.sentence.joins_clauses(object.clone())
-            || self.sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"]);
-        let tail = self.sentence.joins_clauses(at..last + 1)
-            || self.sentence.any(at..last + 1, &["if", "is", "are", "such", "to"])
-                && self.word(at) != "using";
-        let form = self.sentence.any(
-            at..last + 1,
-            &[
-                "order",
-                "place",
-                "terms",
-                "form",
-                "ascending",
-                "descending",
-                "case",
-                "pairs",
-                "reverse",
-                "sequence",
-                "row",
-                "way",
-            ],
-        );
-        let joined = self.joined(object.clone()) || self.joined(at..last + 1);
-        let convert = matches!(
+        let clause = sentence.joins_clauses(object.clone())
+            || sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"])
+            || sentence.joins_clauses(phrase.clone())
+            || (sentence.any(at + 1..last + 1, &["if", "is", "are", "such", "to"]) && !means);
+        let tied = !means && sentence.any(phrase.clone(), TIED_FORMS);
+        let bound = matches!(
             self.word(verb),
-            "convert" | "check" | "change" | "move" | "verify" | "join" | "combine"
-        ) && self.word(at) != "into";
-        (noun
-            && own
+            "check" | "change" | "move" | "verify" | "join" | "combine" | "convert"
+        ) && !(means || matches!(opener, "into" | "to"));
+        self.fits_verb(verb, at)
+            && (given || means || matches!(opener, "into" | "to"))
             && !clause
-            && !tail
-            && !form
-            && !joined
-            && !convert
-            && last - at <= 6
-            && object.len() >= 2)
-            .then_some(at)
+            && !tied
+            && !bound
+            && !self.joined(object.clone())
+            && !self.joined(phrase.clone())
+            && phrase.len() <= 8
+            && object.len() >= 2
+    }
+
+    /// Whether the verb of an infinitive takes a phrase that opens like this one.
+    fn fits_verb(&self, verb: usize, at: usize) -> bool {
+        let sorts = SORTING.contains(&self.word(verb));
+        let object = verb + 1..at;
+        let seeks = matches!(self.word(verb), "find" | "count" | "get" | "print" | "list");
+        match self.word(at) {
+            "by" => sorts || self.word(at + 1) == "using",
+            "based" => self.word(at + 1) == "on",
+            "using" => true,
+            "into" => lexicon::is_becoming(self.word(verb)),
+            "to" => self.word(verb) == "convert" && !opens_task(self.word(at + 1)),
+            "of" => self.is_genitive(object, at),
+            "between" => {
+                seeks
+                    && !self
+                        .sentence
+                        .any(object, &["difference", "distance", "gap", "ratio", "relation", "sum", "of"])
+            }
+            "for" => !sorts && !self.sentence.any(object, &["for", "check"]),
+            _ => !sorts,
+        }
+    }
+
+    /// `the area of a circle`: whose it is may come first, `of a circle, the area`.
+    fn is_genitive(&self, object: Range<usize>, of: usize) -> bool {
+        let tied = [
+            "array", "count", "grid", "kind", "list", "lists", "number", "pair", "pairs", "power",
+            "sequence", "series", "set", "string", "tuple", "type", "value", "values", "way", "ways",
+        ];
+        let plain = |at: usize| {
+            let word = &self.sentence.words[at];
+            let other = ["at", "between", "by", "for", "from", "in", "than", "to", "with"];
+            word.lower && !other.contains(&word.small.as_str())
+        };
+        let owners = object.clone().filter(|&at| self.word(at) == "of").count();
+        let last = &self.sentence.words[of + 1];
+        let given = DETERMINERS.contains(&last.small.as_str()) || last.small == "given";
+        object.clone().all(plain)
+            && object.len() <= 6
+            && (owners == 0 || (owners == 1 && given))
+            && !tied.contains(&self.word(of - 1))
+            && !self.sentence.any(of + 1..self.end(), &["of", "with", "for", "that", "whose", "by", "at"])
     }
 
     /// `a function that returns it if …`: the condition stands in commas after `that`.
@@ -255,6 +296,49 @@ impl Turning<'_, '_> {
             Part::Glue(", "),
             self.span(inside, First::Kept),
         ])]
+    }
+
+    /// `Given a list, return all of it.`: what is given stands in commas after the verb, or after everything.
+    pub(super) fn given(&self) -> Vec<Order> {
+        let sentence = self.sentence;
+        let opens = matches!(self.word(0), "given" | "for" | "from" | "using" | "in" | "if" | "when");
+        let comma = (1..self.end().saturating_sub(3).min(16))
+            .find(|&at| sentence.words[at].tail == "," && !self.listed(at));
+        let Some(comma) = comma.filter(|&at| opens && self.starts_imperative(at + 1)) else {
+            return Vec::new();
+        };
+        let (lead, main) = (0..comma + 1, comma + 1..self.end());
+        let particle = matches!(self.word(comma + 2), "out" | "up" | "me" | "us");
+        let cut = comma + 2 + usize::from(particle);
+        let calm = lead.len() >= 2
+            && !matches!(self.word(1), "example" | "instance")
+            && !self.broken(lead.clone())
+            && !sentence.has_scope(lead.clone())
+            && !sentence.joins_clauses(lead.clone())
+            && !sentence.any(lead.clone(), COMPARING)
+            && sentence.words[cut - 1].tail.is_empty()
+            && !JOINTS.contains(&self.word(cut))
+            && self.end() >= cut + 2;
+        if !calm {
+            return Vec::new();
+        }
+        let mut found = vec![Order {
+            range: sentence.span(0..cut + 1),
+            parts: vec![
+                self.span(comma + 1..cut, First::Large),
+                Part::Glue(", "),
+                self.span(lead.clone(), First::Small),
+                Part::Glue(", "),
+                self.span(cut..cut + 1, First::Kept),
+            ],
+            moves: 1,
+        }];
+        let clause = matches!(self.word(0), "if" | "when");
+        if !clause && self.is_main(main.clone()) && sentence.pronouns(main.clone()).is_empty() {
+            let back = vec![self.span(main, First::Large), Part::Glue(", "), self.span(lead, First::Small)];
+            found.push(self.order(back));
+        }
+        found
     }
 
     /// `Please` at the other end of its sentence.

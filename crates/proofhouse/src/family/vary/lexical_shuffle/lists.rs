@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::super::lexicon;
 use super::sentence::{Sentence, family, is_function_word, opens_task};
 use super::words::{
-    ADJECTIVES, ADJUNCTS, CONDITIONS, HOLDING, JOINTS, LEAD_PREPOSITIONS, LEADING, NOT_PLURAL, ORDERED,
-    PAIRS, SHARED, TRAILING,
+    ADJECTIVES, ADJUNCTS, CLAUSES, CONDITIONS, HOLDING, JOINTS, LEAD_PREPOSITIONS, LEADING, NOT_PLURAL,
+    ORDERED, PAIRS, SHARED, TRAILING,
 };
 
 /// A list: its members as ranges of words.
@@ -31,16 +31,16 @@ pub(super) fn lists(sentence: &Sentence<'_>) -> Vec<List> {
     found
 }
 
-struct Reader<'s, 'a> {
-    sentence: &'s Sentence<'a>,
+pub(super) struct Reader<'s, 'a> {
+    pub(super) sentence: &'s Sentence<'a>,
 }
 
 impl Reader<'_, '_> {
-    fn small(&self, at: usize) -> &str {
+    pub(super) fn small(&self, at: usize) -> &str {
         self.sentence.words[at].small.as_str()
     }
 
-    fn tail(&self, at: usize) -> &str {
+    pub(super) fn tail(&self, at: usize) -> &str {
         self.sentence.words[at].tail
     }
 
@@ -51,9 +51,12 @@ impl Reader<'_, '_> {
         }
         let list = |members: Vec<Range<usize>>| List { members };
         self.adjectives(joint)
+            .or_else(|| self.qualities(joint))
+            .or_else(|| self.payments(joint))
             .or_else(|| self.pair(joint))
             .or_else(|| self.names(joint))
             .or_else(|| self.things(joint))
+            .or_else(|| self.facts(joint))
             .or_else(|| self.single_words(joint))
             .filter(|members| self.distinct(members))
             .map(list)
@@ -69,7 +72,7 @@ impl Reader<'_, '_> {
             .all(|(nth, member)| members[..nth].iter().all(|other| words(other) != words(member)))
     }
 
-    fn lower(&self, at: usize) -> bool {
+    pub(super) fn lower(&self, at: usize) -> bool {
         let word = &self.sentence.words[at];
         word.lower && !word.bracket && !lexicon::is_scoped(&word.small) && family(&word.small).is_none()
     }
@@ -142,24 +145,42 @@ impl Reader<'_, '_> {
         {
             return None;
         }
-        let he_or_she = |word: &str| family(&word.to_lowercase()).is_some_and(|family| family < 2);
-        let referred = self.sentence.text.split(|c: char| !c.is_alphanumeric()).any(he_or_she);
+        let members = (first..left + 1).chain([right]);
+        let referred = self.refers(members.clone().map(|at| self.small(at)).collect(), right);
         let possessive = right + 1 < self.sentence.len()
             && self.sentence.words[right].tail.is_empty()
             && self.small(right + 1) == "each";
-        (!referred && !possessive).then(|| (first..left + 1).chain([right]).map(|at| at..at + 1).collect())
+        // `Anna and Ben have 3 and 5 pens`: the numbers follow the names.
+        let matched = (1..self.sentence.last()).any(|at| {
+            let words = &self.sentence.words;
+            words[at].is(&["and"]) && words[at - 1].is_number() && words[at + 1].is_number()
+        });
+        (!referred && !possessive && !matched).then(|| members.map(|at| at..at + 1).collect())
+    }
+
+    /// Whether a `he` or `she` comes after the names before one of them is named again.
+    fn refers(&self, names: Vec<&str>, last: usize) -> bool {
+        let rest = &self.sentence.text[self.sentence.words[last].core.end..];
+        let words = rest.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        for word in words {
+            if names.contains(&word.as_str()) {
+                return false;
+            }
+            if family(&word).is_some_and(|family| family < 2) {
+                return true;
+            }
+        }
+        false
     }
 
     /// `a dog, two cats, and a head of broccoli` after a verb of having or the like; nothing comes after the last member.
     fn things(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let last = self.thing(joint + 1)?;
-        let closed = last.end == self.sentence.len() || !self.tail(last.end - 1).is_empty();
-        if !closed || last.end - 1 != self.sentence.last() && self.tail(last.end - 1) == "," {
+        if !self.closes(last.end) {
             return None;
         }
         let mut members = vec![last];
         let mut end = joint;
-        let listed = self.tail(end - 1) == ",";
         loop {
             let start = (end.saturating_sub(5)..end).rev().find(|&at| self.opens_thing(at))?;
             if self.thing(start)? != (start..end) || members.len() > 30 {
@@ -168,15 +189,51 @@ impl Reader<'_, '_> {
             members.push(start..end);
             let before = start.checked_sub(1)?;
             match self.tail(before) {
-                "," => end = start,
-                "" => break,
+                "," if self.opens_before(start) => end = start,
+                "" | "," => break,
                 _ => return None,
             }
         }
         members.reverse();
         let before = members[0].start.checked_sub(1)?;
-        let holds = HOLDING.contains(&self.small(before)) && (members.len() > 2 || !listed);
-        (holds && members.len() >= 2).then_some(members)
+        if self.tail(before) == "," {
+            // The list is the subject: `On Monday, 6 buses and 4 vans were late.`
+            let next = members[members.len() - 1].end;
+            return (next < self.sentence.len()
+                && matches!(self.small(next), "are" | "were" | "have" | "had"))
+            .then_some(members);
+        }
+        (HOLDING.contains(&self.small(before)) && members.len() >= 2).then_some(members)
+    }
+
+    /// Whether another member of the list ends right before this place.
+    fn opens_before(&self, end: usize) -> bool {
+        let start = (end.saturating_sub(5)..end).rev().find(|&at| self.opens_thing(at));
+        start.is_some_and(|start| self.thing(start) == Some(start..end))
+    }
+
+    /// Whether nothing after the last member can belong to it alone.
+    fn closes(&self, end: usize) -> bool {
+        if end == self.sentence.len() {
+            return true;
+        }
+        let next = &self.sentence.words[end];
+        match self.tail(end - 1) {
+            "" => {
+                let noun = self.sentence.words.get(end + 1).is_some_and(|word| {
+                    matches!(word.small.as_str(), "the" | "his" | "her" | "their" | "my" | "a")
+                        || word.capital
+                });
+                (noun && matches!(next.small.as_str(), "at" | "from" | "to"))
+                    || matches!(next.small.as_str(), "are" | "were" | "have" | "had")
+            }
+            "," => {
+                let relates = CLAUSES.contains(&next.small.as_str())
+                    || matches!(next.small.as_str(), "all" | "both" | "each" | "with");
+                !self.opens_thing(end) && !next.capital && !relates
+            }
+            _ => true,
+        }
     }
 
     fn opens_thing(&self, at: usize) -> bool {
@@ -194,7 +251,9 @@ impl Reader<'_, '_> {
             let word = &self.sentence.words[at];
             let of = word.small == "of" && at > start + 1 && word.tail.is_empty();
             let joins = JOINTS.contains(&word.small.as_str());
-            if joins {
+            let ended = at > start + 1
+                && matches!(word.small.as_str(), "at" | "from" | "to" | "are" | "were" | "have" | "had");
+            if joins || ended {
                 break;
             }
             let noun = self.lower(at)

@@ -124,7 +124,10 @@ impl<'a> Sentence<'a> {
 
     pub(super) fn kind(&self) -> Option<Kind> {
         let first = self.words.first()?;
-        if !first.capital && !first.is_number() {
+        // A docstring may begin with a small letter, but only where a task or a condition opens it.
+        let small =
+            first.lower && (opens_task(&first.small) || first.is(&["if", "when", "given", "for", "from"]));
+        if !first.capital && !first.is_number() && !small {
             return None;
         }
         let last = self.words.last()?.tail;
@@ -172,7 +175,13 @@ impl<'a> Sentence<'a> {
 
     /// Whether these words open, join or relate clauses.
     pub(super) fn joins_clauses(&self, words: Range<usize>) -> bool {
-        self.any(words, CLAUSES)
+        // `the first word`: it counts things and not steps.
+        let counts = |at: usize| {
+            self.words[at].small == "first"
+                && at > 0
+                && self.words[at - 1].is(&["the", "a", "of", "its", "his", "her", "their"])
+        };
+        words.into_iter().any(|at| CLAUSES.contains(&self.words[at].small.as_str()) && !counts(at))
     }
 
     /// Which families of pronouns are there: he, she, it, they, this.
@@ -196,10 +205,9 @@ impl<'a> Sentence<'a> {
     /// Whether two neighbouring blocks can change places without any pronoun losing what it stands for.
     pub(super) fn keeps_references(&self, first: Range<usize>, second: Range<usize>) -> bool {
         let (before, after) = (self.pronouns(first.clone()), self.pronouns(second.clone()));
-        let known = after.iter().all(|family| before.contains(family));
-        let safe = before
-            .iter()
-            .all(|family| after.contains(family) || (*family < 2 && !self.has_name(second.clone())));
+        let person = |family: usize, block: Range<usize>| family < 2 && !self.has_name(block);
+        let known = after.iter().all(|family| before.contains(family) || person(*family, first.clone()));
+        let safe = before.iter().all(|family| after.contains(family) || person(*family, second.clone()));
         known && safe
     }
 

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use super::clauses;
 use super::sentence::{Kind, Sentence, opens_task};
 use super::words::{
-    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS,
-    QUESTION_PREPOSITIONS, QUESTIONS, SEQUENCE, TIME_ADVERBS, TIMES, UNITS,
+    ADJUNCTS, AUXILIARIES, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MONTHS, QUESTIONS,
+    SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS,
 };
+use super::{adverbials, clauses, equations, questions};
 
 /// A sentence put together anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +61,12 @@ pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Ord
         clauses::exchanged(&turning),
         clauses::statement_purpose(&turning),
         clauses::adverb(&turning),
+        adverbials::trailing(&turning),
+        adverbials::leading(&turning),
+        questions::orders(&turning),
+        equations::orders(&turning),
+        turning.given(),
+        clauses::role(&turning),
     ];
     for order in more.into_iter().flatten() {
         if !found.contains(&order) {
@@ -101,19 +107,19 @@ impl Turning<'_, '_> {
     }
 
     /// Whether the word stands in a plain list, and not at its end.
-    fn listed(&self, at: usize) -> bool {
+    pub(super) fn listed(&self, at: usize) -> bool {
         self.lists.iter().any(|list| list.contains(&at) && at + 1 < list.end)
     }
 
     /// Whether punctuation stands between these words, but for that of plain lists.
     pub(super) fn broken(&self, words: Range<usize>) -> bool {
         let inner = words.start..words.end.saturating_sub(1).max(words.start);
-        let parted = |at: usize| {
+        let plain = |at: usize| {
             let tail = self.sentence.words[at].tail;
-            let plain = tail.is_empty() || (tail == "," && self.listed(at));
-            !plain
+            let short = tail == "." && (MONTHS.contains(&self.word(at)) || TITLES.contains(&self.word(at)));
+            tail.is_empty() || (tail == "," && (self.listed(at) || self.in_date(at))) || short
         };
-        inner.into_iter().any(parted) || self.sentence.words[words].iter().any(|word| word.bracket)
+        !inner.into_iter().all(plain) || self.sentence.words[words].iter().any(|word| word.bracket)
     }
 
     /// Whether `to` opens an infinitive among these words.
@@ -142,6 +148,9 @@ impl Turning<'_, '_> {
     }
 
     pub(super) fn span(&self, words: Range<usize>, first: First) -> Part {
+        // A sentence that begins with a small letter does so in every order.
+        let small = self.sentence.words[0].lower && first == First::Large;
+        let first = if small { First::Kept } else { first };
         Part::Span(self.sentence.span(words), first)
     }
 
@@ -258,7 +267,7 @@ impl Turning<'_, '_> {
         }
     }
 
-    fn starts_imperative(&self, at: usize) -> bool {
+    pub(super) fn starts_imperative(&self, at: usize) -> bool {
         self.sentence.words[at].lower
             && opens_task(self.word(at))
             && self.sentence.words[self.sentence.last()].tail != "?"
@@ -351,7 +360,7 @@ impl Turning<'_, '_> {
     /// The last phrase of a question or a statement, if it says when, in what measure or how much in all.
     fn told_phrase(&self) -> Option<usize> {
         let last = self.sentence.last();
-        if self.sentence.words[last].is(TIME_ADVERBS) {
+        if self.ends_in_time(last) {
             return Some(last);
         }
         if matches!(self.word(last), "week" | "month" | "year" | "night" | "summer" | "winter")
@@ -367,25 +376,10 @@ impl Turning<'_, '_> {
             && (UNITS.contains(&word) || word.contains('/') || word == "total");
         let there = self.word(0) == "there"
             && matches!(self.word(at), "in" | "on" | "at")
-            && DETERMINERS.contains(&self.word(at + 1))
+            && (DETERMINERS.contains(&self.word(at + 1)) || self.sentence.words[at + 1].capital)
             && moved.len() <= 5;
         let question = self.kind == Kind::Question;
         let told = (unit && question) || there || self.is_time(moved);
         if told { Some(at) } else { self.asked_phrase() }
-    }
-
-    /// The last phrase of a question that has its verb before it.
-    fn asked_phrase(&self) -> Option<usize> {
-        let last = self.sentence.last();
-        let asks = (0..last).find(|&at| self.sentence.words[at].is(AUXILIARIES))?;
-        let at = (asks + 2..last).rev().find(|&at| self.sentence.words[at].is(QUESTION_PREPOSITIONS))?;
-        let next = &self.sentence.words[at + 1];
-        let noun = self.word(at) != "to"
-            || DETERMINERS.contains(&next.small.as_str())
-            || next.is_number()
-            || next.capital;
-        let free =
-            !BEING.contains(&self.word(at - 1)) && !self.sentence.any(at..last + 1, &["of", "each", "per"]);
-        (self.kind == Kind::Question && noun && free && last - at <= 6 && at - asks >= 2).then_some(at)
     }
 }

@@ -4,7 +4,7 @@
 #[rustfmt::skip]
 pub(super) const ORDERED: &[&str] = &[
     "after", "afterwards", "before", "finally", "first", "followed", "former", "last", "latter", "next",
-    "order", "ordered", "respectively", "second", "sequence", "then", "alternating", "columns", "fields",
+    "order", "ordered", "proportion", "ratio", "respectively", "second", "sequence", "then", "alternating", "columns", "fields",
     "header", "headers", "starting", "steps", "third", "tuple", "versus", "vs",
 ];
 
@@ -55,6 +55,9 @@ pub(super) const PAIRS: &[(&str, &str)] = &[
     ("pop", "push"),
     ("read", "write"),
 ];
+
+/// Qualities between which a thing decides.
+pub(super) const QUALITIES: &[(&str, &str)] = &[("even", "odd"), ("negative", "positive")];
 
 /// Nouns that such a pair shares.
 #[rustfmt::skip]
@@ -158,8 +161,9 @@ pub(super) const SORTING: &[&str] = &["arrange", "group", "order", "rank", "sort
 /// Words before a list of things.
 #[rustfmt::skip]
 pub(super) const HOLDING: &[&str] = &[
-    "about", "ate", "between", "bought", "buy", "buys", "collected", "collects", "contain", "containing",
-    "contains", "eat", "eats", "get", "gets", "got", "had", "has", "have", "include", "includes",
+    "about", "ate", "baked", "bakes", "between", "borrowed", "borrows", "bought", "brings", "brought", "buy",
+    "buys", "collected", "collects", "contain", "containing", "contains", "eat", "eats", "finds", "found",
+    "gave", "get", "gets", "got", "had", "has", "have", "include", "includes",
     "including", "made", "make", "makes", "mention", "need", "needs", "order", "ordered", "orders", "own",
     "owns", "pack", "packed", "packs", "pick", "picked", "picks", "plant", "planted", "plants",
     "purchased", "purchases", "recommend", "saw", "see", "sees", "sell", "sells", "sold", "suggest",
@@ -206,8 +210,75 @@ pub(super) const BINDING: &[&str] = &[
 /// Words whose period ends no sentence.
 #[rustfmt::skip]
 pub(super) const ABBREVIATIONS: &[&str] = &[
-    "a.m", "approx", "dr", "e.g", "etc", "i.e", "inc", "jr", "ltd", "mr", "mrs", "ms", "no", "p.m",
-    "prof", "sr", "st", "vs",
+    "a.m", "approx", "apr", "aug", "dec", "dr", "e.g", "etc", "feb", "i.e", "inc", "jan", "jr", "jul",
+    "jun", "ltd", "mar", "mr", "mrs", "ms", "no", "nov", "oct", "p.m", "prof", "sep", "sept", "sr", "st",
+    "vs",
+];
+
+/// Months in short; a period may follow.
+pub(super) const MONTHS: &[&str] =
+    &["apr", "aug", "dec", "feb", "jan", "jul", "jun", "mar", "nov", "oct", "sep", "sept"];
+
+/// Titles before a name; a period may follow.
+pub(super) const TITLES: &[&str] = &["dr", "mr", "mrs", "ms", "prof"];
+
+/// Words that say whose a thing is.
+pub(super) const POSSESSIVES: &[&str] = &["her", "his", "its", "my", "our", "their", "your"];
+
+/// Words that open a phrase of a verb.
+#[rustfmt::skip]
+pub(super) const PHRASE_PREPOSITIONS: &[&str] = &[
+    "after", "at", "before", "by", "during", "for", "from", "in", "on", "over", "to", "with", "within",
+];
+
+/// Verbs of what something is done for.
+#[rustfmt::skip]
+pub(super) const PURPOSES: &[&str] = &[
+    "buy", "celebrate", "complete", "cook", "earn", "feed", "fill", "finish", "help", "make", "paint", "pay",
+    "raise", "reach", "repair", "save", "support", "visit",
+];
+
+/// Words that open a phrase of an infinitive.
+#[rustfmt::skip]
+pub(super) const AIM_PREPOSITIONS: &[&str] = &[
+    "across", "based", "between", "by", "for", "from", "in", "into", "of", "to", "using", "within",
+];
+
+/// Words of phrases that say in what form or order a thing is.
+#[rustfmt::skip]
+pub(super) const TIED_FORMS: &[&str] = &[
+    "ascending", "case", "descending", "form", "order", "pairs", "place", "reverse", "row", "sequence",
+    "terms", "way",
+];
+
+/// Nouns for what is measured.
+#[rustfmt::skip]
+pub(super) const QUANTITIES: &[&str] = &[
+    "age", "area", "average", "bill", "budget", "capacity", "cost", "distance", "fee", "height", "income",
+    "length", "number", "population", "price", "rate", "ratio", "rent", "salary", "score", "speed", "sum",
+    "tax", "total", "volume", "wage", "weight", "width",
+];
+
+/// Verbs of buying and selling, which take a price.
+#[rustfmt::skip]
+pub(super) const BUYING: &[&str] = &[
+    "bought", "buy", "buys", "gets", "got", "ordered", "orders", "purchased", "purchases", "rented",
+    "rents", "sell", "sells", "sold",
+];
+
+/// Verbs of getting, which take a source.
+#[rustfmt::skip]
+pub(super) const GETTING: &[&str] = &[
+    "borrowed", "borrows", "bought", "buy", "buys", "collected", "collects", "earned", "earns", "gets",
+    "got", "ordered", "orders", "picked", "picks", "received", "receives", "saved", "saves", "takes",
+    "took",
+];
+
+/// Verbs of giving, which take a receiver.
+#[rustfmt::skip]
+pub(super) const GIVING: &[&str] = &[
+    "delivered", "delivers", "gave", "gives", "lends", "lent", "pays", "paid", "sell", "sells", "sends",
+    "sent", "sold",
 ];
 
 /// Words that open a question.
@@ -269,9 +340,13 @@ pub(super) const QUESTION_PREPOSITIONS: &[&str] =
 /// Places that belong to what is done, not to what it is done with.
 #[rustfmt::skip]
 pub(super) const PLACES: &[&str] = &[
-    "bakery", "bank", "beach", "birthday", "bookstore", "breakfast", "camp", "casino", "cinema", "dinner",
-    "fair", "farm", "gym", "home", "library", "lunch", "mall", "market", "park", "party", "restaurant",
-    "school", "shop", "store", "supermarket", "work", "zoo",
+    "attic", "auction", "backyard", "bakery", "bank", "barn", "basement", "bathroom", "beach", "bedroom",
+    "birthday", "bookstore", "breakfast", "cafe", "cafeteria", "camp", "casino", "cellar", "cinema", "city",
+    "classroom", "concert", "country", "dinner", "factory", "fair", "farm", "festival", "field", "forest",
+    "garage", "garden", "gym", "home", "hospital", "hotel", "house", "kitchen", "lake", "library", "lunch",
+    "mall", "market", "museum", "neighborhood", "office", "orchard", "park", "party", "pond", "pool",
+    "restaurant", "room", "school", "shop", "shops", "store", "stores", "street", "supermarket", "town",
+    "village", "work", "yard", "zoo",
 ];
 
 /// Words beside a verb that may open the sentence.
@@ -289,7 +364,7 @@ pub(super) const TO_TAKING: &[&str] = &[
     "likes", "love", "loved", "loves", "manage", "managed", "me", "money", "need", "needed", "needs",
     "next", "opportunity", "order", "ought", "plan", "planned", "plans", "prefer", "prefers", "promise",
     "promised", "ready", "reason", "refuse", "refused", "required", "similar", "start", "started",
-    "starts", "supposed", "task", "tell", "tells", "them", "time", "told", "tried", "tries", "try", "up",
+    "starts", "supposed", "task", "tell", "tells", "them", "time", "told", "tried", "tries", "try", "trying", "up",
     "us", "used", "want", "wanted", "wants", "way", "what", "where", "willing", "wish", "wished",
     "wishes",
 ];

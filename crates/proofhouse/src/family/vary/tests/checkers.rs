@@ -107,7 +107,7 @@ fn sorted(mut words: Vec<String>) -> Vec<String> {
 
 /// Numbers in digits, each with the word that follows it with nothing but white space between.
 fn numbers_and_words(text: &str) -> Vec<String> {
-    static PAIRS: LazyLock<Regex> = LazyLock::new(|| regex(r"(\$?\d[\d.,]*)\s+([A-Za-z]+)"));
+    static PAIRS: LazyLock<Regex> = LazyLock::new(|| regex(r"(\$?\d+(?:[.,]\d+)*)\s+([A-Za-z]+)"));
     sorted(
         PAIRS.captures_iter(text).map(|found| format!("{} {}", &found[1], found[2].to_lowercase())).collect(),
     )
@@ -119,13 +119,48 @@ pub(super) fn lexical_shuffle(base: &str, variant: &str, max_swaps: usize) -> Ve
     ensure(sorted(old.clone()) == sorted(new.clone()), || "the words are not the same".into())?;
     let scoped = |word: &String| {
         const WORDS: &[&str] = &[
-            "not", "no", "never", "none", "without", "only", "all", "each", "every", "any", "some", "both",
-            "either", "neither", "except", "unless", "until", "least", "most", "more", "less", "don't",
+            "not",
+            "no",
+            "nor",
+            "never",
+            "none",
+            "nobody",
+            "nothing",
+            "without",
+            "only",
+            "all",
+            "each",
+            "every",
+            "everything",
+            "any",
+            "some",
+            "several",
+            "few",
+            "fewer",
+            "half",
+            "both",
+            "either",
+            "neither",
+            "except",
+            "unless",
+            "until",
+            "hardly",
+            "least",
+            "most",
+            "more",
+            "less",
+            "many",
+            "much",
+            "don't",
+            "cannot",
         ];
         WORDS.contains(&word.as_str())
     };
     let before = |words: &[String]| -> Vec<(String, Vec<String>)> {
-        let places = (0..words.len()).filter(|at| scoped(&words[*at]));
+        // `how many` asks for a number and says nothing about the words around it.
+        let asks =
+            |at: usize| at > 0 && words[at - 1] == "how" && ["many", "much"].contains(&words[at].as_str());
+        let places = (0..words.len()).filter(|at| scoped(&words[*at]) && !asks(*at));
         places.map(|at| (words[at].clone(), sorted(words[..at].to_vec()))).collect()
     };
     ensure(before(&old) == before(&new), || "a word crossed a negation or a quantifier".into())?;
@@ -138,6 +173,11 @@ pub(super) fn lexical_shuffle(base: &str, variant: &str, max_swaps: usize) -> Ve
     let kept = numbers_and_words(variant);
     ensure(numbers_and_words(base).iter().all(|pair| kept.contains(pair)), || {
         "a number was parted from its word".into()
+    })?;
+    let signs = |text: &str, sign: char| text.matches(sign).count();
+    let kept = ['.', '?', '!', ':', ';', '(', ')', '"', '`', '\n'];
+    ensure(kept.iter().all(|sign| signs(base, *sign) == signs(variant, *sign)), || {
+        "a sign came or went".into()
     })?;
     // A move brings two commas at most, and a clause that goes to the end leaves its own behind.
     let commas = |text: &str| text.matches(',').count() as i64;
@@ -214,9 +254,7 @@ fn is_neighbour(token: Option<&str>, wanted: &str) -> bool {
 
 /// Whether the neighbours of a token are those that the sense asks for.
 fn in_sense(sense: &Sense, tokens: &[&str], at: usize) -> bool {
-    let closes = |token: &str| {
-        token.ends_with(|c: char| c.is_ascii_punctuation() && c != '"' && c != '\'' && c != '`')
-    };
+    let closes = |token: &str| token.ends_with(|c: char| c.is_ascii_punctuation() && !"\"'`%".contains(c));
     let own = tokens[at];
     let before = at
         .checked_sub(1)
@@ -417,6 +455,16 @@ fn checkers_refuse_faults() {
         "a number lost its word"
     );
     assert!(lexical_shuffle("a b c d", "d, a, b, c", 1).is_err(), "two moves");
+    for (base, fault) in [
+        ("Ann sold half of it in May", "in May, Ann sold half of it"),
+        ("Ann sold many in May", "in May, Ann sold many"),
+        ("Ann sat. Ben ran?", "Ben ran. Ann sat."),
+    ] {
+        assert!(lexical_shuffle(base, fault, 9).is_err(), "{fault:?}");
+    }
+    let asked = ("how many pens has Ann in all", "in May, how many pens has Ann");
+    assert!(lexical_shuffle(asked.0, asked.1, 9).is_err(), "{asked:?} has other words");
+    assert!(lexical_shuffle("how many pens has Ann now", "now, how many pens has Ann", 1).is_ok());
     for fault in [
         "A basic list",
         "A simple sequence",

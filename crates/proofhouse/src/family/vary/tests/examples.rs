@@ -165,6 +165,49 @@ fn safe_moves() {
     );
 }
 
+/// Each line is a base and, after `=>`, everything that is made of it.
+#[test]
+fn moves_in_sums_dates_and_tasks() {
+    for line in [
+        "Nora sold 3 jars to a friend. => Nora, to a friend, sold 3 jars. | To a friend, Nora sold 3 jars.",
+        "On Monday, Nora sold half of the jars. => Nora, on Monday, sold half of the jars.",
+        "Today is May 5, 2020. => May 5, 2020 is today.",
+        "The price of a lamp is $40. => $40 is the price of a lamp.",
+        "Nora spent $5 on a book and $9 on a game. => Nora spent $9 on a game and $5 on a book.",
+        "How much does he pay in a year? => How much, in a year, does he pay? | In a year, how much does he pay?",
+        "How many jars in total are there? => In total, how many jars are there?",
+        "How many of the jars are red? => Of the jars, how many are red?",
+        "Given a list, return all values. => Return, given a list, all values.",
+        "Your task is to sort the rows. => To sort the rows is your task.",
+        "It takes 10 minutes to bake a pie. => To bake a pie, it takes 10 minutes.",
+    ] {
+        let (base, expected) = line.split_once(" => ").expect("a base and its variants");
+        let expected: Vec<&str> = expected.split(" | ").collect();
+        assert_eq!(all("lexical_shuffle: {max_swaps: 1}", base), expected, "{base}");
+    }
+}
+
+#[test]
+fn what_looks_like_a_move_and_is_none() {
+    for base in [
+        "Iris and Noah split 90 marbles in the ratio 4:5.",
+        "Anna and Ben have 3 and 5 pens.",
+        "He saw two owls the last time he was at the zoo.",
+        "How tall is Mira right now?",
+        "It is three stops away from now.",
+        "Find the height of the tree in the year 1999.",
+        "How many steps must he take from the gate to the door?",
+        "Each of them sold half of it in May.",
+        "Nora has a dog, and a cat, which sleeps.",
+        "For example, return the sum of it.",
+        "The team is 10 years old.",
+        "Nora wants to buy a pen at the store.",
+        "A baker is trying to create a bread.",
+    ] {
+        assert_eq!(all("lexical_shuffle: {max_swaps: 3}", base), Vec::<String>::new(), "{base}");
+    }
+}
+
 #[test]
 fn unsafe_moves_are_not_made() {
     for base in [

@@ -62,11 +62,11 @@ const RULED: [&str; 6] = [
 #[test]
 fn yields_on_prompts_of_many_kinds() {
     let prompts = prompts();
-    assert!(prompts.len() >= 70);
+    assert!(prompts.len() >= 120);
     let produced =
         |generator: &str| -> usize { prompts.iter().map(|prompt| made(generator, prompt).len()).sum() };
     let asked = prompts.len() * COUNT as usize;
-    for (generator, least) in [("lexical_shuffle", 0.35), ("synonym_substitution", 0.5)] {
+    for (generator, least) in [("lexical_shuffle", 0.48), ("synonym_substitution", 0.6)] {
         let share = produced(generator) as f64 / asked as f64;
         assert!(share >= least, "{generator}: {share}");
     }
@@ -97,7 +97,7 @@ fn the_reviewed_sample_is_what_the_generators_make() {
     let all: u32 = labels.values().sum();
     let changed: u32 = RULED.iter().map(|generator| count(generator, "changed")).sum();
     assert!(all >= 200 && changed * 50 <= all, "{changed} of {all} are another task");
-    assert!(of("lexical_shuffle").0 >= 90 && of("synonym_substitution").0 >= 90, "{labels:?}");
+    assert!(of("lexical_shuffle").0 >= 100 && of("synonym_substitution").0 >= 100, "{labels:?}");
 }
 
 /// The bytes of a text that are code, by a reading that shares nothing with the generators' own: everything outside docstrings and
