@@ -211,6 +211,12 @@ impl Sandbox {
         portable::run(spec, Tier::Limited, &self.options.helper, self.scratch(), None, None)
     }
 
+    /// Runs a spec in no box at all, with nothing but its limits on time and output: for the user's own tools, such as git, for which
+    /// nobody needs to know what the machine could hold.
+    pub fn run_unboxed(options: &Options, spec: &Spec) -> Outcome {
+        portable::run(spec, Tier::None, &options.helper, &options.scratch, None, None)
+    }
+
     #[cfg(target_os = "linux")]
     pub(crate) fn helper(&self) -> &Helper {
         &self.options.helper

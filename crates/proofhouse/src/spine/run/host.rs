@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::{Digest, files};
-use proofhouse_sandbox::{Request, Sandbox, Spec, Tier};
+use proofhouse_sandbox::{Sandbox, Spec};
 
 /// The machine's name.
 pub fn name() -> Option<String> {
@@ -97,17 +97,14 @@ pub fn git(around: &Utf8Path) -> Git {
 /// Whether `git status` lists anything; null where git cannot be asked.
 fn is_dirty(around: &Utf8Path) -> Option<bool> {
     let tree = around.canonicalize_utf8().ok()?;
-    let mut options = proofhouse_sandbox::Options::new(std::env::temp_dir());
-    options.request = Request::exactly(Tier::None);
-    options.cgroup = false;
-    let sandbox = Sandbox::open(options).ok()?;
+    let options = proofhouse_sandbox::Options::new(std::env::temp_dir());
     // The repository may be another user's (a container's root looks at a mounted one), and run directories in it are
     // no change of its content.
     let words = ["git", "-c", "safe.directory=*", "-C", tree.parent()?.as_str()];
     let spec = Spec::new(words.into_iter().chain(["status", "--porcelain", "--untracked-files=no"]))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("GIT_OPTIONAL_LOCKS", "0");
-    let outcome = sandbox.run(&spec);
+    let outcome = Sandbox::run_unboxed(&options, &spec);
     (outcome.status == proofhouse_sandbox::Status::Ok).then_some(outcome.stdout.length > 0)
 }
 
