@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use memchr::memmem::Finder;
 
 /// So many characters of a key are enough to be taken out.
 const PART: usize = 8;
@@ -47,30 +48,41 @@ pub(super) fn has_telling_parameter(query: &str) -> bool {
     })
 }
 
-/// Where a text holds a part of the key, or the key in another alphabet.
-pub(super) fn disguised(text: &[u8], key: &[u8]) -> Vec<Range<usize>> {
-    let mut places = parts(text, key);
-    for spelling in spellings(key) {
-        let found = memchr::memmem::find_iter(text, &spelling);
-        places.extend(found.map(|at| at..at + spelling.len()));
-    }
-    places
+/// What a key looks like in part and in other alphabets, made ready once: every answer is searched for all of it.
+#[derive(Clone)]
+pub(super) struct Disguises {
+    /// Stretches of the key's own characters, and where each begins in it.
+    parts: Vec<(usize, Finder<'static>)>,
+    spellings: Vec<Finder<'static>>,
 }
 
-/// Stretches of the key's own characters.
-fn parts(text: &[u8], key: &[u8]) -> Vec<Range<usize>> {
-    let mut places: Vec<Range<usize>> = Vec::new();
-    for (at, window) in key.windows(PART).enumerate() {
+impl Disguises {
+    pub(super) fn of(key: &[u8]) -> Disguises {
+        let finder = |needle: &[u8]| Finder::new(needle).into_owned();
         // A part of signs and digits alone would tear ordinary numbers apart.
-        if !window.iter().any(u8::is_ascii_alphabetic) {
-            continue;
-        }
-        for found in memchr::memmem::find_iter(text, window) {
-            let more = text[found + PART..].iter().zip(&key[at + PART..]).take_while(|(a, b)| a == b).count();
-            places.push(found..found + PART + more);
+        let tells = |(_, part): &(usize, &[u8])| part.iter().any(u8::is_ascii_alphabetic);
+        let parts = key.windows(PART).enumerate().filter(tells).map(|(at, part)| (at, finder(part)));
+        let spellings = spellings(key);
+        Disguises {
+            parts: parts.collect(),
+            spellings: spellings.iter().map(|spelling| finder(spelling)).collect(),
         }
     }
-    places
+
+    /// Where a text holds a part of the key, or the key in another alphabet.
+    pub(super) fn places(&self, text: &[u8], key: &[u8]) -> Vec<Range<usize>> {
+        let mut places: Vec<Range<usize>> = Vec::new();
+        for (at, part) in &self.parts {
+            for found in part.find_iter(text) {
+                let behind = text[found + PART..].iter().zip(&key[at + PART..]);
+                places.push(found..found + PART + behind.take_while(|(a, b)| a == b).count());
+            }
+        }
+        for spelling in &self.spellings {
+            places.extend(spelling.find_iter(text).map(|at| at..at + spelling.needle().len()));
+        }
+        places
+    }
 }
 
 /// The key in hexadecimal digits, and what is left of it in base64 wherever it stands in a longer text.
@@ -102,6 +114,10 @@ mod tests {
     use super::*;
 
     const KEY: &[u8] = b"canary/0123+abcdefgh?xyz";
+
+    fn disguised(text: &[u8], key: &[u8]) -> Vec<Range<usize>> {
+        Disguises::of(key).places(text, key)
+    }
 
     fn covered(text: &str) -> bool {
         !disguised(text.as_bytes(), KEY).is_empty()

@@ -8,7 +8,7 @@ use std::ops::Range;
 use proofhouse_ledger::Json;
 
 use super::Call;
-use super::echo::disguised;
+use super::echo::Disguises;
 use super::reply::{Outcome, Reply};
 use super::secret::{Environment, Secret};
 
@@ -61,6 +61,7 @@ pub struct Keys(Vec<Key>);
 struct Key {
     variable: String,
     value: Secret,
+    disguises: Disguises,
 }
 
 impl fmt::Debug for Keys {
@@ -93,7 +94,8 @@ impl Keys {
             text.chars().count() >= SHORTEST && !PLACEHOLDERS.contains(&text) && !known(value)
         };
         if let Some(value) = value.filter(is_key) {
-            self.0.push(Key { variable: variable.to_owned(), value });
+            let disguises = Disguises::of(value.reveal().as_bytes());
+            self.0.push(Key { variable: variable.to_owned(), value, disguises });
         }
     }
 
@@ -123,13 +125,17 @@ impl Keys {
     /// Where keys stand, in order and apart from each other.
     fn places(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
+        // No key, nor what is taken out of one, is shorter.
+        if text.len() < SHORTEST {
+            return places;
+        }
         for key in &self.0 {
             let mut from = 0;
             while let Some(place) = next(text, from, key.value.reveal().as_bytes()) {
                 from = place.end;
                 places.push(place);
             }
-            places.extend(disguised(text, key.value.reveal().as_bytes()));
+            places.extend(key.disguises.places(text, key.value.reveal().as_bytes()));
         }
         places.sort_by_key(|place| place.start);
         places.dedup_by(|later, earlier| {
