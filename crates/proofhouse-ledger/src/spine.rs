@@ -104,7 +104,9 @@ impl std::fmt::Display for Stamp {
     }
 }
 
-fn put(out: &mut [u8], mut number: i64) {
+fn put(out: &mut [u8], number: i64) {
+    // No part of a moment is longer, and dividing is twice as fast so; two moments of every record are checked.
+    let mut number = number as u32;
     for digit in out.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;

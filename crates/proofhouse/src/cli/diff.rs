@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use proofhouse_ledger::RunPaths;
 
 use super::Terminal;
@@ -9,7 +10,7 @@ use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use crate::kinds;
 use crate::spine::compare::{self, Cases};
-use crate::spine::diff::{self, Decision, Demand, Options, Style};
+use crate::spine::diff::{self, Decision, Demand, Options, RunClass, Style};
 use crate::spine::present::{self, Heading};
 
 /// Compare two run directories, record by record.
@@ -21,7 +22,8 @@ pub(super) struct Diff {
     /// The run after.
     b: Utf8PathBuf,
 
-    /// Exit with 5 on any difference in any field that does not follow from the runs' identity.
+    /// Exit with 5 on any difference in any field of records, manifest and configuration that does not follow from the runs'
+    /// identity.
     #[arg(long)]
     fail_on_changes: bool,
 
@@ -47,6 +49,10 @@ pub(super) struct Diff {
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     tolerance: f64,
 
+    /// With --fail-on-changes: what may differ between the runs as a whole. May be repeated.
+    #[arg(long, value_name = "CLASS", value_parser = classes(), requires = "fail_on_changes")]
+    allow: Vec<RunClass>,
+
     /// How many changed records to show; the counts are always complete.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -68,6 +74,13 @@ enum Format {
     Github,
     /// One page: regressions first, side by side and word by word.
     Html,
+}
+
+/// The classes of what can differ between runs as a whole, by name.
+fn classes() -> impl TypedValueParser<Value = RunClass> {
+    let of_name = |name: String| RunClass::ALL.into_iter().find(|class| class.as_str() == name);
+    PossibleValuesParser::new(RunClass::ALL.map(RunClass::as_str))
+        .try_map(move |name| of_name(name).ok_or("unknown"))
 }
 
 /// The two runs on one page.
@@ -95,6 +108,7 @@ impl Diff {
             limit: self.limit,
             margin: self.fail_on_worse.then_some(self.margin),
             flips: self.fail_on_regressions,
+            allow: self.allow,
         };
         let (a, b) = (paths(&self.a), paths(&self.b));
         for paths in [&a, &b] {

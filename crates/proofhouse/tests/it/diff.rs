@@ -106,6 +106,20 @@ fn formats_are_what_they_say() {
     lab.run("diff a b").exits(0).says("the settings of target one differ at /scripted/rules/0/reply");
     lab.run("diff a b --format markdown").exits(0).says("###");
     lab.run("diff a b --format github").exits(0).says("::");
-    lab.run("diff a b --ignore /error --fail-on-changes").exits(0);
+    lab.run("diff a b --ignore /error --fail-on-changes").exits(5);
+    lab.run("diff a b --ignore /error --fail-on-changes --allow target").exits(0);
+    lab.run("diff a b --allow weather --fail-on-changes").exits(2).says("toolchain, judge, dataset");
     lab.run("diff a nowhere").exits(2);
+}
+
+#[test]
+fn a_changed_configuration_is_noticed_under_the_same_manifest() {
+    let lab = Lab::new();
+    two(&lab);
+    lab.write(
+        "b/config.resolved.yaml",
+        lab.read("b/config.resolved.yaml").replace("timeout_ms: ", "timeout_ms: 9"),
+    );
+    lab.run("diff a b --fail-on-changes").exits(5).says("the settings differ at /timeout_ms");
+    lab.run("diff a b --fail-on-regressions").exits(8).says("not the one that its manifest names");
 }

@@ -19,6 +19,7 @@ mod peek;
 mod render;
 mod report;
 mod run;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,8 @@ pub use render::{Style, counts_line, remarks, render_github, render_json, render
 pub use report::{
     Change, Class, Excerpt, FieldChange, Flaw, Place, Report, RunFacts, Side, Torn, Trial, Unreadable,
 };
+
+pub use settings::RunClass;
 
 use findings::Findings;
 use run::{Pairing, Run};
@@ -48,11 +51,13 @@ pub struct Options {
     pub margin: Option<f64>,
     /// Whether single flips decide: the report says so first.
     pub flips: bool,
+    /// What may differ between the runs as a whole.
+    pub allow: Vec<RunClass>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tolerance: 0.0, ignore: Vec::new(), limit: 50, margin: None, flips: false }
+        Self { tolerance: 0.0, ignore: Vec::new(), limit: 50, margin: None, flips: false, allow: Vec::new() }
     }
 }
 

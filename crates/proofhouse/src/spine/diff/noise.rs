@@ -11,7 +11,7 @@ use crate::spine::tally::stats::decisions::{
     Comparison, Differences, NotWorse, Verdict, Views, compare_family,
 };
 
-/// Common trials by target and case; grows with the number of cases, some fifty bytes for each.
+/// Common trials by target and case; grows with the number of cases, some sixteen bytes for each.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     slots: Vec<Slot>,
@@ -26,8 +26,60 @@ struct Slot {
     /// As it stands in the records, quotes included.
     raw: Vec<u8>,
     trials: PairedCounts,
-    /// By a hash of the case's name: trials of a case need not be neighbours.
-    cases: BTreeMap<u64, Case>,
+    cases: Cases,
+}
+
+/// What was said of each trial, with which case it is of: trials of a case need not be neighbours.
+///
+/// A million cases are as usual as ten, and a map of them costs more than reading both files. So trials are noted one after the other,
+/// and brought together by sorting now and then.
+#[derive(Debug, Default)]
+struct Cases {
+    /// One for each trial since the last time: a case's key, whose last bits say what was said.
+    fresh: Vec<u64>,
+    /// The same, sorted, each with how many trials it stands for.
+    counted: Vec<(u64, u32)>,
+}
+
+const FRESH_MOST: usize = 1 << 20;
+
+impl Cases {
+    fn add(&mut self, case: u64, passed: (Option<bool>, Option<bool>)) {
+        if self.fresh.len() >= FRESH_MOST.max(self.counted.len()) {
+            self.settle();
+        }
+        let said = |passed: Option<bool>| passed.map_or(2, u64::from);
+        self.fresh.push(case << 4 | said(passed.0) << 2 | said(passed.1));
+    }
+
+    fn settle(&mut self) {
+        if self.fresh.is_empty() {
+            return;
+        }
+        self.fresh.sort_unstable();
+        let mut old = std::mem::take(&mut self.counted).into_iter().peekable();
+        for trials in self.fresh.chunk_by(|a, b| a == b) {
+            let (key, mut count) = (trials[0], trials.len() as u32);
+            self.counted.extend(std::iter::from_fn(|| old.next_if(|known| known.0 < key)));
+            count += old.next_if(|known| known.0 == key).map_or(0, |known| known.1);
+            self.counted.push((key, count));
+        }
+        self.counted.extend(old);
+        self.fresh.clear();
+    }
+
+    /// Every case, once all trials are settled.
+    fn each(&self) -> impl Iterator<Item = Case> + '_ {
+        debug_assert!(self.fresh.is_empty(), "all trials are settled");
+        self.counted.chunk_by(|a, b| a.0 >> 4 == b.0 >> 4).map(|said| {
+            let mut case = Case::default();
+            for (key, count) in said {
+                let heard = |bits: u64| Some(bits == 1).filter(|_| bits < 2);
+                case.add((heard(key >> 2 & 3), heard(key & 3)), *count);
+            }
+            case
+        })
+    }
 }
 
 /// What both runs said of one case's trials. Trials that neither could assess are in none.
@@ -44,6 +96,28 @@ struct Case {
     won_passed: u32,
 }
 
+impl Case {
+    fn add(&mut self, passed: (Option<bool>, Option<bool>), count: u32) {
+        let of = |passed: bool| u32::from(passed) * count;
+        match passed {
+            (Some(a), Some(b)) => {
+                self.both += count;
+                self.passed_a += of(a);
+                self.passed_b += of(b);
+            }
+            (Some(a), None) => {
+                self.lost += count;
+                self.lost_passed += of(a);
+            }
+            (None, Some(b)) => {
+                self.won += count;
+                self.won_passed += of(b);
+            }
+            (None, None) => {}
+        }
+    }
+}
+
 /// Which case a trial is of.
 pub(super) fn case_key(raw: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -54,36 +128,27 @@ pub(super) fn case_key(raw: &[u8]) -> u64 {
 impl Table {
     pub(super) fn add(&mut self, slot: &[u8], case: u64, passed: (Option<bool>, Option<bool>)) {
         let slot = self.slot(slot);
-        let case = slot.cases.entry(case).or_default();
+        slot.cases.add(case, passed);
         match passed {
-            (Some(a), Some(b)) => {
-                case.both += 1;
-                case.passed_a += u32::from(a);
-                case.passed_b += u32::from(b);
-                match (a, b) {
-                    (true, true) => slot.trials.both += 1,
-                    (true, false) => slot.trials.only_first += 1,
-                    (false, true) => slot.trials.only_second += 1,
-                    (false, false) => slot.trials.neither += 1,
-                }
-            }
-            (Some(a), None) => {
-                case.lost += 1;
-                case.lost_passed += u32::from(a);
-            }
-            (None, Some(b)) => {
-                case.won += 1;
-                case.won_passed += u32::from(b);
-            }
-            (None, None) => {}
+            (Some(true), Some(true)) => slot.trials.both += 1,
+            (Some(true), Some(false)) => slot.trials.only_first += 1,
+            (Some(false), Some(true)) => slot.trials.only_second += 1,
+            (Some(false), Some(false)) => slot.trials.neither += 1,
+            (None, _) | (_, None) => {}
         }
+    }
+
+    /// All targets, with all their trials by case.
+    fn settled(&mut self) -> &[Slot] {
+        self.slots.iter_mut().for_each(|slot| slot.cases.settle());
+        &self.slots
     }
 
     fn slot(&mut self, raw: &[u8]) -> &mut Slot {
         let near = [self.last, self.last + 1];
         let near = near.into_iter().find(|at| self.slots.get(*at).is_some_and(|known| known.raw == raw));
         self.last = near.or_else(|| self.places.get(raw).copied()).unwrap_or_else(|| {
-            let new = Slot { raw: raw.to_vec(), trials: PairedCounts::default(), cases: BTreeMap::new() };
+            let new = Slot { raw: raw.to_vec(), trials: PairedCounts::default(), cases: Cases::default() };
             self.slots.push(new);
             self.places.insert(raw.to_vec(), self.slots.len() - 1);
             self.slots.len() - 1
@@ -99,7 +164,7 @@ impl Slot {
 
     fn seen(&self) -> Differences {
         let mut seen = Differences::default();
-        for case in self.cases.values() {
+        for case in self.cases.each() {
             let [both, a, b] = [case.both, case.passed_a, case.passed_b].map(u64::from);
             seen.push((a, both), (b, both));
         }
@@ -109,7 +174,7 @@ impl Slot {
     /// As seen, and with what one run could not assess taken for and against B.
     fn views(&self) -> Views {
         let mut views = Views { seen: self.seen(), ..Views::default() };
-        for case in self.cases.values() {
+        for case in self.cases.each() {
             let [both, a, b, lost, lost_passed, won, won_passed] = [
                 case.both,
                 case.passed_a,
@@ -183,11 +248,11 @@ pub struct Worse {
 
 impl Noise {
     /// For each target.
-    pub(super) fn of(table: &Table) -> Vec<Self> {
-        let pairs: Vec<_> =
-            table.slots.iter().map(|slot| ("A".to_owned(), "B".to_owned(), slot.seen())).collect();
+    pub(super) fn of(table: &mut Table) -> Vec<Self> {
+        let slots = table.settled();
+        let pairs: Vec<_> = slots.iter().map(|slot| ("A".to_owned(), "B".to_owned(), slot.seen())).collect();
         let compared = compare_family(&pairs, pairs.len() as u64);
-        table.slots.iter().zip(compared).map(|(slot, decided)| Self::told(slot, &decided)).collect()
+        slots.iter().zip(compared).map(|(slot, decided)| Self::told(slot, &decided)).collect()
     }
 
     fn told(slot: &Slot, decided: &Comparison) -> Self {
@@ -214,7 +279,7 @@ impl Noise {
 
 impl Worse {
     /// For each target, all at once.
-    pub(super) fn of(table: &Table, margin: f64) -> Vec<Self> {
+    pub(super) fn of(table: &mut Table, margin: f64) -> Vec<Self> {
         let count = table.slots.len() as u64;
         let told = |slot: &Slot| {
             let name = slot.name();
@@ -234,7 +299,7 @@ impl Worse {
                 slot: name,
             }
         };
-        table.slots.iter().map(told).collect()
+        table.settled().iter().map(told).collect()
     }
 }
 
@@ -261,10 +326,10 @@ mod tests {
         for case in 0..4 {
             (0..20).for_each(|_| repeated.add(b"\"s\"", case, (Some(true), Some(false))));
         }
-        let found = &Noise::of(&repeated)[0];
+        let found = &Noise::of(&mut repeated)[0];
         assert_eq!((found.pairs, found.cases, found.p_value), (80, 4, Some(0.125)));
         assert_eq!(found.more_than_noise, Some(false));
-        let apart = &Noise::of(&table(&[(80, Some(true), Some(false))]))[0];
+        let apart = &Noise::of(&mut table(&[(80, Some(true), Some(false))]))[0];
         assert_eq!(apart.more_than_noise, Some(true));
     }
 
@@ -280,19 +345,40 @@ mod tests {
     fn targets_are_never_pooled() {
         let mut two = table(&[(30, Some(true), Some(false))]);
         (0..30).for_each(|case| two.add(b"\"t\"", case, (Some(false), Some(true))));
-        let found = Noise::of(&two);
+        let found = Noise::of(&mut two);
         assert_eq!(found.iter().map(|target| target.more_than_noise).collect::<Vec<_>>(), [Some(true); 2]);
         assert!(found[0].difference.unwrap() < 0.0 && found[1].difference.unwrap() > 0.0);
     }
 
     #[test]
     fn lost_trials_leave_it_open_whether_it_is_worse() {
-        let verdict =
-            |cases: &[(u64, Option<bool>, Option<bool>)]| Worse::of(&table(cases), 0.03)[0].verdict.clone();
+        let verdict = |cases: &[(u64, Option<bool>, Option<bool>)]| {
+            Worse::of(&mut table(cases), 0.03)[0].verdict.clone()
+        };
         assert_eq!(verdict(&[(1000, Some(true), Some(true))]), "not_worse");
         assert_eq!(verdict(&[(1, Some(true), Some(true)), (999, Some(true), None)]), "cannot_tell");
         assert_eq!(verdict(&[(700, Some(true), Some(true)), (300, Some(true), Some(false))]), "worse");
         assert_eq!(verdict(&[(5, None, None)]), "cannot_tell");
+    }
+
+    #[test]
+    fn trials_of_a_case_are_brought_together_wherever_they_stand() {
+        let mut cases = Cases::default();
+        let said = [(Some(true), Some(true)), (Some(true), Some(false)), (None, Some(true)), (None, None)];
+        for (round, said) in said.into_iter().enumerate() {
+            (0..1_000).for_each(|case| cases.add(case, said));
+            // As if there had been a million of them.
+            if round % 2 == 0 {
+                cases.settle();
+            }
+        }
+        cases.settle();
+        assert_eq!(cases.each().count(), 1_000);
+        for case in cases.each() {
+            let Case { both, passed_a, passed_b, lost, lost_passed, won, won_passed } = case;
+            assert_eq!((both, passed_a, passed_b), (2, 2, 1));
+            assert_eq!((lost, lost_passed, won, won_passed), (0, 0, 1, 1));
+        }
     }
 
     /// One case with a trial of every sort: passed in both, and passed and failed in one run where the other has nothing.
@@ -303,7 +389,7 @@ mod tests {
         for pair in [(yes, yes), (yes, None), (no, None), (None, yes), (None, no)] {
             table.add(b"\"s\"", 0, pair);
         }
-        let views = table.slots[0].views();
+        let views = table.settled()[0].views();
         assert_eq!(views.unassessed, 4);
         let mean = |differences: &Differences| differences.mean().map(|mean| (mean * 5.0).round());
         assert_eq!(mean(&views.against), Some(-2.0), "A passes 4 of 5, B 2");

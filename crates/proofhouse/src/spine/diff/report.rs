@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::Options;
 use super::findings::Findings;
 use super::noise::{Noise, Worse};
-use super::run::{self, Pairing, Run};
+use super::run::{Pairing, Run};
+use super::settings::{self, RunClass};
 use crate::spine::compare::OwnChange;
 use crate::text::doc::Tone;
 
@@ -178,6 +179,10 @@ pub struct Report {
     pub different_runs: bool,
     /// What is true of the whole runs and should be known when reading the rest.
     pub warnings: Vec<String>,
+    /// Classes of what differs in manifest or configuration and was not allowed to: `toolchain`, `judge`, `dataset`, `target`,
+    /// `prompt`, `setting`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_changes: Vec<String>,
     /// Trials with a record on both sides.
     pub common: u64,
     /// Common trials without any change.
@@ -340,7 +345,7 @@ pub struct Flaw {
 }
 
 impl Report {
-    pub(super) fn new(pairing: &Pairing, findings: Findings, options: &Options) -> Self {
+    pub(super) fn new(pairing: &Pairing, mut findings: Findings, options: &Options) -> Self {
         let (a, b) = (&pairing.a, &pairing.b);
         let facts = |run: &Run, walked: &super::findings::Walked| RunFacts {
             dir: run.paths.dir.to_string(),
@@ -353,20 +358,25 @@ impl Report {
             first_misplaced_line: walked.first_misplaced_line,
         };
         let changed: u64 = findings.changed_pairs;
+        let warnings = settings::warnings(a, b);
+        let differs = |class: &RunClass| warnings.iter().any(|warning| warning.class == Some(*class));
+        let forbidden = RunClass::ALL.into_iter().filter(|class| !options.allow.contains(class));
+        let run_changes = forbidden.filter(differs).map(|class| class.as_str().to_owned()).collect();
         Self {
             schema_version: SCHEMA_VERSION.to_owned(),
             a: facts(a, &findings.walked_a),
             b: facts(b, &findings.walked_b),
             different_runs: !pairing.same_run,
-            warnings: run::warnings(a, b),
+            warnings: warnings.into_iter().map(|warning| warning.text).collect(),
+            run_changes,
             common: findings.common,
             unchanged: findings.common - changed,
             counts: by_class(&findings.worst),
             counts_any: by_class(&findings.any),
             unreadable_count: findings.unreadable_count,
-            targets: Noise::of(&findings.table),
+            targets: Noise::of(&mut findings.table),
             own: Vec::new(),
-            worse: options.margin.map(|margin| Worse::of(&findings.table, margin)),
+            worse: options.margin.map(|margin| Worse::of(&mut findings.table, margin)),
             counts_flips: options.flips,
             tolerance: options.tolerance,
             ignored: options.ignore.clone(),
@@ -406,6 +416,7 @@ impl Report {
     /// Whether anything differs that does not follow from the runs' identity alone.
     pub fn differs(&self) -> bool {
         self.changed() > 0
+            || !self.run_changes.is_empty()
             || self.unreadable_count > 0
             || self.a.torn != self.b.torn
             || self.a.misplaced + self.b.misplaced > 0

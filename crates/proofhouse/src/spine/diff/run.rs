@@ -5,8 +5,7 @@ use std::io::ErrorKind;
 use camino::Utf8Path;
 use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
-use proofhouse_ledger::json::Object;
-use proofhouse_ledger::manifest::{Dataset, Determinism, Manifest};
+use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{HEAD, Line, Spans};
 use proofhouse_ledger::spine::{Spine, Stamp};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths};
@@ -26,7 +25,9 @@ pub(super) struct Run {
     pub(super) identity: Identity,
     /// Why the run is not whole, as far as its other files tell.
     problems: Vec<String>,
-    sandbox_tier: Option<String>,
+    pub(super) sandbox_tier: Option<String>,
+    /// `config.resolved.yaml`; null where it cannot be read.
+    pub(super) config: Json,
 }
 
 /// What a run's identity decides in each of its records.
@@ -54,6 +55,7 @@ impl Run {
         if manifest.is_none() && problems.is_empty() {
             problems.push("it has no manifest, so it was not finished".to_owned());
         }
+        let config = config(paths, manifest.as_ref(), &mut problems);
         let envelope: Option<Envelope> = side_file(&paths.envelope(), &mut problems)?;
         if let Some(exit_status) = envelope.as_ref().map(|envelope| envelope.exit_status)
             && exit_status != ExitStatus::Normal
@@ -63,7 +65,7 @@ impl Run {
         let first = if records.ready()? { records.line() } else { b"" };
         let identity = Identity::new(side, manifest.as_ref(), first);
         let sandbox_tier = envelope.and_then(|envelope| envelope.sandbox_tier);
-        Ok(Self { paths: paths.clone(), manifest, identity, problems, sandbox_tier })
+        Ok(Self { paths: paths.clone(), manifest, identity, problems, sandbox_tier, config })
     }
 
     /// Why the run is not whole, now that its records were walked.
@@ -100,6 +102,27 @@ fn side_file<T: DeserializeOwned>(
             Ok(None)
         }
     }
+}
+
+/// The settings of a run. A file that is missing, or is not the one that the manifest names, is a problem of the run: nothing could be
+/// said of what changed in it.
+fn config(paths: &RunPaths, manifest: Option<&Manifest>, problems: &mut Vec<String>) -> Json {
+    let bytes = match files::read_facts(&paths.config()) {
+        Ok(bytes) => bytes,
+        // A run without a manifest is called unfinished already.
+        Err(_) if manifest.is_none() => return Json::Null,
+        Err(error) => {
+            problems.push(format!("`config.resolved.yaml` cannot be read: {}", error.source));
+            return Json::Null;
+        }
+    };
+    if manifest.is_some_and(|manifest| manifest.config_sha256 != Digest::of(&bytes)) {
+        problems.push("`config.resolved.yaml` is not the one that its manifest names".to_owned());
+    }
+    serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).unwrap_or_else(|_| {
+        problems.push("`config.resolved.yaml` cannot be read: it is no YAML".to_owned());
+        Json::Null
+    })
 }
 
 fn exit_word(status: ExitStatus) -> &'static str {
@@ -178,129 +201,4 @@ impl Pairing {
         };
         Self { a, b, rules, same_run }
     }
-}
-
-/// What differs between the runs as a whole: the records were compared, but the reader should know.
-pub(super) fn warnings(a: &Run, b: &Run) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let (Some(a), Some(b)) = (&a.manifest, &b.manifest) {
-        warnings.extend(targets(a, b));
-        let mut differ = |differs: bool, what: &str, old: String, new: String| {
-            if differs {
-                warnings.push(format!("{what}: {} → {}", short(&old), short(&new)));
-            }
-        };
-        differ(a.suite_id != b.suite_id, "the suites differ", a.suite_id.clone(), b.suite_id.clone());
-        differ(a.kind != b.kind, "the kinds of suite differ", a.kind.as_str().into(), b.kind.as_str().into());
-        let (suite_a, suite_b) = (a.suite_content_sha256, b.suite_content_sha256);
-        differ(suite_a != suite_b, "the suites' content differs", digest(&suite_a), digest(&suite_b));
-        let (old, new) = (datasets(&a.datasets, &b.datasets), datasets(&b.datasets, &a.datasets));
-        differ(a.datasets != b.datasets, "the datasets differ", old, new);
-        differ(a.seed != b.seed, "the seeds differ", a.seed.to_string(), b.seed.to_string());
-        let (old, new) = (a.proofhouse_version.clone(), b.proofhouse_version.clone());
-        differ(old != new, "the versions of proofhouse differ", old, new);
-        differ(a.toolchains != b.toolchains, "the toolchains differ", toolchains(a, b), toolchains(b, a));
-        differ(a.sandbox != b.sandbox, "the sandboxes differ", a.sandbox.to_string(), b.sandbox.to_string());
-        let (old, new) = (a.determinism, b.determinism);
-        differ(old != new, "the determinism flags differ", determinism(old), determinism(new));
-        if !old.deterministic_artifacts || !new.deterministic_artifacts {
-            warnings.push(
-                "wall-clock times are in the records and differ in each: `--ignore /started_at --ignore \
-                 /completed_at --ignore /latency_ms` leaves them out"
-                    .to_owned(),
-            );
-        }
-    }
-    if let (Some(old), Some(new)) = (&a.sandbox_tier, &b.sandbox_tier)
-        && old != new
-    {
-        warnings.push(format!("the sandbox tiers reached differ: {old} → {new}"));
-    }
-    warnings
-}
-
-fn short(text: &str) -> String {
-    const MAX_CHARS: usize = 160;
-    match text.char_indices().nth(MAX_CHARS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-fn digest(digest: &Digest) -> String {
-    digest.to_string()[..12].to_owned()
-}
-
-/// Those of `ours` that `theirs` does not have as well.
-fn datasets(ours: &[Dataset], theirs: &[Dataset]) -> String {
-    let own = ours.iter().filter(|dataset| !theirs.contains(dataset)).map(|dataset| {
-        let hash = dataset.dataset_hash.trim_start_matches("sha256:");
-        format!("{} ({} rows, {})", dataset.path, dataset.rows, hash.get(..12).unwrap_or(hash))
-    });
-    list(own)
-}
-
-/// A line for each slot that is not the same on both sides; for settings, where they differ.
-fn targets(a: &Manifest, b: &Manifest) -> Vec<String> {
-    const MOST: usize = 4;
-    let of = |side: &Manifest, slot: &str| side.targets.iter().find(|target| target.slot == slot).cloned();
-    let only = |ours: &Manifest, theirs: &Manifest, side: &str| -> Vec<String> {
-        let own = ours.targets.iter().filter(|target| of(theirs, &target.slot).is_none());
-        own.map(|target| format!("target {} is only in {side}", target.slot)).collect()
-    };
-    let mut lines = only(a, b, "A");
-    lines.extend(only(b, a, "B"));
-    for old in &a.targets {
-        let Some(new) = of(b, &old.slot).filter(|new| new != old) else { continue };
-        let mut places = Vec::new();
-        places_that_differ(&old.config, &new.config, &mut String::new(), &mut places);
-        let more = places.len().saturating_sub(MOST);
-        places.truncate(MOST);
-        let more = if more > 0 { format!(" and {more} more places") } else { String::new() };
-        lines.push(format!("the settings of target {} differ at {}{more}", old.slot, places.join(", ")));
-    }
-    lines
-}
-
-/// The pointers of what differs, down to single values; lists of another length differ as a whole.
-fn places_that_differ(a: &Json, b: &Json, at: &mut String, places: &mut Vec<String>) {
-    let mut into = |key: String, a: &Json, b: &Json| {
-        let length = at.len();
-        at.push('/');
-        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        places_that_differ(a, b, at, places);
-        at.truncate(length);
-    };
-    match (a, b) {
-        _ if a == b => {}
-        (Json::Object(old), Json::Object(new)) => {
-            let keys: std::collections::BTreeSet<&str> =
-                old.iter().chain(new.iter()).map(|(key, _)| key).collect();
-            for key in keys {
-                let value = |side: &Object| side.get(key).cloned().unwrap_or_default();
-                into(key.to_owned(), &value(old), &value(new));
-            }
-        }
-        (Json::Array(old), Json::Array(new)) if old.len() == new.len() => {
-            for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                into(index.to_string(), old, new);
-            }
-        }
-        _ => places.push(at.clone()),
-    }
-}
-
-fn toolchains(ours: &Manifest, theirs: &Manifest) -> String {
-    let own = ours.toolchains.iter().filter(|(name, version)| theirs.toolchains.get(*name) != Some(version));
-    list(own.map(|(name, version)| format!("{name} {version}")))
-}
-
-fn determinism(flags: Determinism) -> String {
-    let Determinism { strict_serialization, deterministic_artifacts } = flags;
-    format!("strict_serialization {strict_serialization}, deterministic_artifacts {deterministic_artifacts}")
-}
-
-fn list(items: impl Iterator<Item = String>) -> String {
-    let joined = items.collect::<Vec<_>>().join(", ");
-    if joined.is_empty() { "none".to_owned() } else { joined }
 }

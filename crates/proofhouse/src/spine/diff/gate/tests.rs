@@ -26,6 +26,7 @@ fn same() -> Report {
         b: facts(),
         different_runs: true,
         warnings: Vec::new(),
+        run_changes: Vec::new(),
         common: 1,
         unchanged: 1,
         counts: counts(),

@@ -3,7 +3,7 @@
 use proofhouse_ledger::canonical;
 
 use super::lab::{Lab, Lines, assert_counts, check, lines, manifest, six, whole};
-use crate::spine::diff::{Decision, Demand, DiffError, Options, Report, Side, compare, decide};
+use crate::spine::diff::{Decision, Demand, DiffError, Options, Report, RunClass, Side, compare, decide};
 
 const BOTH: Demand = Demand { no_changes: true, no_regressions: true, not_worse: false };
 
@@ -176,12 +176,59 @@ fn what_differs_between_the_runs_is_warned_of() {
     other.determinism.strict_serialization = false;
     std::fs::write(lab.b.manifest(), canonical::to_file(&other).unwrap()).unwrap();
     insta::assert_snapshot!(lab.report().warnings.join("\n"), @r#"
-    the suites' content differs: ca4350641093 → d9298a10d1b0
     the versions of proofhouse differ: 0.1.0 → 0.2.0
     the determinism flags differ: strict_serialization true, deterministic_artifacts true → strict_serialization false, deterministic_artifacts true
+    the suites' content differs: a3680fcd2bc8 → d9298a10d1b0
     "#);
+    assert_eq!(lab.report().run_changes, ["toolchain", "setting"]);
     std::fs::write(lab.b.manifest(), "{").unwrap();
     assert!(lab.report().b.incomplete[0].starts_with("`manifest.json` cannot be read"));
+}
+
+/// Two runs with the same records, whose configurations are `a` and `b`.
+fn configured(a: &str, b: &str) -> Lab {
+    let good = lines("x", &six());
+    let lab = Lab::with(("x", &good), ("x", &good));
+    for (paths, config) in [(&lab.a, a), (&lab.b, b)] {
+        std::fs::write(paths.config(), config).unwrap();
+        let mut named = manifest("x", 6);
+        named.config_sha256 = proofhouse_ledger::Digest::of(config.as_bytes());
+        std::fs::write(paths.manifest(), canonical::to_file(&named).unwrap()).unwrap();
+    }
+    lab
+}
+
+#[test]
+fn each_setting_that_differs_is_a_change_of_its_class() {
+    let base = "cases: [{id: a}]\njudges: [{equals: {trim: true}}]\nprompt: '{input}'\ntimeout_ms: 1\n";
+    assert_eq!(configured(base, base).report().run_changes, Vec::<String>::new());
+    for (from, to, class, words) in [
+        ("trim: true", "trim: false", "judge", "the judges differ at /judges/0/equals/trim"),
+        ("{id: a}", "{id: b}", "dataset", "the cases differ at /cases/0/id"),
+        ("'{input}'", "'{input}!'", "prompt", "the prompts differ at /prompt"),
+        ("timeout_ms: 1", "timeout_ms: 2", "setting", "the settings differ at /timeout_ms"),
+        ("timeout_ms: 1", "timeout_ms: 1\nclippy: true", "setting", "the settings differ at /clippy"),
+    ] {
+        let mut lab = configured(base, &base.replace(from, to));
+        let report = lab.report();
+        assert_eq!(
+            (&report.run_changes[..], &report.warnings[..]),
+            (&[class.into()][..], &[words.into()][..])
+        );
+        assert!(report.differs(), "{class}");
+        lab.options.allow = RunClass::ALL.into_iter().filter(|allowed| allowed.as_str() == class).collect();
+        let allowed = lab.report();
+        assert!(!allowed.differs() && allowed.warnings == report.warnings, "{class}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_gone_or_not_the_manifests_makes_a_run_incomplete() {
+    let lab = configured("seed: 1\n", "seed: 1\n");
+    std::fs::write(lab.b.config(), "seed: 2\n").unwrap();
+    assert_eq!(lab.report().b.incomplete, ["`config.resolved.yaml` is not the one that its manifest names"]);
+    std::fs::remove_file(lab.b.config()).unwrap();
+    assert!(lab.report().b.incomplete[0].starts_with("`config.resolved.yaml` cannot be read: "));
 }
 
 #[test]

@@ -112,6 +112,9 @@ pub(super) fn line(run: &str, index: u64, row: &Row) -> String {
     String::from_utf8(out).unwrap()
 }
 
+/// The same for every run of the lab.
+pub(super) const CONFIG: &str = "timeout_ms: 1000\n";
+
 /// Two directories.
 pub(super) struct Lab {
     _temp: tempfile::TempDir,
@@ -134,6 +137,7 @@ impl Lab {
         let lab = Self::new();
         for (paths, (run, lines)) in [(&lab.a, a), (&lab.b, b)] {
             lab.write(paths, &whole(lines));
+            std::fs::write(paths.config(), CONFIG).unwrap();
             let manifest = manifest(run, lines.len() as u64);
             std::fs::write(paths.manifest(), canonical::to_file(&manifest).unwrap()).unwrap();
         }
@@ -192,7 +196,7 @@ pub(super) fn assert_counts(report: &Report, expected: &[(&str, u64)]) {
 }
 
 pub(super) fn manifest(run: &str, record_count: u64) -> Manifest {
-    let digest = Digest::of(b"the same for every run of the lab");
+    let digest = Digest::of(CONFIG.as_bytes());
     let run_id = RunId::of_identity(run.as_bytes());
     let spine = Spine::new(&run_id);
     Manifest {
