@@ -139,7 +139,7 @@ impl Comparison {
                 more => format!("{} more cases would tell", grouped(more)),
             },
             _ if interval.low <= 0.0 && interval.high >= 0.0 => {
-                format!("same within {} points", points(reach).trim_start_matches('+'))
+                format!("same within {} points", at_most(reach))
             }
             _ => format!("may be noise ({})", p_value(p)),
         }
@@ -154,11 +154,10 @@ impl Comparison {
         };
         let count = cases(self.cases);
         if self.better == (0, 0) {
-            let reach = points(interval.high.max(-interval.low));
+            let reach = at_most(interval.high.max(-interval.low));
             let all = if self.cases == 1 { "the one case".to_owned() } else { format!("all {count}") };
             return format!(
-                "{a} and {b} fare alike on {all}; on cases like these, a difference of up to {} points is not excluded",
-                reach.trim_start_matches('+')
+                "{a} and {b} fare alike on {all}; on cases like these, a difference of up to {reach} points is not excluded"
             );
         }
         let test = match self.family {
@@ -203,6 +202,14 @@ impl Comparison {
     }
 }
 
+/// A bound in points: one that is above 0 is never told as 0.
+fn at_most(reach: f64) -> String {
+    match points(reach).trim_start_matches('+') {
+        "0" if reach > 0.0 => "0.1".to_owned(),
+        told => told.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +227,7 @@ mod tests {
         let say = |both, worse, better| compare("old", "new", &single(both, worse, better)).sentence();
         insta::assert_snapshot!(say(84, 15, 1), @"on cases like these, new is worse than old by 14.0 points (95 % interval +7.3 to +22.5): more than noise (permutation test over 100 cases, p = 0.0005)");
         insta::assert_snapshot!(say(97, 2, 1), @"on cases like these, new cannot be told from old: −1.0 points (95 % interval −6.1 to +3.7) may be noise (permutation test over 100 cases, p = 1); about 1,153 cases would tell, if they fall out like these");
+        assert!(say(1_000_000, 0, 0).ends_with("a difference of up to 0.1 points is not excluded"));
         insta::assert_snapshot!(say(100, 0, 0), @"old and new fare alike on all 100 cases; on cases like these, a difference of up to 3.7 points is not excluded");
         insta::assert_snapshot!(say(0, 0, 0), @"no case was assessed for both old and new, so nothing can be compared");
         insta::assert_snapshot!(say(96, 2, 2), @"on cases like these, new cannot be told from old: 0 points (95 % interval −5.3 to +5.3) may be noise (permutation test over 100 cases, p = 1)");
