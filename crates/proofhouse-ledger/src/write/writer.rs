@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::log::Log;
 use super::sequence::{Batch, Entry, Sequence};
-use super::state::Found;
+use super::state::ResumePoint;
 use crate::RunPaths;
 use crate::disk::Real;
 use crate::files::FileError;
@@ -94,7 +94,7 @@ pub struct Writer {
 
 impl Writer {
     /// Opens the files of a run for appending behind what `found` says is there.
-    pub fn open(paths: &RunPaths, found: Found, durability: Durability) -> Result<Self, WriteError> {
+    pub fn open(paths: &RunPaths, found: ResumePoint, durability: Durability) -> Result<Self, WriteError> {
         let sequence = Sequence::open(&Real, paths, found)?;
         Self::start(sequence, durability, paths.dir.to_string())
     }
@@ -103,7 +103,7 @@ impl Writer {
     #[cfg(test)]
     pub(super) fn with_logs<L: Log + 'static>(
         logs: [L; 3],
-        found: Found,
+        found: ResumePoint,
         durability: Durability,
     ) -> Result<Self, WriteError> {
         let [records, journal, telemetry] = logs;

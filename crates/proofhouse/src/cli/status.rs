@@ -71,7 +71,7 @@ struct Row {
 }
 
 /// What there is.
-enum Seen {
+enum Overview {
     /// One run of so many shards, and the shards that it does without.
     Merged(usize, Vec<Part>),
     /// A run that was never in shards.
@@ -80,12 +80,12 @@ enum Seen {
     Shards(Vec<Row>),
 }
 
-impl Seen {
+impl Overview {
     fn is_whole(&self) -> bool {
         match self {
-            Seen::Merged(_, missing) => missing.is_empty(),
-            Seen::Undivided => true,
-            Seen::Shards(rows) => rows.iter().all(|row| row.state == State::Whole),
+            Overview::Merged(_, missing) => missing.is_empty(),
+            Overview::Undivided => true,
+            Overview::Shards(rows) => rows.iter().all(|row| row.state == State::Whole),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Status {
     }
 
     /// What is there now. A run in the place of the result says how the shards ended only if it was made of them.
-    fn look(&self, paths: &RunPaths) -> Result<Seen, Failure> {
+    fn look(&self, paths: &RunPaths) -> Result<Overview, Failure> {
         let result = Some(()).filter(|()| paths.manifest().exists() && run::is_complete(paths));
         let result = result.and_then(|()| run::read_envelope(&paths.envelope()));
         let rows = self.rows(paths)?;
@@ -119,17 +119,17 @@ impl Status {
             Some(Some((count, missing))) if !rows.iter().any(|row| row.paths.is_some() && later(row)) => {
                 let there = |part: &Part| rows.iter().any(|row| row.part == *part && row.paths.is_some());
                 match !missing.is_empty() && missing.iter().all(there) {
-                    true => Ok(Seen::Shards(rows)),
-                    false => Ok(Seen::Merged(count, missing)),
+                    true => Ok(Overview::Shards(rows)),
+                    false => Ok(Overview::Merged(count, missing)),
                 }
             }
-            Some(None) if rows.is_empty() => Ok(Seen::Undivided),
+            Some(None) if rows.is_empty() => Ok(Overview::Undivided),
             _ if rows.is_empty() => {
                 let what = format!("there are no shards of `{}`", paths.dir);
                 Err(Failure::say(Exit::Usage, what)
                     .hint("`--shards N` says how many there will be, if none has begun yet"))
             }
-            _ => Ok(Seen::Shards(rows)),
+            _ => Ok(Overview::Shards(rows)),
         }
     }
 
@@ -187,11 +187,11 @@ fn lines(paths: &RunPaths) -> u64 {
     count
 }
 
-fn said(paths: &RunPaths, seen: &Seen) -> String {
+fn said(paths: &RunPaths, seen: &Overview) -> String {
     match seen {
-        Seen::Undivided => format!("{}: a run that was not made of shards\n", paths.dir),
-        Seen::Merged(_, missing) if missing.is_empty() => format!("{}: merged\n", paths.dir),
-        Seen::Merged(count, missing) => {
+        Overview::Undivided => format!("{}: a run that was not made of shards\n", paths.dir),
+        Overview::Merged(_, missing) if missing.is_empty() => format!("{}: merged\n", paths.dir),
+        Overview::Merged(count, missing) => {
             let names = run::part_names(&missing.iter().copied().collect());
             let count = plural(*count as u64, "shard", "shards");
             format!(
@@ -199,7 +199,7 @@ fn said(paths: &RunPaths, seen: &Seen) -> String {
                 paths.dir
             )
         }
-        Seen::Shards(rows) => of_shards(paths, rows),
+        Overview::Shards(rows) => of_shards(paths, rows),
     }
 }
 

@@ -87,7 +87,12 @@ impl Verify {
         Ok(worst)
     }
 
-    fn check(&self, paths: &RunPaths, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Told, Failure> {
+    fn check(
+        &self,
+        paths: &RunPaths,
+        key: Option<&PublicKey>,
+        terminal: &Terminal,
+    ) -> Result<RunVerdict, Failure> {
         if !paths.dir.is_dir() {
             let what = "it is not a directory";
             let text = format!("{}: NOT SOUND, {what}\n", paths.dir);
@@ -121,9 +126,13 @@ impl Verify {
 }
 
 /// What is said of a run, to people and to programs, and what the command exits with for it.
-type Told = (String, VerifiedRun, Exit);
+type RunVerdict = (String, VerifiedRun, Exit);
 
-fn tell(paths: &RunPaths, Inspected { verified, rejudged, .. }: &Inspected, key: Option<&PublicKey>) -> Told {
+fn tell(
+    paths: &RunPaths,
+    Inspected { verified, rejudged, .. }: &Inspected,
+    key: Option<&PublicKey>,
+) -> RunVerdict {
     let (findings, totals) = (&verified.findings, &verified.totals);
     let dir = &paths.dir;
     let mut text = String::new();

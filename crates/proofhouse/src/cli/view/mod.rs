@@ -61,7 +61,7 @@ impl View {
             dir: self.dir.clone(),
             base: base.clone(),
             loopback: self.host.is_loopback(),
-            found: scan::Found::default(),
+            found: scan::RunIndex::default(),
             watched: watched.map(Arc::new),
         });
         let start = if self.watch.is_some() { "watch" } else { "" };

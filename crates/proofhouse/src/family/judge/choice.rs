@@ -6,7 +6,7 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::reading::{Found, Reading};
+use self::reading::{ChoiceFound, LabelPatterns};
 use super::text::{alternatives, excerpt, own_or_expected};
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
@@ -146,7 +146,7 @@ struct Compiled {
     settings: Choice,
     own: Option<Vec<usize>>,
     /// Compiled when the first answer comes: a suite that is only checked or planned need not wait for it.
-    reading: OnceLock<Reading>,
+    reading: OnceLock<LabelPatterns>,
 }
 
 impl Judge for Compiled {
@@ -157,14 +157,16 @@ impl Judge for Compiled {
             Err(complaint) => return Verdict::unjudged(complaint),
         };
         let text = subject.text();
-        let reading = self.reading.get_or_init(|| Reading::new(&self.settings.labels));
+        let reading = self.reading.get_or_init(|| LabelPatterns::new(&self.settings.labels));
         let labels = &self.settings.labels;
         match reading.find(&text) {
-            Found::One(place) => Verdict::of(wanted.contains(&place), || {
+            ChoiceFound::One(place) => Verdict::of(wanted.contains(&place), || {
                 format!("expected {}, got {}", excerpt(&labels[wanted[0]]), excerpt(&labels[place]))
             }),
-            Found::Several => Verdict::wrong(format!("several choices are named in {}", excerpt(&text))),
-            Found::Nothing => Verdict::wrong(format!("no choice is named in {}", excerpt(&text))),
+            ChoiceFound::Several => {
+                Verdict::wrong(format!("several choices are named in {}", excerpt(&text)))
+            }
+            ChoiceFound::Nothing => Verdict::wrong(format!("no choice is named in {}", excerpt(&text))),
         }
     }
 }

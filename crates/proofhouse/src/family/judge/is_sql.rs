@@ -8,7 +8,7 @@ use sqlparser::ast::{Statement, Visit as _};
 use sqlparser::dialect;
 use sqlparser::parser::{Parser, ParserError};
 
-use self::reading::Reading;
+use self::reading::SqlNames;
 use super::text::excerpt;
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
@@ -210,7 +210,7 @@ struct Allowed {
 impl Allowed {
     /// The first thing that may not be there.
     fn offence(&self, statements: &[Statement]) -> Option<String> {
-        let mut reading = Reading::default();
+        let mut reading = SqlNames::default();
         let _: std::ops::ControlFlow<()> =
             statements.iter().try_for_each(|statement| statement.visit(&mut reading));
         let outside = |list: &Option<Vec<String>>, found: &[String]| {

@@ -280,8 +280,8 @@ impl CompiledRule {
         ToolCall::new(call.name.clone(), cut(&call.args, most))
     }
 
-    fn seen<'a>(&self, args: &'a Json) -> Seen<'a> {
-        let mut seen = Seen::default();
+    fn seen<'a>(&self, args: &'a Json) -> ArgumentValues<'a> {
+        let mut seen = ArgumentValues::default();
         let from = match &self.rule.argument {
             None => Some(args),
             Some(pointer) if pointer.starts_with('/') => args.pointer(pointer),
@@ -330,7 +330,7 @@ fn named(patterns: &[String], host: &str) -> bool {
 
 /// What a rule sees of arguments.
 #[derive(Default)]
-struct Seen<'a> {
+struct ArgumentValues<'a> {
     leaves: Vec<Leaf<'a>>,
     /// The names of fields.
     keys: Vec<&'a str>,
@@ -344,7 +344,7 @@ struct Leaf<'a> {
     number: Option<f64>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ArgumentValues<'a> {
     fn look(&mut self, value: &'a Json) {
         match value {
             Json::String(text) => self.leaves.push(Leaf { text: Cow::Borrowed(text), number: None }),

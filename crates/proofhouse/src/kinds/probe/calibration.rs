@@ -13,7 +13,7 @@ use crate::spine::suite::identity::json;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::load::DatasetFacts;
 use crate::spine::suite::problem::Code;
-use crate::spine::suite::scan::{Found, Scan};
+use crate::spine::suite::scan::{FirstPass, Scan};
 use crate::spine::suite::tree::Step;
 
 /// Where its keys stand.
@@ -68,7 +68,7 @@ pub(super) fn read(
     checker: &mut Checker<'_>,
     (written, found_datasets): (&CalibrationFile, Vec<FoundDataset>),
     rules: CaseRules,
-    of_cases: &mut Found,
+    of_cases: &mut FirstPass,
 ) -> (Calibration, Vec<DatasetFacts>) {
     let inline: Vec<_> = written.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =

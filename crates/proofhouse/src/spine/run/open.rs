@@ -11,7 +11,7 @@ use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Shard;
 use proofhouse_ledger::part::{Part, Places};
 use proofhouse_ledger::totals::{Facts, PlanHasher};
-use proofhouse_ledger::write::{self, Found, LockError, Mismatch, RunLock, StateError, SwapError};
+use proofhouse_ledger::write::{self, LockError, Mismatch, ResumePoint, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
@@ -145,7 +145,7 @@ pub struct Open {
     /// Where it is written: the same, or `D.next` while an older run keeps its place.
     pub work: RunPaths,
     /// What the work directory holds already.
-    pub found: Found,
+    pub found: ResumePoint,
     /// Finished records to take over from the run that is being replaced.
     pub reuse: Option<Reuse>,
     /// The envelope so far.
@@ -200,7 +200,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let going_on = options.resume && work.dir.exists();
     let found = match going_on {
         true => check_resumable(&plan, &work, run_id, &config)?,
-        false => Found { places: plan.places.clone(), ..Found::default() },
+        false => ResumePoint { places: plan.places.clone(), ..ResumePoint::default() },
     };
     let reuse = if replace && options.retry_errors && !options.overwrite {
         Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config)?)?)
@@ -404,7 +404,7 @@ fn check_resumable(
     work: &RunPaths,
     run_id: RunId,
     config: &[u8],
-) -> Result<Found, OpenError> {
+) -> Result<ResumePoint, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));

@@ -2,7 +2,7 @@
 //! solution, what they take from it, and which wrong tests that solution fails. A pass beside the tests is believed only of who
 //! passes them again among wrong ones, in an order that nobody knows, and fails those.
 
-use proofhouse_sandbox::{Found, Outcome, Program, Status};
+use proofhouse_sandbox::{Outcome, Program, ResultFile, Status};
 
 use super::compile::{Compiler, Emit};
 use super::decoys::{self, Dealt, Dice, Site, Source, Weight};
@@ -112,7 +112,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared, dice: &mut Dice) -> Option<B
 }
 
 /// Whether a completion passes its tests because it does what they say.
-pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belief {
+pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &ResultFile) -> Belief {
     let known = known(alone);
     // What is known of nobody else, only the completion's own types say.
     let unknown = || match known.tried || alone.task.leaves_its_function_open() {
@@ -161,7 +161,7 @@ pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belie
 pub(super) struct Room<'a> {
     pub(super) alone: &'a Alone<'a>,
     pub(super) scope: &'a Scope,
-    pub(super) library: &'a Found,
+    pub(super) library: &'a ResultFile,
     /// Whether the tests get what only the task's own solution defines.
     pub(super) lent: bool,
 }
