@@ -114,6 +114,7 @@ impl<L: Log> Sequence<L> {
                 self.journal_chunk.extend_from_slice(line);
             }
         }
+        // The journal before the records: a line that is taken out of the journal below has to be readable there.
         if !self.journal_chunk.is_empty() {
             self.journal.append(&self.journal_chunk)?;
             self.journal_bytes += self.journal_chunk.len() as u64;
@@ -133,6 +134,7 @@ impl<L: Log> Sequence<L> {
             self.syncs += 1;
         }
         self.totals = totals;
+        // Emptied only when nothing in it is needed, so that a journal is never rewritten: cut off in between, its lines are still true.
         if self.waiting.is_empty() && self.journal_bytes > 0 {
             self.journal.cut(0)?;
             self.journal_bytes = 0;

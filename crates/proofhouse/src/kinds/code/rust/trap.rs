@@ -91,6 +91,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared, dice: &mut Dice) -> Option<B
     let Some(library) = compiler.library(&scope.library(), LIBRARY) else {
         return Some(Beside { compiles: Some(false), ..unsolved(task, dice) });
     };
+    // First without what only the solution defines: where the tests do without it, a completion is not given it either.
     let ways = if scope.may_be_lent(task) { vec![false, true] } else { vec![false] };
     for lent in ways {
         let room = Room { alone: &alone, scope: &scope, library: &library, lent };
@@ -122,6 +123,7 @@ pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &ResultFile) -> 
     if known.decoys.is_empty() {
         return if known.tried { Belief::Believed } else { unknown() };
     }
+    // By a secret of this bench and not by the suite's seed: an answer that knew the order could tell the real tests from the others.
     let mut dice = Dice::of(&alone.compiler.bench.secret());
     let room = Room { alone, scope, library, lent: known.lent };
     let Some((sites, dealt, program)) = room.fitting(known.sites.clone(), &mut dice) else {
