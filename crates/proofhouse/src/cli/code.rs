@@ -39,7 +39,7 @@ pub(super) struct Code {
     #[arg(required = true, index = 2, value_name = "SAMPLES")]
     samples: Vec<Utf8PathBuf>,
 
-    /// The language [default: as the problems say or look].
+    /// The language [default: what the problems say or look like].
     #[arg(long, value_enum)]
     language: Option<LanguageName>,
 

@@ -34,7 +34,7 @@ pub(super) struct Verify {
     #[arg(long)]
     rejudge: bool,
 
-    /// Make run id, plan and expectations anew from this suite, with the run's seed and limit, and name the first trial that differs.
+    /// Recompute run id, plan and expectations from this suite, with the run's seed and limit, and name the first trial that differs.
     /// Other flags that shaped the run, such as `--lane 1`, are given again.
     #[arg(long, value_name = "FILE")]
     suite: Option<Utf8PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct Verify {
     #[command(flatten)]
     sandbox: SandboxArgs,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t, conflicts_with = "proof")]
     format: Form,
 }
@@ -61,7 +61,7 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         if let (None, Some(flag)) = (&self.suite, self.inputs.given()) {
-            let what = format!("`{flag}` says how a suite was run, and there is none");
+            let what = format!("`{flag}` says how a suite was run, and no suite is given");
             return Err(Failure::say(Exit::Usage, what).hint("name the suite with `--suite FILE`"));
         }
         let key = self.key.as_deref().map(PublicKey::read).transpose()?;

@@ -71,7 +71,7 @@ pub enum ExportError {
     #[error(transparent)]
     Manifest(#[from] ReadError),
     /// Something else is there.
-    #[error("`{0}` is there already and has other content")]
+    #[error("`{0}` already exists with other content")]
     Taken(Utf8PathBuf),
     /// A report could not be made of it.
     #[error(transparent)]

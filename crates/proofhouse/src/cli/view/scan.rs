@@ -64,7 +64,7 @@ impl State {
 
     pub(super) fn word(self) -> &'static str {
         match self {
-            State::Passed => "whole",
+            State::Passed => "complete",
             State::Missed => "gate missed",
             State::Running => "running",
             State::Incomplete => "incomplete",

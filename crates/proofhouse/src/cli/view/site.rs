@@ -159,9 +159,8 @@ impl Site {
         }
         match compared(&runs) {
             Some(page) => html(page),
-            None => {
-                self.missing("These runs cannot be compared: they are not whole, or have no cases in common.")
-            }
+            None => self
+                .missing("These runs cannot be compared: they are not complete, or have no cases in common."),
         }
     }
 

@@ -78,7 +78,7 @@ impl Settings for Choice {
             }
             if self.labels[..at].iter().any(|other| same(other, label)) {
                 return Err(Complaint::new(format!(
-                    "the label {} is there twice, upper and lower case being one",
+                    "the label {} appears twice, upper and lower case being one",
                     excerpt(label)
                 )));
             }
@@ -120,7 +120,7 @@ impl Choice {
         let first = match self.expected_as {
             ExpectedAs::Label => {
                 return place(&self.labels, text.trim()).ok_or_else(|| {
-                    Complaint::new(format!("holds {}, which is no label", excerpt(&text)))
+                    Complaint::new(format!("holds {}, which is not a label", excerpt(&text)))
                         .hint("for places instead of labels set `expected_as`")
                 });
             }
@@ -134,7 +134,7 @@ impl Choice {
             .filter(|place| *place < self.labels.len())
             .ok_or_else(|| {
                 Complaint::new(format!(
-                    "holds {}, which is no place among {} choices",
+                    "holds {}, which is not a place among {} choices",
                     excerpt(&text),
                     self.labels.len()
                 ))
@@ -317,13 +317,13 @@ mod tests {
         check("choice: {value: [A, C]}", "null", "C", 1.0);
         check("choice: {}", "[\"A\", \"C\"]", "C", 1.0);
         unjudged("choice: {}", "2", "C", "set `expected_as`");
-        unjudged("choice: {expected_as: zero-based}", "4", "C", "no place among 4");
-        unjudged("choice: {expected_as: one-based}", "0", "C", "no place among 4");
-        unjudged("choice: {}", "E", "C", "no label");
+        unjudged("choice: {expected_as: zero-based}", "4", "C", "not a place among 4");
+        unjudged("choice: {expected_as: one-based}", "0", "C", "not a place among 4");
+        unjudged("choice: {}", "E", "C", "not a label");
         unjudged("choice: {}", "null", "C", "no `expected`");
         refused("choice: {labels: [A]}", "give 2 to 64");
         refused("choice: {labels: [A, a]}", "twice");
         refused("choice: {labels: [A, '?']}", "cannot be a label");
-        refused("choice: {value: Z}", "no label");
+        refused("choice: {value: Z}", "not a label");
     }
 }

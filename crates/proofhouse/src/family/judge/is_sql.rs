@@ -221,7 +221,11 @@ impl Allowed {
             && let Some(kind) = reading.kinds.iter().find(|kind| !allowed.contains(kind))
         {
             let allowed: Vec<String> = allowed.iter().map(|kind| format!("`{}`", kind.name())).collect();
-            return Some(format!("a statement is `{}`, allowed are {}", kind.name(), allowed.join(", ")));
+            return Some(format!(
+                "a statement is `{}`, and only {} may be used",
+                kind.name(),
+                allowed.join(", ")
+            ));
         }
         if let Some(table) = outside(&self.tables, &reading.tables) {
             return Some(format!("the table {} is not allowed", excerpt(&table)));

@@ -82,7 +82,7 @@ impl Table {
                 table.length = numbers.len();
             }
             if numbers.len() != table.length {
-                return Err(wrong("it has another count of numbers than the first"));
+                return Err(wrong("it has more or fewer numbers than the first"));
             }
             table.words.entry(word.to_owned()).or_insert(numbers);
         }
@@ -139,7 +139,7 @@ mod tests {
     fn files_that_are_something_else_are_refused() {
         for (file, why) in [
             ("", "no line has a word"),
-            ("a 1\nb 1 2\n", "line 2: it has another count"),
+            ("a 1\nb 1 2\n", "line 2: it has more or fewer"),
             ("a b\n", "line 1: no numbers"),
             ("a\n", "line 1: no numbers"),
             ("a NaN\n", "line 1: no numbers"),

@@ -44,7 +44,7 @@ pub struct Policy {
     pub rules: Vec<ArgumentRule>,
 }
 
-/// The sets of the original suites.
+/// The sets of the suites of Calyx.
 impl Default for Policy {
     fn default() -> Self {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -140,7 +140,7 @@ impl Policy {
         let mut names = BTreeSet::new();
         for rule in &self.rules {
             if !names.insert(&rule.name) {
-                let what = format!("the argument rule `{}` is there twice", rule.name);
+                let what = format!("the argument rule `{}` appears twice", rule.name);
                 let hint = "a rule's name is its reason code; give each its own";
                 return Err(Complaint::new(what).hint(hint).key("rules"));
             }

@@ -94,7 +94,7 @@ pub(super) fn read(
         if right == 0 || wrong == 0 {
             let kind = if right == 0 { "right" } else { "wrong" };
             of_cases.warnings.push(format!(
-                "no labelled answer of `calibration` is {kind}, so that no rate can be corrected for the judges' errors"
+                "no labelled answer of `calibration` is {kind}, so no rate can be corrected for the judges' errors"
             ));
         }
     }

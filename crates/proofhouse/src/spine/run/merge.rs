@@ -275,10 +275,10 @@ fn verify_one(paths: &RunPaths) -> Result<Verified, Unfit> {
     }
     let Some(manifest) = checked.manifest else {
         let recorded = checked.totals.count;
-        return Err(Unfit::Broken(format!("it is not whole: {recorded} trials are recorded")));
+        return Err(Unfit::Broken(format!("it is not complete: {recorded} trials are recorded")));
     };
     let Some(envelope) = checked.envelope else {
-        return Err(broken("it has no envelope, so that nobody knows how it ended"));
+        return Err(broken("it has no envelope, so nobody knows how it ended"));
     };
     if envelope.exit_status != ExitStatus::Normal {
         return Err(broken("it did not end normally"));

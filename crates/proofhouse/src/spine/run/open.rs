@@ -94,14 +94,14 @@ impl OpenError {
                 "wait for it, or choose another `--run-dir`".to_owned()
             }
             OpenError::Exists(_) => {
-                "`--resume` completes it, `--overwrite` replaces it once the new run is whole".to_owned()
+                "`--resume` completes it, `--overwrite` replaces it once the new run is complete".to_owned()
             }
             OpenError::Swap(SwapError::NotARun(_)) => {
                 "`--overwrite` replaces run directories only; choose another `--run-dir`".to_owned()
             }
             OpenError::Name { .. } => "choose another `--run-dir`".to_owned(),
             OpenError::NothingToResume { .. } => {
-                "leave `--resume` away to start a new run, or name the directory with `--run-dir`".to_owned()
+                "leave `--resume` out to start a new run, or name the directory with `--run-dir`".to_owned()
             }
             OpenError::Mismatch { .. } => {
                 "run into a new directory, and compare with `proofhouse diff`".to_owned()
@@ -174,6 +174,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     refuse_odd_names(&paths)?;
     make_parent(&paths)?;
     let lock = RunLock::acquire(&paths, std::process::id())?;
+    // Under the lock, and before anybody looks: a process that was killed while it exchanged two runs may have left neither in its place.
     write::finish_swap(&paths)?;
     refuse_odd_places(&paths)?;
     let config = suite::yaml::emit(&loaded.resolved()).into_bytes();
@@ -186,6 +187,8 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     if (occupied || paths.envelope().exists()) && !options.resume && !options.overwrite {
         return Err(OpenError::Exists(paths.dir.clone()));
     }
+    // Also where only errors are run again: records are in plan order, so new ones in the middle mean a new file, and the old one is kept
+    // until that is complete.
     let replace = occupied && (options.overwrite || options.retry_errors);
     let work = if replace { paths.next() } else { paths.clone() };
 
@@ -239,6 +242,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
         reuse.copy_telemetry(&work)?;
     }
     let torn_bytes = found.torn_bytes;
+    // Hashing the executable and asking git take longer than a small run: they are needed only for the seal.
     let suite = loaded.path.clone();
     let origin = std::thread::Builder::new()
         .spawn(move || (host::tool_sha256(), host::git(&suite)))

@@ -30,7 +30,7 @@ pub enum RecoverError {
     #[error("`{0}` has its envelope; there is nothing to recover")]
     Ended(String),
     /// Neither manifest nor envelope nor a record tells which run this is.
-    #[error("nothing in `{0}` tells which run it is")]
+    #[error("nothing in `{0}` says which run it is")]
     Unknown(String),
     /// A number in the manifest is none that an envelope can hold.
     #[error("the manifest cannot be true: {0}")]

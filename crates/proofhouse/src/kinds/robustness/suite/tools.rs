@@ -101,7 +101,8 @@ fn setup(
 ) -> ToolSetup {
     let empty = ToolSetup { base: base.to_owned(), files: Vec::new() };
     let TargetConfig::Command(command) = target else {
-        let what = format!("{} is no tool: a robustness suite tests targets of kind `command`", quoted(slot));
+        let what =
+            format!("{} is not a tool: a robustness suite tests targets of kind `command`", quoted(slot));
         let problem = checker.complain(Code::BadValue, &[Step::Key("targets"), Step::Key(slot)], what);
         problem.hint = Some("`proofhouse list targets` documents `command`".to_owned());
         return empty;
