@@ -19,7 +19,7 @@ mod tests;
 
 pub use lock::{LockError, RunLock};
 pub use log::{FileLog, Log};
-pub use state::{Found, Mismatch, StateError, is_noise, scan};
+pub use state::{Mismatch, ResumePoint, StateError, is_noise, scan};
 pub use steps::{begin, end, settle};
 pub use swap::{SwapError, discard_next, finish_swap, is_run_dir, swap_in};
 pub use writer::{Durability, Stopped, WriteError, Writer, Written};

@@ -33,14 +33,14 @@ pub use heap::give_memory_back;
 pub use link::{hand_over, link};
 #[cfg(target_os = "linux")]
 pub use linux::{LoneFilter, lone_filter};
-pub use outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Stream, Usage};
+pub use outcome::{Collected, Infra, NotTaken, Outcome, ResultFile, Status, Stream, Usage};
 pub use policy::{policy_digest, policy_text};
 pub use probe::{Failure, Gap, Mechanism, Memory, Probe};
 pub use program::Program;
 pub use sandbox::{Cancel, Helper, OpenError, Options, Sandbox};
 pub use scratch::Scratch;
 pub use spec::{
-    Arg, Bind, Calls, Collect, Door, Keep, Limits, Network, Place, Proc, Source, Spec, Stdin, Work,
+    Arg, Bind, Calls, Collect, Door, Keep, Limits, Network, PlacedFile, Proc, Source, Spec, Stdin, Work,
 };
 pub use tier::{Refusal, RefusalKind, Request, Tier, choose};
 pub use trampoline::trampoline_main_if_asked;

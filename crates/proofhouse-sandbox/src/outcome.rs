@@ -164,19 +164,19 @@ pub struct Collected {
     /// The path that was asked for.
     pub path: String,
     /// The file, or why it was not taken.
-    pub result: Result<Found, NotTaken>,
+    pub result: Result<ResultFile, NotTaken>,
 }
 
 /// A result file: regular, with one link, no larger than asked.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ResultFile {
     /// The open file. It can be placed into another box without being read here.
     pub fd: Arc<OwnedFd>,
     /// Its size when it was opened; nothing in the box was running any more.
     pub length: u64,
 }
 
-impl Found {
+impl ResultFile {
     /// Reads the whole file, never more than its length.
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         use std::os::unix::fs::FileExt;

@@ -18,7 +18,7 @@ use crate::capture::Capture;
 use crate::clock::now_us;
 use crate::expand::{Layout, expand};
 use crate::guards::Guards;
-use crate::outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Usage};
+use crate::outcome::{Collected, Infra, NotTaken, Outcome, ResultFile, Status, Usage};
 use crate::sandbox::{Cancel, Helper};
 use crate::scratch::Scratch;
 use crate::spec::{Source, Spec, Stdin, Work};
@@ -279,7 +279,7 @@ fn status(end: &End, spec: &Spec) -> Status {
 }
 
 /// Opens a result step by step, refusing links at each; the portable form of what Linux does in one call.
-fn take(work: &Path, path: &str, max_bytes: u64) -> Result<Found, NotTaken> {
+fn take(work: &Path, path: &str, max_bytes: u64) -> Result<ResultFile, NotTaken> {
     let reason = |error: rustix::io::Errno| match error {
         rustix::io::Errno::NOENT => NotTaken::Missing,
         rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR | rustix::io::Errno::MLINK => NotTaken::Link,
@@ -303,7 +303,7 @@ fn take(work: &Path, path: &str, max_bytes: u64) -> Result<Found, NotTaken> {
         () if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => Err(NotTaken::NotRegular),
         () if found.st_nlink != 1 => Err(NotTaken::HardLinked),
         () if length > max_bytes => Err(NotTaken::TooLarge),
-        () => Ok(Found { fd: Arc::new(fd), length }),
+        () => Ok(ResultFile { fd: Arc::new(fd), length }),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::Found;
+use crate::outcome::ResultFile;
 use crate::sandbox::Sandbox;
 use crate::scratch::Scratch;
 use crate::spec::{Arg, Bind, Spec};
@@ -16,14 +16,14 @@ const INSIDE: &str = "/program";
 /// A program that boxes run.
 #[derive(Debug)]
 pub struct Program {
-    found: Found,
+    found: ResultFile,
     /// The directory that is bound; without it every box gets a copy.
     shared: Option<Scratch>,
 }
 
 impl Sandbox {
     /// Makes a program of what a box left. Where nothing can be run from the scratch directory, every box will get a copy.
-    pub fn program(&self, found: Found) -> Program {
+    pub fn program(&self, found: ResultFile) -> Program {
         let shared = may_run_from(self.scratch()).then(|| share(&found, self.scratch()).ok()).flatten();
         Program { found, shared }
     }
@@ -53,7 +53,7 @@ fn below(scratch: &Scratch) -> PathBuf {
     scratch.path().join("shared")
 }
 
-fn share(found: &Found, parent: &Path) -> io::Result<Scratch> {
+fn share(found: &ResultFile, parent: &Path) -> io::Result<Scratch> {
     let scratch = Scratch::new(parent)?;
     let directory = below(&scratch);
     let file = directory.join(NAME);

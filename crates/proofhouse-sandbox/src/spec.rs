@@ -23,7 +23,7 @@ pub struct Spec {
     /// What stands behind the work directory.
     pub work: Work,
     /// Files put into the work directory before the program starts.
-    pub files: Vec<Place>,
+    pub files: Vec<PlacedFile>,
     /// Where the program starts, relative to the work directory.
     pub cwd: String,
     /// Whether `/proc` is there. `rustc` needs it; a test run must not have it.
@@ -101,7 +101,7 @@ impl Spec {
     /// Puts a file with these bytes into the work directory.
     #[must_use]
     pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> Spec {
-        self.files.push(Place {
+        self.files.push(PlacedFile {
             path: path.to_owned(),
             source: Source::Bytes(bytes.into()),
             executable: false,
@@ -112,7 +112,7 @@ impl Spec {
     /// Puts a program that another box made into the work directory.
     #[must_use]
     pub fn program_from(mut self, path: &str, from: Arc<OwnedFd>) -> Spec {
-        self.files.push(Place { path: path.to_owned(), source: Source::Fd(from), executable: true });
+        self.files.push(PlacedFile { path: path.to_owned(), source: Source::Fd(from), executable: true });
         self
     }
 
@@ -255,7 +255,7 @@ impl Bind {
 
 /// A file put into the work directory before the start.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PlacedFile {
     /// Relative path under the work directory; missing directories are made.
     pub path: String,
     /// Where the bytes come from.

@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 
 use super::log::{FileLog, Log};
-use super::state::Found;
+use super::state::ResumePoint;
 use crate::RunPaths;
 use crate::disk::Disk;
 use crate::files::FileError;
@@ -58,7 +58,7 @@ pub(super) struct Sequence<L> {
 
 impl Sequence<FileLog> {
     /// Opens the files of a run for appending behind what `found` says is there, and makes their names durable.
-    pub(super) fn open(disk: &dyn Disk, paths: &RunPaths, found: Found) -> Result<Self, FileError> {
+    pub(super) fn open(disk: &dyn Disk, paths: &RunPaths, found: ResumePoint) -> Result<Self, FileError> {
         let records = FileLog::open_on(disk, &paths.records(), found.totals.byte_count())?;
         let journal = FileLog::open_on(disk, &paths.journal(), found.journal_bytes)?;
         let telemetry = FileLog::open_on(disk, &paths.telemetry(), found.telemetry_bytes)?;
@@ -69,7 +69,7 @@ impl Sequence<FileLog> {
 }
 
 impl<L: Log> Sequence<L> {
-    pub(super) fn new(records: L, journal: L, telemetry: L, found: Found) -> Self {
+    pub(super) fn new(records: L, journal: L, telemetry: L, found: ResumePoint) -> Self {
         Self {
             records,
             journal,
@@ -114,6 +114,7 @@ impl<L: Log> Sequence<L> {
                 self.journal_chunk.extend_from_slice(line);
             }
         }
+        // The journal before the records: a line that is taken out of the journal below has to be readable there.
         if !self.journal_chunk.is_empty() {
             self.journal.append(&self.journal_chunk)?;
             self.journal_bytes += self.journal_chunk.len() as u64;
@@ -133,6 +134,7 @@ impl<L: Log> Sequence<L> {
             self.syncs += 1;
         }
         self.totals = totals;
+        // Emptied only when nothing in it is needed, so that a journal is never rewritten: cut off in between, its lines are still true.
         if self.waiting.is_empty() && self.journal_bytes > 0 {
             self.journal.cut(0)?;
             self.journal_bytes = 0;

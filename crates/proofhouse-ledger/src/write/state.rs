@@ -12,7 +12,7 @@ use crate::{RunId, RunPaths};
 
 /// Where a run can go on.
 #[derive(Clone, Default)]
-pub struct Found {
+pub struct ResumePoint {
     /// What the whole lines of `records.jsonl` add up to.
     pub totals: Totalling,
     /// Finished trials in the journal that come later in the plan: index → offset and length of the line.
@@ -65,7 +65,7 @@ pub fn scan(
     run_id: RunId,
     places: Places,
     each: impl FnMut(&Facts) -> Result<(), Mismatch>,
-) -> Result<Found, StateError> {
+) -> Result<ResumePoint, StateError> {
     scan_on(&Real, paths, (run_id, places), each)
 }
 
@@ -75,8 +75,8 @@ pub(super) fn scan_on(
     paths: &RunPaths,
     (run_id, places): (RunId, Places),
     mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
-) -> Result<Found, StateError> {
-    let mut found = Found { places, ..Found::default() };
+) -> Result<ResumePoint, StateError> {
+    let mut found = ResumePoint { places, ..ResumePoint::default() };
     let scan = Scan { disk, paths, run_id, cut_off: disk.exists(&paths.envelope_tmp()) };
     let last = scan.records(&mut found, &mut each)?;
     scan.journal((&mut found, last), &mut each)?;
@@ -104,7 +104,7 @@ impl Scan<'_> {
     }
 
     /// Gives the index of the last record.
-    fn records(&self, found: &mut Found, each: Each<'_>) -> Result<Option<u64>, StateError> {
+    fn records(&self, found: &mut ResumePoint, each: Each<'_>) -> Result<Option<u64>, StateError> {
         let path = self.paths.records();
         let length = match self.disk.look(&path) {
             Ok(Node::File(length)) => length,
@@ -145,7 +145,11 @@ impl Scan<'_> {
         }
     }
 
-    fn journal(&self, (found, last): (&mut Found, Option<u64>), each: Each<'_>) -> Result<(), StateError> {
+    fn journal(
+        &self,
+        (found, last): (&mut ResumePoint, Option<u64>),
+        each: Each<'_>,
+    ) -> Result<(), StateError> {
         let path = self.paths.journal();
         if !self.disk.exists(&path) {
             return Ok(());

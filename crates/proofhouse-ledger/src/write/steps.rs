@@ -3,7 +3,7 @@
 
 use super::FileLog;
 use super::log::Log as _;
-use super::state::Found;
+use super::state::ResumePoint;
 use super::swap::{self, SwapError};
 use crate::RunPaths;
 use crate::disk::{Disk, Real, sync, uninterrupted};
@@ -67,7 +67,7 @@ fn settle_files(disk: &dyn Disk, work: &RunPaths) -> Result<(), FileError> {
 }
 
 /// Ends a run whose process is gone: what was torn is cut off, and the envelope gets its final name.
-pub fn settle(paths: &RunPaths, found: &Found, envelope: &[u8]) -> Result<(), FileError> {
+pub fn settle(paths: &RunPaths, found: &ResumePoint, envelope: &[u8]) -> Result<(), FileError> {
     settle_on(&Real, paths, found, envelope)
 }
 
@@ -76,7 +76,7 @@ pub fn settle(paths: &RunPaths, found: &Found, envelope: &[u8]) -> Result<(), Fi
 pub(super) fn settle_on(
     disk: &dyn Disk,
     paths: &RunPaths,
-    found: &Found,
+    found: &ResumePoint,
     envelope: &[u8],
 ) -> Result<(), FileError> {
     for (path, length) in [

@@ -153,7 +153,7 @@ proptest! {
     ) {
         let dir = Dir::new();
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::open(&dir.paths(), Found::default(), durability).unwrap();
+        let writer = Writer::open(&dir.paths(), ResumePoint::default(), durability).unwrap();
         // A trial has a line of its own and one for each of its requests: none, one or several.
         let told = |index: u64| format!("{{\"index\":{index}}}\n").repeat(index as usize % 4);
         for index in &order {
@@ -176,7 +176,7 @@ proptest! {
     ) {
         let logs = Faulty::logs(budget);
         let durability = if trial { Durability::Trial } else { Durability::Group };
-        let writer = Writer::with_logs(logs.clone(), Found::default(), durability).unwrap();
+        let writer = Writer::with_logs(logs.clone(), ResumePoint::default(), durability).unwrap();
         for index in &order {
             if writer.submit(*index, &line(*index), b"").is_err() {
                 break;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::log::Log;
 use super::sequence::{Batch, Entry, Sequence};
-use super::state::Found;
+use super::state::ResumePoint;
 use crate::RunPaths;
 use crate::disk::Real;
 use crate::files::FileError;
@@ -86,6 +86,9 @@ impl Shared {
 }
 
 /// The handle that trials are submitted to.
+///
+/// A thread and not a task of the dispatcher, because a sync may take as long as the disk likes, and trials go on meanwhile. It is also
+/// the only place that appends to the files of a run, so that their order is nobody else's concern.
 pub struct Writer {
     shared: Arc<Shared>,
     thread: JoinHandle<(Totalling, u64, u64, Result<(), io::Error>)>,
@@ -94,7 +97,7 @@ pub struct Writer {
 
 impl Writer {
     /// Opens the files of a run for appending behind what `found` says is there.
-    pub fn open(paths: &RunPaths, found: Found, durability: Durability) -> Result<Self, WriteError> {
+    pub fn open(paths: &RunPaths, found: ResumePoint, durability: Durability) -> Result<Self, WriteError> {
         let sequence = Sequence::open(&Real, paths, found)?;
         Self::start(sequence, durability, paths.dir.to_string())
     }
@@ -103,7 +106,7 @@ impl Writer {
     #[cfg(test)]
     pub(super) fn with_logs<L: Log + 'static>(
         logs: [L; 3],
-        found: Found,
+        found: ResumePoint,
         durability: Durability,
     ) -> Result<Self, WriteError> {
         let [records, journal, telemetry] = logs;
@@ -138,6 +141,8 @@ impl Writer {
         let to = queue.batch.bytes.len();
         queue.batch.telemetry.extend_from_slice(telemetry);
         queue.batch.entries.push(Entry { index, line: before..to, telemetry: told..told + telemetry.len() });
+        // Only the first record of a batch and the one that fills it change what the thread does; waking it for each of a million
+        // would cost more than writing them.
         let wake = before == 0 || (before < FULL_BYTES && to >= FULL_BYTES);
         drop(queue);
         if wake {
@@ -171,6 +176,7 @@ fn work<L: Log>(
         };
         batch.clear();
     }
+    // After an error nothing is tried again: what a sync that failed has kept is unknown, and a resumed run reads it from the disk.
     if outcome.is_err() {
         shared.lock().failed = true;
         shared.changed.notify_all();
@@ -192,8 +198,10 @@ fn next_batch(shared: &Shared, batch: &mut Batch, durability: Durability) -> boo
         queue =
             shared.changed.wait_timeout_while(queue, LINGER, more).unwrap_or_else(PoisonError::into_inner).0;
     }
+    // The two batches change places, so that neither has to be allocated again.
     std::mem::swap(&mut queue.batch, batch);
     drop(queue);
+    // Whoever waits in `submit` for room has it now.
     shared.changed.notify_all();
     true
 }

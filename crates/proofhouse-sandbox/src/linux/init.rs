@@ -57,6 +57,8 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     let BoxFds { job, control, stdio, sources } = fds;
     let (job, limits) = read_job(job)?;
     let own_pids = rustix::process::getpid().as_raw_nonzero().get() == 1;
+    // As pid 1 of a namespace init takes everything with it when it dies, so it only has to die with the helper. Elsewhere orphans must
+    // come back to it, or they would outlive the box.
     if own_pids {
         sys::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as u64).at("bind to the helper")?;
     } else {
@@ -81,6 +83,7 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     } else {
         watch::host_proc().at("open /proc")?
     };
+    // Before anything of the payload exists: a process of the same user could otherwise trace init, or reach its descriptors by `/proc`.
     sys::prctl(libc::PR_SET_DUMPABLE, 0).at("hide init")?;
     let work_path = work_path(&job);
     let work = rustix::fs::open(&work_path, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
@@ -111,6 +114,7 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
         Some(child) => child,
         None => payload.become_it(),
     };
+    // Copies that stayed open here would keep the readers outside, and `hear_failure`, waiting for an end that never comes.
     drop((stdio, failures.1));
     let watch = Watch::new(proc, own_pids);
     if let Some(failure) = hear_failure(failures.0) {
@@ -119,6 +123,7 @@ fn run(fds: BoxFds, cpu: Option<Counter>) -> Result<(Ending, Results), Failure> 
     }
     let mut guard = Guard::new(&job, &limits, watch, cpu);
     guard.supervise(&child, &control);
+    // Only now: nothing of the box is alive that could exchange a file between the look and the opening.
     let results = collect(&job, &work, &mut guard.ending);
     if !job.strong && job.landlock && job.host_work {
         carry::strip(work.as_fd()).at("clear up the work directory")?;

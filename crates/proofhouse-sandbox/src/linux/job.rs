@@ -52,7 +52,7 @@ pub(crate) fn job(
         line.extend(text(value));
         line
     };
-    let file = |place: &crate::spec::Place| JobFile {
+    let file = |place: &crate::spec::PlacedFile| JobFile {
         path: place.path.clone().into_bytes(),
         executable: place.executable,
         bytes: match &place.source {

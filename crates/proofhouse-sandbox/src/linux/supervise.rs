@@ -12,7 +12,7 @@ use super::report::{Ending, Limit, Message};
 use super::{channel, files};
 use crate::capture::Capture;
 use crate::clock::now_us;
-use crate::outcome::{Collected, Found, Infra, NotTaken, Outcome, Status, Usage};
+use crate::outcome::{Collected, Infra, NotTaken, Outcome, ResultFile, Status, Usage};
 use crate::sandbox::Cancel;
 use crate::scratch::Scratch;
 use crate::spec::Spec;
@@ -277,7 +277,7 @@ fn collected(spec: &Spec, ending: &Ending, fds: Vec<OwnedFd>) -> Vec<Collected> 
     let mut one = |path: &str| {
         let result = match codes.next() {
             Some((0, length)) => {
-                let found = fds.next().map(|fd| Found { fd: fd.into(), length: *length });
+                let found = fds.next().map(|fd| ResultFile { fd: fd.into(), length: *length });
                 found.ok_or(NotTaken::Unreadable)
             }
             Some((code, _)) => Err(files::reason_from_wire(*code)),

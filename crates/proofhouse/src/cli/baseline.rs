@@ -22,7 +22,7 @@ pub(super) const MAIN: &str = "main";
 /// Which baseline a run is held against.
 #[derive(Debug, Args)]
 pub(super) struct BaselineArgs {
-    /// Hold the run against a baseline when it is done: a run directory, or a folder that `bless` keeps them in. Exit with 6 if a
+    /// Compare the run with a baseline when it is done: a run directory, or a folder that `bless` keeps them in. Exit with 6 if a
     /// target is worse by more than the margin on cases like these, with 12 if that cannot be told [default folder: baselines].
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = STORE, require_equals = true)]
     baseline: Option<Utf8PathBuf>,

@@ -13,7 +13,7 @@ use crate::kinds::code::{self, Bench, Budgets, CodeFlags, Judge, LanguageName, P
 
 /// Check suites and their datasets without starting anything; try the solutions of problem files.
 ///
-/// A file that ends in `.jsonl` or `.jsonl.gz` is taken for a problem file: its canonical solutions have to pass in the
+/// A file that ends in `.jsonl` or `.jsonl.gz` is read as a problem file: its canonical solutions have to pass in the
 /// sandbox, and its buggy ones, where it has any, have to fail.
 #[derive(Debug, Args)]
 pub(super) struct Check {
@@ -24,7 +24,7 @@ pub(super) struct Check {
     #[command(flatten)]
     inputs: Inputs,
 
-    /// The language of problem files [default: as they say or look].
+    /// The language of problem files [default: what they say or look like].
     #[arg(long, value_enum)]
     language: Option<LanguageName>,
 
@@ -81,8 +81,7 @@ impl Check {
         match given.into_iter().flatten().find(|(_, given)| *given) {
             None => Ok(()),
             Some((flag, _)) => {
-                let what =
-                    format!("`{flag}` says nothing to a problem file: nobody is scored against it yet");
+                let what = format!("`{flag}` means nothing for a problem file: nothing is scored here");
                 Err(Failure::say(Exit::Usage, what).hint("`proofhouse code PROBLEMS SAMPLES` takes it"))
             }
         }

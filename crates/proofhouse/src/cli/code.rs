@@ -39,7 +39,7 @@ pub(super) struct Code {
     #[arg(required = true, index = 2, value_name = "SAMPLES")]
     samples: Vec<Utf8PathBuf>,
 
-    /// The language [default: as the problems say or look].
+    /// The language [default: what the problems say or look like].
     #[arg(long, value_enum)]
     language: Option<LanguageName>,
 
@@ -79,7 +79,7 @@ impl From<ClippyArg> for Clippy {
 }
 
 /// What the files say.
-struct Found<'a> {
+struct Detected<'a> {
     language: LanguageName,
     /// Name and version of each crate that is built.
     crates: &'a [(String, String)],
@@ -96,7 +96,7 @@ impl Code {
         self.fit(language)?;
         let crates = self.crates(language, &file.problems)?;
         let slots = slots(&self.samples);
-        self.say(terminal, &file, &Found { language, crates: &crates, slots: &slots });
+        self.say(terminal, &file, &Detected { language, crates: &crates, slots: &slots });
         let base = self.base()?;
         let mut text = format!("kind: code\nsuite_id: {}\n", name_of(&path));
         text.push_str(&format!("language: {}\n", language.as_str()));
@@ -189,7 +189,12 @@ impl Code {
     }
 
     /// What was found, before anything is run.
-    fn say(&self, terminal: &Terminal, file: &ProblemFile, &Found { language, crates, slots }: &Found<'_>) {
+    fn say(
+        &self,
+        terminal: &Terminal,
+        file: &ProblemFile,
+        &Detected { language, crates, slots }: &Detected<'_>,
+    ) {
         let mut formats: Vec<code::Format> = file.problems.iter().map(|problem| problem.format).collect();
         formats.sort_unstable();
         formats.dedup();

@@ -80,7 +80,7 @@ impl Demo {
             (frame::top("Proofhouse demo", "", frame::Loads::Nothing))
             header.top {
                 p.brand { "Proofhouse " span { "demo" } }
-                h1 { "Four suites, run on this machine" }
+                h1 { "A suite of every kind, run on this machine" }
                 p.lede { "Each suite is a folder beside this page; edit it, and run it again with " code { "proofhouse run" } "." }
             }
             main {

@@ -19,7 +19,7 @@ use crate::spine::suite::Overrides;
 use crate::text::complaint::Complaint;
 use crate::text::doc::terminal::pairs;
 
-/// Look at this machine: platform, disk, endpoints, and how well hostile programs can be held.
+/// Look at this machine: platform, disk, endpoints, and how well it can hold hostile programs.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     /// Suites whose targets are asked one short question each.
@@ -36,7 +36,7 @@ pub(super) struct Doctor {
     #[arg(long)]
     attack: bool,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t, conflicts_with = "attack")]
     format: Form,
 }
@@ -44,7 +44,7 @@ pub(super) struct Doctor {
 /// Which sandbox to use; shared by all commands that start programs.
 #[derive(Debug, Args)]
 pub(super) struct SandboxArgs {
-    /// Exactly this tier: strong, confined, limited or none [default: the better of strong and confined].
+    /// Use exactly this tier: strong, confined, limited or none [default: the better of strong and confined].
     #[arg(long, value_name = "TIER", value_parser = tier)]
     sandbox: Option<Tier>,
 

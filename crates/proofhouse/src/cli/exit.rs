@@ -12,7 +12,7 @@ pub enum Exit {
     Usage = 2,
     /// A suite or dataset is wrong, or the crates that it names cannot be built; no trial was started.
     InvalidSuite = 3,
-    /// The run is whole, but a target missed the suite's gate.
+    /// The run is complete, but a target missed the suite's gate.
     GateFailed = 4,
     /// `diff --fail-on-changes` found a difference.
     ChangesFound = 5,
@@ -23,7 +23,7 @@ pub enum Exit {
     VerificationFailed = 7,
     /// The run ended before every planned trial had its record.
     Incomplete = 8,
-    /// The run is whole, but no trial could be assessed: the targets, their transport or the toolchain failed, not their
+    /// The run is complete, but no trial could be assessed: the targets, their transport or the toolchain failed, not their
     /// answers. Or it cannot be told whether the gate holds: what was not assessed, or too few cases, would decide it.
     Infrastructure = 9,
     /// The sandbox that was asked for is not available.
@@ -44,7 +44,7 @@ impl Exit {
             Exit::InvalidSuite,
             "a suite or dataset is wrong, or its crates cannot be built; no trial was started",
         ),
-        (Exit::GateFailed, "the run is whole, but a target missed the suite's gate"),
+        (Exit::GateFailed, "the run is complete, but a target missed the suite's gate"),
         (Exit::ChangesFound, "`diff --fail-on-changes` found a difference"),
         (
             Exit::RegressionsFound,
@@ -57,7 +57,7 @@ impl Exit {
         ),
         (
             Exit::Infrastructure,
-            "the run is whole, but no trial could be assessed, or it cannot be told whether the gate holds",
+            "the run is complete, but no trial could be assessed, or it cannot be told whether the gate holds",
         ),
         (Exit::SandboxRefused, "the sandbox that was asked for is not available"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),

@@ -36,7 +36,7 @@ pub(super) fn say(terminal: &Terminal) -> Result<Exit, Failure> {
     if lines.is_empty() {
         lines.push([
             "proofhouse demo".to_owned(),
-            "four suites and their reports, in half a minute".to_owned(),
+            "a suite of every kind and its report, in half a minute".to_owned(),
         ]);
         lines.push([
             "proofhouse init probe my-suite".to_owned(),

@@ -15,7 +15,7 @@ use crate::spine::suite::Overrides;
 /// How many left-out parts are told on the terminal; the suite lists all.
 const MAX_TOLD: usize = 20;
 
-/// Bring files of other tools along: what they ask becomes suites, what they found becomes runs.
+/// Import files of other tools: what they ask becomes suites, what they found becomes runs.
 ///
 /// `promptfoo` reads a promptfooconfig (prompts, providers, tests, asserts, defaultTest, scenarios, and the files that it names) and
 /// writes suites that `check` passes. `lm-eval-samples` (`samples_*.jsonl` of `--log_samples`) and `inspect-log` (`.eval` or `.json`) hold
@@ -34,7 +34,7 @@ pub(super) struct ImportFile {
     #[arg(long, short, value_name = "DIR", default_value = "imported")]
     out: Utf8PathBuf,
 
-    /// Replace every system under test, and every model that judges, by one that answers from here: a rehearsal without a network.
+    /// Replace every system under test, and every model that judges, with a scripted one: a rehearsal without a network.
     #[arg(long)]
     scripted: bool,
 }

@@ -99,7 +99,7 @@ fn filled(recipe: &Recipe, data: &Utf8Path) -> Result<Vec<(String, Vec<u8>)>, Fa
             true => "no row can be read".to_owned(),
             false => format!("its first row has `{}`", keys.join("`, `")),
         };
-        let what = format!("`{data}` is no file of `{}`: {found}", recipe.name);
+        let what = format!("`{data}` is not a file of `{}`: {found}", recipe.name);
         return Err(Failure::say(Exit::InvalidSuite, what)
             .hint(format!("rows as they are published have {}", wanted.join(" or "))));
     }

@@ -24,7 +24,7 @@ pub(super) struct List {
     /// Only this member, with its whole page.
     name: Option<String>,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: Form,
 }

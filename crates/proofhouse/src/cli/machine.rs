@@ -16,13 +16,13 @@ use crate::spine::{compare, diff};
 /// The version of these formats.
 pub(super) const VERSION: &str = "1.0";
 
-/// Who reads it.
+/// How to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Form {
-    /// People.
+    /// For people.
     #[default]
     Text,
-    /// Programs.
+    /// For programs.
     Json,
 }
 

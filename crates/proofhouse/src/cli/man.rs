@@ -12,7 +12,7 @@ use super::{Cli, Terminal};
 /// Print the manual page, or write the pages of all commands into a directory.
 #[derive(Debug, Args)]
 pub(super) struct ManPages {
-    /// Where proofhouse.1, proofhouse-run.1 and the others go; it is made if it is not there.
+    /// Where proofhouse.1, proofhouse-run.1 and the others go; created if it does not exist.
     #[arg(long, value_name = "DIR")]
     out: Option<Utf8PathBuf>,
 }

@@ -23,7 +23,7 @@ const SUITE: &str = "session.yaml";
 
 /// Put the gate in front of a real MCP server: every call is decided by the policy, then forwarded or simulated.
 ///
-/// A client starts this in place of the server and speaks to it on standard input and output. All else passes as it is. Each
+/// A client starts this in place of the server and speaks to it on standard input and output. Everything else passes through unchanged. Each
 /// session leaves a directory with its calls, a suite that plays them and, when the client has gone, a run of that suite:
 /// receipts that `verify`, `report` and `diff` read. A session that was killed still has its calls: `proofhouse run` on its
 /// `session.yaml` makes the receipts.

@@ -25,7 +25,7 @@ pub(super) struct Merge {
     /// The shards, in any order, if they are not beside the run directory under its name.
     shards: Vec<Utf8PathBuf>,
 
-    /// Replace the run in the directory, which stays until the new one is whole.
+    /// Replace the run in the directory, which stays until the new one is complete.
     #[arg(long)]
     overwrite: bool,
 
@@ -33,7 +33,7 @@ pub(super) struct Merge {
     #[arg(long)]
     skip_report: bool,
 
-    /// Go on without shards that are missing or broken: trials of theirs are recorded as `not_run`, and `--suite` says which.
+    /// Merge without shards that are missing or broken: their trials, which follow from `--suite`, are recorded as `not_run`.
     #[arg(long, requires = "suite")]
     allow_missing: bool,
 
@@ -41,7 +41,7 @@ pub(super) struct Merge {
     #[arg(long, value_name = "SUITE", requires = "allow_missing")]
     suite: Option<Utf8PathBuf>,
 
-    /// With --allow-missing: the flags that the shards were run with, behind `--`.
+    /// With --allow-missing: the flags that the shards were run with, after `--`.
     #[arg(last = true, value_name = "FLAGS", requires = "allow_missing")]
     flags: Vec<String>,
 }
@@ -113,7 +113,7 @@ fn some_beside(paths: &RunPaths) -> Result<Vec<RunPaths>, Failure> {
     if found.is_empty() {
         let what = format!("there are no shards of `{}`", paths.dir);
         return Err(Failure::say(Exit::Usage, what).hint(format!(
-            "`proofhouse run SUITE --run-dir {} --shard 0/2` and `--shard 1/2` make some, or name them behind it",
+            "`proofhouse run SUITE --run-dir {} --shard 0/2` and `--shard 1/2` make some, or name them after it",
             paths.dir
         )));
     }
@@ -131,7 +131,7 @@ impl From<MergeError> for Failure {
             }
             MergeError::OtherSuite { .. } => (
                 Exit::Refused,
-                Some("name the suite as it was, with the flags of the shards behind `--`".to_owned()),
+                Some("name the suite as it was, with the flags of the shards after `--`".to_owned()),
             ),
             MergeError::NotRun(_) => (Exit::InvalidSuite, None),
             MergeError::Refused { dir, .. } => {

@@ -71,11 +71,11 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Say nothing but errors and the data that was asked for.
+    /// Print nothing but errors and the data that was asked for.
     #[arg(long, short, global = true)]
     quiet: bool,
 
-    /// Tell on standard error what is being done: decisions and requests; twice (`-vv`): each sandbox and cached verdict too.
+    /// Say on standard error what is being done: decisions and requests; given twice (`-vv`), each sandbox and cached verdict, too.
     #[arg(long, short, global = true, action = ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
 

@@ -34,7 +34,7 @@ pub(super) struct Plan {
     #[arg(long, value_name = "X", value_parser = share)]
     margin: Option<f64>,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t, conflicts_with = "trials")]
     format: Form,
 }

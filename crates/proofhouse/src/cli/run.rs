@@ -63,11 +63,11 @@ pub(super) struct Run {
     #[arg(long, value_enum, default_value_t = DurabilityArg::Group)]
     durability: DurabilityArg,
 
-    /// Run one part of the plan: `I/N` from `0/N`, or `auto` for what the scheduler set; `merge` makes one run of all parts.
+    /// Run one part of the plan: `I/N`, counted from `0/N`, or `auto` to ask the scheduler; `merge` makes one run of all parts.
     #[arg(long, value_name = "I/N", conflicts_with = "overwrite")]
     pub(super) shard: Option<ShardArg>,
 
-    /// With --shard: so many shards run at the same time at most, and what endpoints allow is divided among these [default: all].
+    /// With --shard: at most this many shards run at the same time, and rate limits of endpoints are divided among them [default: all].
     #[arg(long, value_name = "N", requires = "shard", value_parser = clap::value_parser!(u32).range(1..))]
     shards_at_once: Option<u32>,
 
@@ -83,7 +83,7 @@ pub(super) struct Run {
     #[arg(long)]
     skip_report: bool,
 
-    /// Print what happens as lines of JSON (launch, progress, trial, done) in place of the result; `schema event` describes them.
+    /// Print what happens as lines of JSON (launch, progress, trial, done) instead of the result; `schema event` describes them.
     #[arg(long, conflicts_with = "shard")]
     json: bool,
 
@@ -160,11 +160,11 @@ impl Run {
         let typed = ["proofhouse", "run"].into_iter().chain(words.iter().copied());
         match Cli::try_parse_from(typed) {
             Ok(Cli { command: Some(Command::Run(run)), .. }) => Ok(run),
-            Ok(_) => Err(Failure::say(Exit::Usage, "these are no flags of `proofhouse run`")),
+            Ok(_) => Err(Failure::say(Exit::Usage, "these are not flags of `proofhouse run`")),
             Err(error) => {
                 let text = error.to_string();
                 let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-                let what = format!("behind `--` are flags of `proofhouse run`: {first}");
+                let what = format!("what follows `--` has to be flags of `proofhouse run`: {first}");
                 Err(Failure::say(Exit::Usage, what).hint("`proofhouse run --help` lists them"))
             }
         }
@@ -230,6 +230,7 @@ impl Run {
         let options = Options { lane, run_dir, overwrite, part, ..self.options()? };
         let means = Means { stored, ..self.means(&job, part, prices.as_deref())? };
         let answers = means.opening.answers.clone();
+        // In this order: what a machine lacks (a key, a program, a price) is found out before `open` writes the first byte.
         let ready = job.ready(means)?;
         let mut open = run::open(&job, &options)?;
         if open.torn_bytes > 0 {
@@ -251,6 +252,7 @@ impl Run {
             false => live.show(progress),
         });
         live.clear();
+        // From here on there is a run directory: whatever goes wrong is said in its envelope, and not only on the terminal.
         let mut executed = outcome.unwrap_or_else(|error| Executed::nothing(Failure::from(error).message));
 
         let mut summary = None;
@@ -388,7 +390,7 @@ impl Run {
         let open = job.body.unprepared(self.resume);
         if let Some(part) = part.filter(|part| part.index > 0 && open > 0) {
             // Two shards that ask by themselves are told different things, and are shards of different plans then.
-            let what = format!("the rewriter has still to be asked for {open} variants, which shard 0 does");
+            let what = format!("the rewriter still has to be asked for {open} variants, which shard 0 does");
             let (suite, count) = (&self.suite, part.count);
             return Err(Failure::say(Exit::Refused, what).hint(format!(
                 "start `proofhouse run {suite} --shard 0/{count}` first; `proofhouse launch` asks before any shard starts"
@@ -455,7 +457,7 @@ impl Run {
     fn prices(&self) -> Result<Option<PriceFile>, Failure> {
         let Some(path) = &self.prices else { return Ok(None) };
         if let Some(budget) = self.budget.filter(|budget| !budget.is_finite() || *budget <= 0.0) {
-            return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is no sum of money")));
+            return Err(Failure::say(Exit::Usage, format!("`--budget {budget}` is not a sum of money")));
         }
         let bytes = files::read(path)?;
         let prices = Prices::read(&String::from_utf8_lossy(&bytes))

@@ -21,21 +21,21 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Rows that are told one by one; a thousand shards that run are told by their number.
 const MOST_ROWS: usize = 40;
 
-/// Say how far the shards of a run are: merged, whole, running, stopped or not begun.
+/// Say how far the shards of a run are: merged, complete, running, stopped or not started.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// The run directory that the shards become.
     run_dir: Utf8PathBuf,
 
-    /// How many shards there will be, where none has begun yet [default: what the names of those that are there say].
+    /// How many shards there will be, where none has started yet [default: read from the names of those that are there].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PARTS)))]
     shards: Option<u32>,
 
-    /// Wait until every shard is whole.
+    /// Wait until every shard is complete.
     #[arg(long)]
     wait: bool,
 
-    /// With --wait: give up after so many seconds.
+    /// With --wait: give up after this many seconds.
     #[arg(long, value_name = "SECONDS", requires = "wait")]
     timeout: Option<u64>,
 }
@@ -43,21 +43,21 @@ pub(super) struct Status {
 /// What became of one shard so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Whole,
+    Complete,
     Running,
     Stopped,
-    NotBegun,
+    NotStarted,
 }
 
 impl State {
-    const ALL: [State; 4] = [State::Whole, State::Running, State::Stopped, State::NotBegun];
+    const ALL: [State; 4] = [State::Complete, State::Running, State::Stopped, State::NotStarted];
 
     fn as_str(self) -> &'static str {
         match self {
-            State::Whole => "whole",
+            State::Complete => "complete",
             State::Running => "running",
             State::Stopped => "stopped",
-            State::NotBegun => "not begun",
+            State::NotStarted => "not started",
         }
     }
 }
@@ -71,7 +71,7 @@ struct Row {
 }
 
 /// What there is.
-enum Seen {
+enum Overview {
     /// One run of so many shards, and the shards that it does without.
     Merged(usize, Vec<Part>),
     /// A run that was never in shards.
@@ -80,12 +80,12 @@ enum Seen {
     Shards(Vec<Row>),
 }
 
-impl Seen {
-    fn is_whole(&self) -> bool {
+impl Overview {
+    fn is_complete(&self) -> bool {
         match self {
-            Seen::Merged(_, missing) => missing.is_empty(),
-            Seen::Undivided => true,
-            Seen::Shards(rows) => rows.iter().all(|row| row.state == State::Whole),
+            Overview::Merged(_, missing) => missing.is_empty(),
+            Overview::Undivided => true,
+            Overview::Shards(rows) => rows.iter().all(|row| row.state == State::Complete),
         }
     }
 }
@@ -97,9 +97,9 @@ impl Status {
         loop {
             let seen = self.look(&paths)?;
             let given_up = self.timeout.is_some_and(|limit| waited.as_secs() >= limit);
-            if seen.is_whole() || !self.wait || given_up {
+            if seen.is_complete() || !self.wait || given_up {
                 terminal.prose(&said(&paths, &seen))?;
-                return Ok(if seen.is_whole() { Exit::Ok } else { Exit::Incomplete });
+                return Ok(if seen.is_complete() { Exit::Ok } else { Exit::Incomplete });
             }
             std::thread::sleep(LOOK_EVERY);
             waited += LOOK_EVERY;
@@ -107,29 +107,29 @@ impl Status {
     }
 
     /// What is there now. A run in the place of the result says how the shards ended only if it was made of them.
-    fn look(&self, paths: &RunPaths) -> Result<Seen, Failure> {
+    fn look(&self, paths: &RunPaths) -> Result<Overview, Failure> {
         let result = Some(()).filter(|()| paths.manifest().exists() && run::is_complete(paths));
         let result = result.and_then(|()| run::read_envelope(&paths.envelope()));
         let rows = self.rows(paths)?;
         let later = |row: &Row| {
             let id = row.envelope.as_ref().map(|envelope| envelope.run_id);
-            row.state != State::Whole || id != result.as_ref().map(|envelope| envelope.run_id)
+            row.state != State::Complete || id != result.as_ref().map(|envelope| envelope.run_id)
         };
         match result.as_ref().map(|envelope| envelope.merged_from()) {
             Some(Some((count, missing))) if !rows.iter().any(|row| row.paths.is_some() && later(row)) => {
                 let there = |part: &Part| rows.iter().any(|row| row.part == *part && row.paths.is_some());
                 match !missing.is_empty() && missing.iter().all(there) {
-                    true => Ok(Seen::Shards(rows)),
-                    false => Ok(Seen::Merged(count, missing)),
+                    true => Ok(Overview::Shards(rows)),
+                    false => Ok(Overview::Merged(count, missing)),
                 }
             }
-            Some(None) if rows.is_empty() => Ok(Seen::Undivided),
+            Some(None) if rows.is_empty() => Ok(Overview::Undivided),
             _ if rows.is_empty() => {
                 let what = format!("there are no shards of `{}`", paths.dir);
                 Err(Failure::say(Exit::Usage, what)
-                    .hint("`--shards N` says how many there will be, if none has begun yet"))
+                    .hint("`--shards N` says how many there will be, if none has started yet"))
             }
-            _ => Ok(Seen::Shards(rows)),
+            _ => Ok(Overview::Shards(rows)),
         }
     }
 
@@ -141,7 +141,7 @@ impl Status {
         let counts: BTreeSet<u32> = parts.keys().map(|part| part.count).chain(self.shards).collect();
         if counts.len() > 1 {
             let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
-            let what = format!("`{}` has shards of several divisions: {}", paths.dir, counts.join(", "));
+            let what = format!("`{}` has shards of different counts: {}", paths.dir, counts.join(", "));
             return Err(Failure::say(Exit::Refused, what).hint("remove those that do not belong to it"));
         }
         let all =
@@ -151,12 +151,14 @@ impl Status {
 }
 
 fn row(part: Part, paths: Option<RunPaths>) -> Row {
-    let Some(paths) = paths else { return Row { part, state: State::NotBegun, paths: None, envelope: None } };
+    let Some(paths) = paths else {
+        return Row { part, state: State::NotStarted, paths: None, envelope: None };
+    };
     let ended = run::read_envelope(&paths.envelope());
     let open = run::read_envelope(&paths.envelope_tmp());
     // An envelope that is still open says that it runs; whether that is true is told by the lock, which dies with its owner.
     let state = match (&open, &ended) {
-        (None, Some(envelope)) if envelope.exit_status == ExitStatus::Normal => State::Whole,
+        (None, Some(envelope)) if envelope.exit_status == ExitStatus::Normal => State::Complete,
         _ if RunLock::is_held(&paths) => State::Running,
         _ => State::Stopped,
     };
@@ -167,7 +169,7 @@ impl Row {
     /// Trials that are recorded.
     fn done(&self) -> u64 {
         match (self.state, &self.envelope, &self.paths) {
-            (State::Whole, Some(envelope), _) => envelope.total_cases_completed,
+            (State::Complete, Some(envelope), _) => envelope.total_cases_completed,
             (_, _, Some(paths)) => lines(paths),
             _ => 0,
         }
@@ -187,11 +189,11 @@ fn lines(paths: &RunPaths) -> u64 {
     count
 }
 
-fn said(paths: &RunPaths, seen: &Seen) -> String {
+fn said(paths: &RunPaths, seen: &Overview) -> String {
     match seen {
-        Seen::Undivided => format!("{}: a run that was not made of shards\n", paths.dir),
-        Seen::Merged(_, missing) if missing.is_empty() => format!("{}: merged\n", paths.dir),
-        Seen::Merged(count, missing) => {
+        Overview::Undivided => format!("{}: a run that was not made of shards\n", paths.dir),
+        Overview::Merged(_, missing) if missing.is_empty() => format!("{}: merged\n", paths.dir),
+        Overview::Merged(count, missing) => {
             let names = run::part_names(&missing.iter().copied().collect());
             let count = plural(*count as u64, "shard", "shards");
             format!(
@@ -199,7 +201,7 @@ fn said(paths: &RunPaths, seen: &Seen) -> String {
                 paths.dir
             )
         }
-        Seen::Shards(rows) => of_shards(paths, rows),
+        Overview::Shards(rows) => of_shards(paths, rows),
     }
 }
 
@@ -215,10 +217,10 @@ fn of_shards(paths: &RunPaths, rows: &[Row]) -> String {
         };
         text.push_str(&format!("shard {}: {}{trials}\n", row.part, row.state.as_str()));
     }
-    let waiting = rows.iter().filter(|row| row.state == State::NotBegun);
+    let waiting = rows.iter().filter(|row| row.state == State::NotStarted);
     let waiting = ranges(waiting.map(|row| row.part.index));
     if !waiting.is_empty() {
-        text.push_str(&format!("not begun: {waiting}\n"));
+        text.push_str(&format!("not started: {waiting}\n"));
     }
     let count = |state: State| rows.iter().filter(|row| row.state == state).count() as u64;
     let each = State::ALL.iter().filter(|state| count(**state) > 0);
@@ -230,7 +232,7 @@ fn of_shards(paths: &RunPaths, rows: &[Row]) -> String {
         each.join(", "),
         plural(done, "trial", "trials")
     ));
-    if count(State::Whole) == rows.len() as u64 {
+    if count(State::Complete) == rows.len() as u64 {
         let overwrite = if paths.dir.exists() { " --overwrite" } else { "" };
         text.push_str(&format!("next: proofhouse merge {}{overwrite}\n", paths.dir));
     }

@@ -36,7 +36,7 @@ pub(super) struct Trend {
     #[arg(long, value_name = "X")]
     threshold: Option<f64>,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: Form,
 }

@@ -41,7 +41,7 @@ impl Subscriber for Log {
     }
 
     fn event(&self, event: &Event<'_>) {
-        let mut told = Told::default();
+        let mut told = EventLine::default();
         event.record(&mut told);
         let line = format!("[{:9.3} s] {}{}", self.since.elapsed().as_secs_f64(), told.message, told.fields);
         // Nobody reads it: then nobody misses it.
@@ -63,12 +63,12 @@ impl Subscriber for Log {
 
 /// The parts of a line.
 #[derive(Default)]
-struct Told {
+struct EventLine {
     message: String,
     fields: String,
 }
 
-impl Visit for Told {
+impl Visit for EventLine {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.record_debug(field, &format_args!("{value}"));
     }

@@ -34,7 +34,7 @@ pub(super) struct Verify {
     #[arg(long)]
     rejudge: bool,
 
-    /// Make run id, plan and expectations anew from this suite, with the run's seed and limit, and name the first trial that differs.
+    /// Recompute run id, plan and expectations from this suite, with the run's seed and limit, and name the first trial that differs.
     /// Other flags that shaped the run, such as `--lane 1`, are given again.
     #[arg(long, value_name = "FILE")]
     suite: Option<Utf8PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct Verify {
     #[command(flatten)]
     sandbox: SandboxArgs,
 
-    /// Who reads it.
+    /// How to print.
     #[arg(long, value_enum, default_value_t, conflicts_with = "proof")]
     format: Form,
 }
@@ -61,7 +61,7 @@ pub(super) struct Verify {
 impl Verify {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
         if let (None, Some(flag)) = (&self.suite, self.inputs.given()) {
-            let what = format!("`{flag}` says how a suite was run, and there is none");
+            let what = format!("`{flag}` says how a suite was run, and no suite is given");
             return Err(Failure::say(Exit::Usage, what).hint("name the suite with `--suite FILE`"));
         }
         let key = self.key.as_deref().map(PublicKey::read).transpose()?;
@@ -87,7 +87,12 @@ impl Verify {
         Ok(worst)
     }
 
-    fn check(&self, paths: &RunPaths, key: Option<&PublicKey>, terminal: &Terminal) -> Result<Told, Failure> {
+    fn check(
+        &self,
+        paths: &RunPaths,
+        key: Option<&PublicKey>,
+        terminal: &Terminal,
+    ) -> Result<RunVerdict, Failure> {
         if !paths.dir.is_dir() {
             let what = "it is not a directory";
             let text = format!("{}: NOT SOUND, {what}\n", paths.dir);
@@ -121,9 +126,13 @@ impl Verify {
 }
 
 /// What is said of a run, to people and to programs, and what the command exits with for it.
-type Told = (String, VerifiedRun, Exit);
+type RunVerdict = (String, VerifiedRun, Exit);
 
-fn tell(paths: &RunPaths, Inspected { verified, rejudged, .. }: &Inspected, key: Option<&PublicKey>) -> Told {
+fn tell(
+    paths: &RunPaths,
+    Inspected { verified, rejudged, .. }: &Inspected,
+    key: Option<&PublicKey>,
+) -> RunVerdict {
     let (findings, totals) = (&verified.findings, &verified.totals);
     let dir = &paths.dir;
     let mut text = String::new();

@@ -13,7 +13,7 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Kind, Line, Spans};
 use proofhouse_ledger::summary::Summary;
 
-use super::present::{OfKind, ReportError, Told};
+use super::present::{FailureDetails, OfKind, ReportError};
 
 mod inspect;
 mod junit;
@@ -71,7 +71,7 @@ pub enum ExportError {
     #[error(transparent)]
     Manifest(#[from] ReadError),
     /// Something else is there.
-    #[error("`{0}` is there already and has other content")]
+    #[error("`{0}` already exists with other content")]
     Taken(Utf8PathBuf),
     /// A report could not be made of it.
     #[error(transparent)]
@@ -138,12 +138,12 @@ impl Source<'_> {
     }
 
     /// What was asked, expected and answered in a trial, and why that is wrong, as its kind tells it.
-    pub(crate) fn told(&self, line: &Line<'_>) -> Result<Told, ExportError> {
+    pub(crate) fn told(&self, line: &Line<'_>) -> Result<FailureDetails, ExportError> {
         let damaged =
             |damage| ExportError::Damaged { line: line.index().map_or(0, |index| index + 1), damage };
         match (self.kinds)(self.manifest.kind).failure {
             Some(tell) => tell(line).map_err(damaged),
-            None => Ok(Told::default()),
+            None => Ok(FailureDetails::default()),
         }
     }
 

@@ -3,6 +3,11 @@
 /// Between a number and its unit.
 pub const NBSP: char = '\u{a0}';
 
+/// A text in which no line breaks before a percent sign. Sentences of summaries have plain spaces, because files keep them.
+pub fn kept_together(text: &str) -> String {
+    text.replace(" %", &format!("{NBSP}%"))
+}
+
 /// A share as a percentage with one decimal; only all is 100 %, only none is 0 %.
 pub fn percent(share: f64) -> String {
     let digits = match rounded(share).as_str() {

@@ -181,7 +181,7 @@ fn what_cannot_be_told_is_refused() {
     lab.write("suite.yaml", "kind: code\nsuite_id: s\nproblems: p.jsonl\nsamples: {s: s.jsonl}\n");
     lab.run("check suite.yaml")
         .exits(3)
-        .says("the language of the problems cannot be told")
+        .says("the language of the problems is not clear")
         .says("say `language: rust`");
     lab.run("code p.jsonl s.jsonl").exits(3).says("say it: `--language rust` or `--language python`");
     lab.write("go.jsonl", "{\"task_id\":\"x\",\"language\":\"go\",\"prompt\":\"p\",\"test\":\"t\"}\n");

@@ -333,7 +333,7 @@ fn gates_on_latency_and_cost_have_three_outcomes() {
         ("{metrics: {cost_usd: {at_most: 1}}, prices: {n: {input: 1, output: 1}}}", "no target is named `n`"),
         (
             "{metrics: {cost_usd: {at_most: 1}}, prices: {m: {input: -1, output: 1}}}",
-            "the price of `m` is not a number from 0 on",
+            "the price of `m` is not a number of 0 or more",
         ),
         (
             "{metrics: {cost_usd: {at_most: 1}}, prices: {m: {input: 1, output: 1, cached_apart: true}}}",

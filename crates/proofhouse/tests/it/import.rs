@@ -166,13 +166,13 @@ fn an_imported_suite_asks_what_promptfoo_would_ask() {
 fn files_that_are_no_configuration_are_refused() {
     let lab = Lab::new();
     lab.write("list.yaml", "- a\n").write("broken.yaml", "prompts: [\n");
-    lab.run("import promptfoo list.yaml").exits(3).says("is no configuration of promptfoo");
+    lab.run("import promptfoo list.yaml").exits(3).says("is not a configuration of promptfoo");
     lab.run("import promptfoo broken.yaml").exits(3).says("broken.yaml:");
     lab.run("import promptfoo gone.yaml").exits(3).says("cannot read `gone.yaml`");
     lab.run("import other gone.yaml").exits(2).says("promptfoo");
     lab.write("x.jsonl", "{\"a\": 1}\n").write("y.json", "{\"a\": 1}").write("z.eval", "PK\u{1}");
     lab.run("import lm-eval-samples x.jsonl").exits(3).says("no `resps`");
-    lab.run("import inspect-log y.json").exits(3).says("no log of Inspect");
+    lab.run("import inspect-log y.json").exits(3).says("not a log of Inspect");
     lab.run("import inspect-log z.eval").exits(3).says("damaged or cut off");
     assert!(!lab.path("imported").exists());
 }
@@ -230,7 +230,7 @@ fn choices_that_lm_eval_weighed_are_the_ones_that_weigh_most() {
     lab.write("samples_mc.jsonl", row.to_string() + "\n");
     lab.run("import lm-eval-samples samples_mc.jsonl")
         .exits(0)
-        .says("`bits` is left out: a score is within 0 and 1");
+        .says("`bits` is left out: a score is from 0 to 1");
     let record = &lab.records("imported/run")[0];
     assert_eq!((&record["output"], &record["scores"]), (&json!("green"), &json!({"acc": 1})));
 }

@@ -108,7 +108,7 @@ fn exports_overwrite_nothing() {
     lab.run("export one --format humaneval").exits(0);
     lab.run("export two --format humaneval --out one.humaneval")
         .exits(11)
-        .says("is there already and has other content")
+        .says("already exists with other content")
         .says("hint: `--out DIR`");
     assert_eq!(first, lab.read("one.humaneval/s.jsonl_results.jsonl"));
     // Another k is another summary: the configuration says so, and it does not resume.
@@ -150,7 +150,7 @@ fn check_takes_the_tasks_that_were_chosen() {
     let said = lab.tools("check p.jsonl --task broken").exits(3).stderr;
     assert!(said.contains("assertion_failure (AssertionError)"), "{said}");
     lab.run("check p.jsonl --task brken").exits(3).says("did you mean `broken`?");
-    lab.run("check p.jsonl --k 1").exits(2).says("`--k` says nothing to a problem file");
+    lab.run("check p.jsonl --k 1").exits(2).says("`--k` means nothing for a problem file");
     lab.run("check p.jsonl --policy seed").exits(2);
     let untried = |id: &str| json!({"task_id": id, "prompt": "def f(x):\n", "entry_point": "f", "test": "def check(f):\n    assert f(1) == 2\n"});
     lab.write(

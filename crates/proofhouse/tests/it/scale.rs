@@ -151,7 +151,7 @@ fn slurm_runs_shards_that_are_killed_requeued_and_drained_to_the_same_bytes() {
     });
 
     // Half-way the node is drained: what runs ends, nothing new begins, until it is back.
-    slurm.until("a shard is whole", |_| status().stdout.contains(" whole"));
+    slurm.until("a shard is whole", |_| status().stdout.contains(" complete"));
     let node = format!("NodeName={}", slurm.ask(&["sinfo", "-h", "-o", "%n"]).trim());
     slurm.ask(&["scontrol", "update", &node, "State=DRAIN", "Reason=test"]);
     slurm.until("nothing runs", |slurm| {
@@ -160,7 +160,7 @@ fn slurm_runs_shards_that_are_killed_requeued_and_drained_to_the_same_bytes() {
     let drained = status();
     assert_eq!(drained.code, Some(8), "{}", drained.stdout);
     assert!(!drained.stdout.contains("running"), "nothing runs: {}", drained.stdout);
-    assert!(drained.stdout.contains("not begun"), "it was half-way: {}", drained.stdout);
+    assert!(drained.stdout.contains("not started"), "it was half-way: {}", drained.stdout);
     assert_eq!(status().stdout, drained.stdout, "nothing moves while the node is drained");
     slurm.ask(&["scontrol", "update", &node, "State=RESUME"]);
     slurm.until("the merge job ends", |slurm| states(slurm, merging).contains("COMPLETED"));
@@ -201,7 +201,7 @@ fn ray_runs_shards_without_a_shared_file_system_though_a_node_goes_away() {
     let (worked, said) = output(&mut command);
     assert!(worked, "{said}");
     assert!(said.contains("node removed"), "{said}");
-    let whole = (0..16).filter(|shard| said.contains(&format!("shard {shard}: whole"))).count();
+    let whole = (0..16).filter(|shard| said.contains(&format!("shard {shard}: complete"))).count();
     assert_eq!(whole, 16, "{said}");
     assert_eq!(lab.run_files("out/parts"), lab.run_files("whole"), "{said}");
     lab.tools("status out/parts").exits(0).says("out/parts: merged");
@@ -241,7 +241,7 @@ fn slurm_scripts_are_what_they_were() {
     lab.tools("launch slurm s/code.yaml --run-dir out/p -- --no-such-flag").exits(2).says("--no-such-flag");
     lab.tools("launch slurm s/code.yaml --run-dir out/p -- --shard 1/2")
         .exits(2)
-        .says("behind `--` are flags");
+        .says("what follows `--` has to be flags");
     lab.tools("launch slurm nowhere.yaml --run-dir out/p").exits(3);
     lab.tools("launch slurm s/code.yaml --run-dir before").exits(11).says("`before` holds a run already");
     // How long trials took before says how many shards are worth while.

@@ -282,16 +282,16 @@ fn status_says_what_is_there() {
     lab.run("status p").exits(2).says("there are no shards of `p`").says("--shards N");
     lab.run("status p --shards 4")
         .exits(8)
-        .says("not begun: 0 to 3")
-        .says("p: 4 shards: 4 not begun; 0 trials");
+        .says("not started: 0 to 3")
+        .says("p: 4 shards: 4 not started; 0 trials");
     shard(1, "").exits(0);
     assert_eq!(shard(2, "--deadline 0").code, Some(8));
     lab.run("status p")
         .exits(8)
         .says("shard 2/4: stopped,")
-        .says("not begun: 0, 3")
-        .says("1 whole, 1 stopped, 2 not begun");
-    lab.run("status p --shards 5").exits(11).says("shards of several divisions: 4, 5");
+        .says("not started: 0, 3")
+        .says("1 complete, 1 stopped, 2 not started");
+    lab.run("status p --shards 5").exits(11).says("shards of different counts: 4, 5");
     lab.run("status p --wait --timeout 0").exits(8);
     for index in [0, 2, 3] {
         shard(index, "--resume").exits(0);
@@ -305,14 +305,14 @@ fn status_says_what_is_there() {
     }
     lab.run("status p --wait")
         .exits(0)
-        .says("4 shards: 4 whole; 80 trials recorded")
+        .says("4 shards: 4 complete; 80 trials recorded")
         .says("next: proofhouse merge p");
     lab.run("merge p --quiet").exits(0);
     lab.run("status p").exits(0).says("p: merged");
     // Shards of another plan under the same name are not those that were merged.
     lab.run("run busy.yaml --run-dir q --seed 9 --shard 0/1 --quiet").exits(0);
     lab.run("run busy.yaml --run-dir q --quiet").exits(0);
-    lab.run("status q").exits(0).says("1 shard: 1 whole").says("next: proofhouse merge q --overwrite");
+    lab.run("status q").exits(0).says("1 shard: 1 complete").says("next: proofhouse merge q --overwrite");
     lab.run("run busy.yaml --run-dir alone --quiet").exits(0);
     lab.run("status alone").exits(0).says("alone: a run that was not made of shards");
 }

@@ -34,7 +34,7 @@ fn an_endpoint_of_embeddings_tells_what_means_the_same() {
         lab.records(run).iter().map(|record| record["scores"]["meaning"].to_string()).collect()
     };
     assert_eq!(scores("run"), ["1", "0", "null"]);
-    assert!(lab.records("run")[1]["judge"]["meaning"].as_str().unwrap().contains("asked for is 0.9"));
+    assert!(lab.records("run")[1]["judge"]["meaning"].as_str().unwrap().contains("below 0.9"));
     assert_eq!(server.seen().len(), 6);
     // What was heard is played back, without a request more.
     lab.run("run s.yaml --run-dir again --replay tape --quiet").exits(0);

@@ -411,7 +411,7 @@ fn the_glossary_is_short_and_kept() {
     let words: Vec<&str> = glossary.split("**").skip(1).step_by(2).collect();
     assert!((15..=25).contains(&words.len()), "{} words: {words:?}", words.len());
     let distinct: BTreeSet<&&str> = words.iter().collect();
-    assert_eq!(distinct.len(), words.len(), "a word is there twice: {words:?}");
+    assert_eq!(distinct.len(), words.len(), "a word appears twice: {words:?}");
     let code: String = all_code().into_iter().map(|(_, code)| code).collect();
     let documents =
         ["README.md", "CONTRIBUTING.md", "docs/formats.md", "docs/containment.md", "docs/endpoints.md"]
@@ -431,8 +431,10 @@ fn the_glossary_is_short_and_kept() {
 /// Names that readers guessed wrongly do not come back.
 #[test]
 fn types_have_names_that_say_what_they_are() {
-    const GUESSED: [&str; 9] =
-        ["Scribe", "Desk", "Sheet", "Noted", "Purse", "Heard", "Jury", "Court", "Silence"];
+    const GUESSED: [&str; 12] = [
+        "Scribe", "Desk", "Sheet", "Noted", "Purse", "Heard", "Jury", "Court", "Silence", "Found", "Told",
+        "Seen",
+    ];
     let mut wrong = BTreeSet::new();
     for Source { name, text: code, .. } in Source::all() {
         for guessed in GUESSED {
@@ -616,16 +618,16 @@ fn every_invariant_names_a_test_that_exists() {
     let section = architecture.split("## Invariants").nth(1).unwrap().split("\n## ").next().unwrap();
     let mut files = Vec::new();
     sources(&root.join("crates"), &mut files);
-    let code: String = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    let is_module = |name: &str| {
-        files.iter().any(|path| path.file_stem().unwrap() == name || path.parent().unwrap().ends_with(name))
-    };
-    // A test by its name, a file of tests, a module with its tests, or what the compiler's lints hold.
-    let is_check = |word: &str| match word.rsplit_once("::") {
-        Some((_, last)) => code.contains(&format!("fn {last}(")) || is_module(last),
-        None => {
-            root.join(format!("crates/proofhouse/tests/it/{word}.rs")).exists() || word == "benches/spine"
-        }
+    // A test by its name, in the file or the folder that its module is.
+    let is_check = |word: &str| {
+        let Some((module, test)) = word.rsplit_once("::") else { return false };
+        let module = module.trim_end_matches("::tests").rsplit("::").next().unwrap();
+        let is_home =
+            |path: &&PathBuf| path.iter().any(|part| *part == *module || *part == *format!("{module}.rs"));
+        files
+            .iter()
+            .filter(is_home)
+            .any(|path| std::fs::read_to_string(path).unwrap().contains(&format!("fn {test}(")))
     };
     let invariants = points(section);
     assert!(invariants.len() > 10, "the invariants were found");
@@ -633,10 +635,69 @@ fn every_invariant_names_a_test_that_exists() {
     for invariant in &invariants {
         let words: Vec<&str> = invariant.split('`').skip(1).step_by(2).collect();
         let missing = words.iter().filter(|word| word.contains("::") && !is_check(word));
-        wrong.extend(missing.map(|word| format!("`{word}` is neither a function nor a module")));
+        wrong.extend(missing.map(|word| format!("there is no test `{word}`")));
         if !words.iter().any(|word| is_check(word)) && !invariant.contains("clippy") {
             wrong.insert(format!("no test: {invariant}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The texts in backticks of a document.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Whoever adds a room draws it into the map, and whoever moves one moves it there.
+#[test]
+fn the_code_map_is_the_tree() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let map = architecture.split("## Code map").nth(1).unwrap().split("\n## ").next().unwrap();
+    let drawn: BTreeSet<&str> = quoted(map).collect();
+    let exists = |path: &str| {
+        [path.to_owned(), format!("{path}.rs")].iter().any(|path| crate_root().join(path).exists())
+    };
+    let mut wrong = BTreeSet::new();
+    for place in drawn.iter().filter_map(|word| word.strip_prefix("…/")) {
+        if !exists(&place.replace("KIND", "probe")) {
+            wrong.insert(format!("`…/{place}` is in the map and not in the tree"));
+        }
+    }
+    let is_drawn = |place: &str| ["", ".rs"].iter().any(|end| drawn.contains(&*format!("…/{place}{end}")));
+    for room in declared("lib.rs") {
+        let inside = ["spine", "kinds"].contains(&&*room);
+        if !inside && !is_drawn(&room) {
+            wrong.insert(format!("`…/{room}` is not in the map"));
+        }
+    }
+    for room in declared("spine/mod.rs") {
+        if !is_drawn(&format!("spine/{room}")) {
+            wrong.insert(format!("`…/spine/{room}` is not in the map"));
+        }
+    }
+    for room in declared("family/mod.rs") {
+        if !drawn.contains(&*room) {
+            wrong.insert(format!("the family `{room}` is not in the map"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What CONTRIBUTING says that an addition touches is there to be touched.
+#[test]
+fn contributing_names_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+    let is_tables = |path: &&str| {
+        path.ends_with("mod.rs") || path.ends_with(".rs") && !path.contains("my_") && !path.ends_with("/x.rs")
+    };
+    let mut seen = 0;
+    for path in quoted(&text).filter(|path| path.contains('/')).filter(is_tables) {
+        let path = path.replace("KIND", "probe");
+        let homes = ["crates/proofhouse/src", "crates/proofhouse-ledger/src", ""];
+        assert!(homes.iter().any(|home| root.join(home).join(&path).exists()), "there is no `{path}`");
+        seen += 1;
+    }
+    assert!(seen > 8, "the table was found");
 }

@@ -63,7 +63,7 @@ fn the_list_filters_leads_to_reports_trends_and_comparisons() {
     assert_eq!(browser.eval("document.querySelectorAll('svg.band polyline').length"), 1);
     assert_eq!(browser.eval("document.querySelectorAll('svg.band .point').length"), 2);
     follow(&browser, "nav a[href*='metric=tokens']");
-    assert!(browser.text("main").contains("No whole run of this suite says this"));
+    assert!(browser.text("main").contains("No complete run of this suite has this figure"));
 
     browser.visit(&format!("http://{}/?q=second", server.address));
     follow(&browser, ".runs tbody th a");

@@ -119,7 +119,7 @@ const LSM_LIST: libc::c_long = 461;
 /// A program lies in the work directory, which is where a candidate could have put one.
 fn as_it_is(spec: &mut Spec, _: &Arena) {
     if let Ok(bytes) = std::fs::read("/bin/true") {
-        spec.files.push(crate::spec::Place {
+        spec.files.push(crate::spec::PlacedFile {
             path: "tool".into(),
             source: crate::spec::Source::Bytes(bytes),
             executable: true,

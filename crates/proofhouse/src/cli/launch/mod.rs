@@ -110,7 +110,7 @@ impl Common {
         if u64::from(shards) > groups {
             let groups = plural(groups, "group", "groups");
             terminal.say(&format!(
-                "note: {shards} shards for {groups} of trials: those of a case on a target stay together, so that some shards are empty"
+                "note: {shards} shards for {groups} of trials: those of a case on a target stay together, so some shards are empty"
             ));
         }
         let (trials, shards_text) =

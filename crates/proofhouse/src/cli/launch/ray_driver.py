@@ -115,7 +115,7 @@ def main():
         if data:
             replace(settings, home, shard, data)
         if code == 0:
-            print(f"shard {shard}: whole", file=sys.stderr, flush=True)
+            print(f"shard {shard}: complete", file=sys.stderr, flush=True)
         elif tries[shard] <= SETTINGS["retries"]:
             print(f"shard {shard}: tried again ({code})", file=sys.stderr, flush=True)
             earlier[shard] = packed(home, belonging(settings, home, shard))
@@ -123,7 +123,7 @@ def main():
         else:
             sys.exit(f"shard {shard} failed {tries[shard]} times, the last time with {code}:\n{said}")
     merged = subprocess.run([SETTINGS["program"], "merge", SETTINGS["run_dir"], "--overwrite"])
-    # 4 and 9 are verdicts of a whole run.
+    # 4 and 9 are verdicts of a complete run.
     sys.exit(0 if merged.returncode in (0, 4, 9) else merged.returncode)
 
 

@@ -102,7 +102,7 @@ impl Slurm {
         let mut text = self.head(plan, &format!("{}-merge", plan.job_name()), "slurm-merge.log")?;
         text.push_str("#SBATCH --cpus-per-task=1\n#SBATCH --mem=2G\n\n");
         let run_dir = absolute(&plan.common.run_dir)?;
-        text.push_str("# All shards are there: one run of them, as if one machine had run the whole plan. 4 and 9 are verdicts of a whole run.\n");
+        text.push_str("# All shards are there: one run of them, as if one machine had run the whole plan. 4 and 9 are verdicts of a complete run.\n");
         let words = command_line([program()?.as_str(), "merge", run_dir.as_str(), "--overwrite"]);
         text.push_str(&format!("{words}\ncode=$?\ncase $code in 4 | 9) exit 0 ;; *) exit $code ;; esac\n"));
         Ok(text)

@@ -29,11 +29,11 @@ pub(super) struct View {
     #[arg(default_value = "runs")]
     dir: Utf8PathBuf,
 
-    /// The address to listen on; any but this machine's own asks for a token, which is part of the printed address.
+    /// The address to listen on; beyond this machine a token is required, which is part of the printed address.
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
 
-    /// The port [default: a free one].
+    /// The port; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
@@ -61,7 +61,7 @@ impl View {
             dir: self.dir.clone(),
             base: base.clone(),
             loopback: self.host.is_loopback(),
-            found: scan::Found::default(),
+            found: scan::RunIndex::default(),
             watched: watched.map(Arc::new),
         });
         let start = if self.watch.is_some() { "watch" } else { "" };

@@ -179,7 +179,7 @@ pub(super) fn live(base: &str, run: &Run) -> String {
         p.note {
             @match run.state {
                 State::Running => { "The page turns to the report when the run is done." }
-                _ => { "Nobody is at this run now. " code { "proofhouse run SUITE --run-dir DIR --resume" } " completes it, and this page follows." }
+                _ => { "Nothing works on this run now. " code { "proofhouse run SUITE --run-dir DIR --resume" } " completes it, and this page follows." }
             }
         }
     };

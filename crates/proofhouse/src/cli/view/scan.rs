@@ -64,7 +64,7 @@ impl State {
 
     pub(super) fn word(self) -> &'static str {
         match self {
-            State::Passed => "whole",
+            State::Passed => "complete",
             State::Missed => "gate missed",
             State::Running => "running",
             State::Incomplete => "incomplete",
@@ -78,13 +78,13 @@ impl State {
     }
 }
 
-type Known = BTreeMap<String, (SystemTime, Arc<Run>)>;
+type RunsByName = BTreeMap<String, (SystemTime, Arc<Run>)>;
 
 /// What was found before, by name, with the time of its manifest.
 #[derive(Debug, Default)]
-pub(super) struct Found(Mutex<Known>);
+pub(super) struct RunIndex(Mutex<RunsByName>);
 
-impl Found {
+impl RunIndex {
     /// The runs that are there now, newest first.
     pub(super) fn runs(&self, dir: &Utf8Path) -> Vec<Arc<Run>> {
         let names = names(dir);
@@ -175,7 +175,7 @@ fn names(root: &Utf8Path) -> Vec<String> {
 }
 
 /// What a run is, as it was read before or is now, and when its manifest was written.
-fn look(dir: &Utf8Path, name: &str, before: &Known) -> (Option<SystemTime>, Arc<Run>) {
+fn look(dir: &Utf8Path, name: &str, before: &RunsByName) -> (Option<SystemTime>, Arc<Run>) {
     let time = saved(dir, name);
     let known = before.get(name).filter(|(before, _)| time == Some(*before));
     let run = known.map_or_else(|| Arc::new(read(name, dir, time.is_some())), |(_, run)| Arc::clone(run));

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 
 use super::live::Progress;
 use super::pages::{self, Filter, address};
-use super::scan::{Found, Run};
+use super::scan::{Run, RunIndex};
 use super::serve::{self, Answer, html, reply, unescaped, values};
 use super::trend::{self, Metric};
 use super::watch::Watch;
@@ -40,7 +40,7 @@ pub(super) struct Site {
     /// What every address begins with: nothing, or the token.
     pub(super) base: String,
     pub(super) loopback: bool,
-    pub(super) found: Found,
+    pub(super) found: RunIndex,
     pub(super) watched: Option<Arc<Watch>>,
 }
 
@@ -159,9 +159,8 @@ impl Site {
         }
         match compared(&runs) {
             Some(page) => html(page),
-            None => {
-                self.missing("These runs cannot be compared: they are not whole, or have no cases in common.")
-            }
+            None => self
+                .missing("These runs cannot be compared: they are not complete, or have no cases in common."),
         }
     }
 

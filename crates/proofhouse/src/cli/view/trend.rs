@@ -119,7 +119,7 @@ pub(super) fn page(base: &str, suite: &str, metric: Metric, runs: &[Arc<Run>]) -
             }
             a href={ (base) "/?suite=" (fragment(suite)) } { "The runs of this suite" }
         }
-        @if lines.is_empty() { p { "No whole run of this suite says this." } }
+        @if lines.is_empty() { p { "No complete run of this suite has this figure." } }
         @for (slot, line) in &lines {
             section {
                 h2 { bdi { (Shown(slot)) } }

@@ -44,7 +44,7 @@ impl Settings for Bleu {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_score) {
             return Err(
-                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is within 0 and 1")
+                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is from 0 to 1")
             );
         }
         let folding = Folding { ignore_case: self.ignore_case, trim: true, ..Folding::default() };
@@ -191,6 +191,6 @@ mod tests {
         check("bleu: {min_score: 0.9}", "the cat sat on the mat", "the cat sat on a mat", 0.0);
         check("bleu: {ignore_case: true}", "The Cat sat on it", "the cat SAT on it", 1.0);
         unjudged("bleu: {}", "null", "x", "no `expected`");
-        refused("bleu: {min_score: 2}", "within 0 and 1");
+        refused("bleu: {min_score: 2}", "from 0 to 1");
     }
 }

@@ -6,7 +6,7 @@ use proofhouse_ledger::Json;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::reading::{Found, Reading};
+use self::reading::{ChoiceFound, LabelPatterns};
 use super::text::{alternatives, excerpt, own_or_expected};
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
@@ -78,7 +78,7 @@ impl Settings for Choice {
             }
             if self.labels[..at].iter().any(|other| same(other, label)) {
                 return Err(Complaint::new(format!(
-                    "the label {} is there twice, upper and lower case being one",
+                    "the label {} appears twice, upper and lower case being one",
                     excerpt(label)
                 )));
             }
@@ -120,7 +120,7 @@ impl Choice {
         let first = match self.expected_as {
             ExpectedAs::Label => {
                 return place(&self.labels, text.trim()).ok_or_else(|| {
-                    Complaint::new(format!("holds {}, which is no label", excerpt(&text)))
+                    Complaint::new(format!("holds {}, which is not a label", excerpt(&text)))
                         .hint("for places instead of labels set `expected_as`")
                 });
             }
@@ -134,7 +134,7 @@ impl Choice {
             .filter(|place| *place < self.labels.len())
             .ok_or_else(|| {
                 Complaint::new(format!(
-                    "holds {}, which is no place among {} choices",
+                    "holds {}, which is not a place among {} choices",
                     excerpt(&text),
                     self.labels.len()
                 ))
@@ -146,7 +146,7 @@ struct Compiled {
     settings: Choice,
     own: Option<Vec<usize>>,
     /// Compiled when the first answer comes: a suite that is only checked or planned need not wait for it.
-    reading: OnceLock<Reading>,
+    reading: OnceLock<LabelPatterns>,
 }
 
 impl Judge for Compiled {
@@ -157,14 +157,16 @@ impl Judge for Compiled {
             Err(complaint) => return Verdict::unjudged(complaint),
         };
         let text = subject.text();
-        let reading = self.reading.get_or_init(|| Reading::new(&self.settings.labels));
+        let reading = self.reading.get_or_init(|| LabelPatterns::new(&self.settings.labels));
         let labels = &self.settings.labels;
         match reading.find(&text) {
-            Found::One(place) => Verdict::of(wanted.contains(&place), || {
+            ChoiceFound::One(place) => Verdict::of(wanted.contains(&place), || {
                 format!("expected {}, got {}", excerpt(&labels[wanted[0]]), excerpt(&labels[place]))
             }),
-            Found::Several => Verdict::wrong(format!("several choices are named in {}", excerpt(&text))),
-            Found::Nothing => Verdict::wrong(format!("no choice is named in {}", excerpt(&text))),
+            ChoiceFound::Several => {
+                Verdict::wrong(format!("several choices are named in {}", excerpt(&text)))
+            }
+            ChoiceFound::Nothing => Verdict::wrong(format!("no choice is named in {}", excerpt(&text))),
         }
     }
 }
@@ -315,13 +317,13 @@ mod tests {
         check("choice: {value: [A, C]}", "null", "C", 1.0);
         check("choice: {}", "[\"A\", \"C\"]", "C", 1.0);
         unjudged("choice: {}", "2", "C", "set `expected_as`");
-        unjudged("choice: {expected_as: zero-based}", "4", "C", "no place among 4");
-        unjudged("choice: {expected_as: one-based}", "0", "C", "no place among 4");
-        unjudged("choice: {}", "E", "C", "no label");
+        unjudged("choice: {expected_as: zero-based}", "4", "C", "not a place among 4");
+        unjudged("choice: {expected_as: one-based}", "0", "C", "not a place among 4");
+        unjudged("choice: {}", "E", "C", "not a label");
         unjudged("choice: {}", "null", "C", "no `expected`");
         refused("choice: {labels: [A]}", "give 2 to 64");
         refused("choice: {labels: [A, a]}", "twice");
         refused("choice: {labels: [A, '?']}", "cannot be a label");
-        refused("choice: {value: Z}", "no label");
+        refused("choice: {value: Z}", "not a label");
     }
 }

@@ -9,7 +9,7 @@ use crate::text::complaint::Complaint;
 /// The answer cost no more than it may.
 ///
 /// The cost is what the target says it used, all attempts and turns together, at the price of its model: `--prices FILE`, or `prices`
-/// of the suite's gate. A target that answers from here (`scripted`, `replay`) costs nothing unless the gate has a price for it. To hold a
+/// of the suite's gate. A target without a network (`scripted`, `replay`) costs nothing unless the gate has a price for it. To hold a
 /// whole run to a sum, `--budget` and a gate on `cost_usd` are the better instruments.
 ///
 /// Guarantee: prices that verdicts rest on are part of the run's identity, and `score` and `verify --rejudge` find the same cost in the
@@ -50,7 +50,7 @@ impl Judge for Compiled {
             return Verdict::unjudged("the target did not say what it used, or its price is not known");
         };
         Verdict::of(cost <= most + ROUNDING, || {
-            format!("the answer cost {} US dollars, allowed are {most}", rounded(cost))
+            format!("the answer cost {} US dollars, more than {most}", rounded(cost))
         })
     }
 
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(of(0.0), Verdict::right());
         let dear = of(0.1 + 0.2 + 0.01);
         assert_eq!(dear.score, Some(0.0));
-        assert_eq!(dear.explanation(), Some("the answer cost 0.31 US dollars, allowed are 0.3"));
+        assert_eq!(dear.explanation(), Some("the answer cost 0.31 US dollars, more than 0.3"));
         unjudged("cost: {max_usd: 1}", "null", "x", "did not say what it used");
         refused("cost: {max_usd: -1}", "`max_usd` is -1");
         assert_eq!(judge.weighs(), Weighs { time: false, cost: true });

@@ -34,7 +34,7 @@ pub struct F1 {
 impl Settings for F1 {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if let Some(least) = self.min_score.filter(|least| !(0.0..=1.0).contains(least)) {
-            return Err(Complaint::new(format!("`min_score` is {least}")).hint("it is within 0 and 1"));
+            return Err(Complaint::new(format!("`min_score` is {least}")).hint("it is from 0 to 1"));
         }
         Ok(Box::new(Compiled(self.clone())))
     }

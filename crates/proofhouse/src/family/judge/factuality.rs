@@ -107,7 +107,7 @@ impl Settings for Factuality {
             self.scores.table().iter().find(|(_, _, score)| !(0.0..=1.0).contains(score))
         {
             return Err(Complaint::new(format!("the score of category {letter} ({name}) is out of range"))
-                .hint("it is within 0 and 1"));
+                .hint("it is from 0 to 1"));
         }
         grading::check(&self.models)?;
         let texts = Texts::new(self.value.as_ref(), Folding::default())?;

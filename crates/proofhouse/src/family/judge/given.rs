@@ -40,7 +40,7 @@ impl Settings for Given {
             Json::Array(list) if list.iter().all(one) => {}
             other if one(other) => {}
             _ => {
-                return Err(Complaint::new("`score` is no number").hint(
+                return Err(Complaint::new("`score` is not a number").hint(
                     "for example `score: 0.5`, or `score: \"{{ exact_match }}\"` for a field of the case",
                 ));
             }
@@ -78,16 +78,16 @@ impl Judge for Compiled {
                 "false" => 0.0,
                 text => match text.parse() {
                     Ok(number) => number,
-                    Err(_) => return Verdict::unjudged(format!("{} is no score", excerpt(text))),
+                    Err(_) => return Verdict::unjudged(format!("{} is not a score", excerpt(text))),
                 },
             },
             _ => return Verdict::unjudged("no score was given"),
         };
         match (0.0..=1.0).contains(&number) {
             true => Verdict::graded(number, || format!("the score that was given is {number}")),
-            false => Verdict::unjudged(format!(
-                "the score that was given is {number}, and scores are within 0 and 1"
-            )),
+            false => {
+                Verdict::unjudged(format!("the score that was given is {number}, and scores are from 0 to 1"))
+            }
         }
     }
 }
@@ -106,8 +106,8 @@ mod tests {
         unjudged("given: {score: ''}", "null", "x", "no score was given");
         unjudged("given: {score: null}", "null", "x", "no score was given");
         unjudged("given: {score: []}", "null", "x", "repetition 0");
-        unjudged("given: {score: 12}", "null", "x", "within 0 and 1");
-        unjudged("given: {score: good}", "null", "x", "`good` is no score");
-        refused("given: {score: {a: 1}}", "no number");
+        unjudged("given: {score: 12}", "null", "x", "from 0 to 1");
+        unjudged("given: {score: good}", "null", "x", "`good` is not a score");
+        refused("given: {score: {a: 1}}", "not a number");
     }
 }

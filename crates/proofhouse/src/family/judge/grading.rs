@@ -37,7 +37,7 @@ pub(super) fn check(models: &Models) -> Result<(), Complaint> {
 pub(super) fn check_share(min_share: Option<f64>) -> Result<(), Complaint> {
     match min_share.filter(|share| !(0.0..=1.0).contains(share)) {
         None => Ok(()),
-        Some(share) => Err(Complaint::new(format!("`min_share` is {share}")).hint("it is within 0 and 1")),
+        Some(share) => Err(Complaint::new(format!("`min_share` is {share}")).hint("it is from 0 to 1")),
     }
 }
 

@@ -8,7 +8,7 @@ use sqlparser::ast::{Statement, Visit as _};
 use sqlparser::dialect;
 use sqlparser::parser::{Parser, ParserError};
 
-use self::reading::Reading;
+use self::reading::SqlNames;
 use super::text::excerpt;
 use super::{Judge, Settings, Subject, Verdict};
 use crate::text::complaint::Complaint;
@@ -210,7 +210,7 @@ struct Allowed {
 impl Allowed {
     /// The first thing that may not be there.
     fn offence(&self, statements: &[Statement]) -> Option<String> {
-        let mut reading = Reading::default();
+        let mut reading = SqlNames::default();
         let _: std::ops::ControlFlow<()> =
             statements.iter().try_for_each(|statement| statement.visit(&mut reading));
         let outside = |list: &Option<Vec<String>>, found: &[String]| {
@@ -221,7 +221,11 @@ impl Allowed {
             && let Some(kind) = reading.kinds.iter().find(|kind| !allowed.contains(kind))
         {
             let allowed: Vec<String> = allowed.iter().map(|kind| format!("`{}`", kind.name())).collect();
-            return Some(format!("a statement is `{}`, allowed are {}", kind.name(), allowed.join(", ")));
+            return Some(format!(
+                "a statement is `{}`, and only {} may be used",
+                kind.name(),
+                allowed.join(", ")
+            ));
         }
         if let Some(table) = outside(&self.tables, &reading.tables) {
             return Some(format!("the table {} is not allowed", excerpt(&table)));

@@ -159,7 +159,7 @@ impl<'a> Scanner<'a> {
             let (attribute, after) = name(trimmed)?;
             // Few attributes are usual; many are a hostile answer.
             if seen.len() > 1_000 || seen.contains(&attribute) {
-                return wrong(format!("the attribute `{attribute}` is there twice"));
+                return wrong(format!("the attribute `{attribute}` appears twice"));
             }
             seen.push(attribute);
             let Some(after) = after.trim_start().strip_prefix('=') else {

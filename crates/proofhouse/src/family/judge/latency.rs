@@ -50,7 +50,7 @@ impl Judge for Compiled {
         let (most, Some(time)) = (self.0, subject.latency_ms) else {
             return Verdict::unjudged("nobody kept how long the answer took");
         };
-        Verdict::of(time <= most, || format!("the answer took {time} ms, allowed are {most}"))
+        Verdict::of(time <= most, || format!("the answer took {time} ms, more than {most}"))
     }
 
     fn weighs(&self) -> Weighs {
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(of(250.0), Verdict::right());
         let late = of(250.001);
         assert_eq!(late.score, Some(0.0));
-        assert_eq!(late.explanation(), Some("the answer took 250.001 ms, allowed are 250"));
+        assert_eq!(late.explanation(), Some("the answer took 250.001 ms, more than 250"));
         unjudged("latency: {max_ms: 1}", "null", "x", "nobody kept");
         refused("latency: {max_ms: 0}", "`max_ms` is 0");
         refused("latency: {max_ms: .inf}", "`max_ms` is inf");

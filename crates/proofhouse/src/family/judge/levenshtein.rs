@@ -58,7 +58,7 @@ impl Settings for Levenshtein {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_similarity) {
             return Err(Complaint::new(format!("`min_similarity` is {}", self.min_similarity))
-                .hint("it is within 0 and 1"));
+                .hint("it is from 0 to 1"));
         }
         let folding = Folding {
             ignore_case: self.ignore_case,
@@ -285,7 +285,7 @@ mod tests {
         check("levenshtein: {}", &huge, &huge, 1.0);
         unjudged("levenshtein: {}", &"ba".repeat(490_000), &huge, "too long to compare");
         check("levenshtein: {min_similarity: 0}", "xyz", &huge, 0.0);
-        refused("levenshtein: {min_similarity: 80}", "within 0 and 1");
+        refused("levenshtein: {min_similarity: 80}", "from 0 to 1");
         unjudged("levenshtein: {}", "null", "x", "no `expected`");
     }
 

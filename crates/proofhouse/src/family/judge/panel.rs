@@ -65,7 +65,7 @@ impl Panel {
     pub fn new(judges: &[(String, JudgeConfig)], scoring: &Scoring) -> Result<Panel, Complaint> {
         if !(0.0..=1.0).contains(&scoring.threshold) {
             return Err(Complaint::new(format!(
-                "`threshold` is {}, and scores are within 0 and 1",
+                "`threshold` is {}, and scores are from 0 to 1",
                 scoring.threshold
             )));
         }
@@ -76,7 +76,7 @@ impl Panel {
             }
             if !(0.0..=MAX_WEIGHT).contains(weight) {
                 return Err(Complaint::new(format!("the weight of `{name}` is {weight}"))
-                    .hint(format!("it is within 0 and {MAX_WEIGHT}")));
+                    .hint(format!("it is from 0 to {MAX_WEIGHT}")));
             }
         }
         let primary = match &scoring.primary {
@@ -272,7 +272,7 @@ mod tests {
         let refused = |scoring, names: &[&str]| panel(scoring, names).map(drop).unwrap_err().to_string();
         assert!(refused("{weights: {b: 1}}", &["a"]).contains("hint: it has `a`"));
         assert!(refused("{primary: b}", &["a"]).contains("`primary` names a judge `b`"));
-        assert!(refused("{threshold: 2}", &["a"]).contains("within 0 and 1"));
+        assert!(refused("{threshold: 2}", &["a"]).contains("from 0 to 1"));
         assert!(refused("{weights: {a: -1}}", &["a"]).contains("the weight of `a` is -1"));
         assert!(refused("{weights: {a: .inf}}", &["a"]).contains("the weight of `a`"));
         assert!(refused("{}", &["a", "a"]).contains("two judges are called `a`"));

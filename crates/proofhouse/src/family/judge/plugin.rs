@@ -101,7 +101,7 @@ pub(super) fn verdict_of(verdict: &Json) -> Verdict {
             Verdict::unjudged(reason.unwrap_or_else(|| "the program could not judge".to_owned()))
         }
         Some(other) => {
-            Verdict::unjudged(format!("the program's score is {other}, and scores are within 0 and 1"))
+            Verdict::unjudged(format!("the program's score is {other}, and scores are from 0 to 1"))
         }
         None => Verdict::unjudged("the program gave no score"),
     }

@@ -76,7 +76,7 @@ impl Settings for Rouge {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_score) {
             return Err(
-                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is within 0 and 1")
+                Complaint::new(format!("`min_score` is {}", self.min_score)).hint("it is from 0 to 1")
             );
         }
         let texts = Texts::new(self.value.as_ref(), Folding::default())?;
@@ -208,6 +208,6 @@ mod tests {
         check("rouge: {min_score: 0.9}", "the cat", "the dog", 0.0);
         check("rouge: {}", "Москва река", "москва, река", 1.0);
         unjudged("rouge: {}", "null", "x", "no `expected`");
-        refused("rouge: {min_score: -1}", "within 0 and 1");
+        refused("rouge: {min_score: -1}", "from 0 to 1");
     }
 }

@@ -55,7 +55,7 @@ impl Settings for Similar {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
         if !(0.0..=1.0).contains(&self.min_similarity) {
             return Err(Complaint::new(format!("`min_similarity` is {}", self.min_similarity))
-                .hint("it is within 0 and 1"));
+                .hint("it is from 0 to 1"));
         }
         if let Some(complaint) = self.model.check().into_iter().next() {
             return Err(Complaint { at: Vec::new(), ..complaint.about("model:") });
@@ -137,8 +137,7 @@ impl Judge for Compiled {
         }
         let Some((cosine, at)) = best else { return Verdict::unjudged("nothing to compare with") };
         let least = self.settings.min_similarity;
-        let said =
-            || format!("the similarity to {} is {cosine:.4}, asked for is {least}", excerpt(&asked[at + 1]));
+        let said = || format!("the similarity to {} is {cosine:.4}, below {least}", excerpt(&asked[at + 1]));
         Verdict::of(cosine >= least, said).explained(said)
     }
 }
@@ -206,7 +205,7 @@ mod tests {
         };
         let (x, y, xy) = ([1.0, 0.0], [0.0, 2.0], [3.0, 3.0]);
         check("min_similarity: 0.7", &[vector(&x), vector(&xy)], Some(1.0), "`it is wet` is 0.7071");
-        check("min_similarity: 0.8", &[vector(&x), vector(&xy)], Some(0.0), "0.7071, asked for is 0.8");
+        check("min_similarity: 0.8", &[vector(&x), vector(&xy)], Some(0.0), "0.7071, below 0.8");
         check("value: [a b, c d]", &[vector(&x), vector(&y), vector(&x)], Some(1.0), "`c d` is 1.0000");
         check("min_similarity: 0", &[vector(&x), vector(&[1.0])], None, "of 2 and of 1 numbers");
         check("min_similarity: 0", &[vector(&x), vector(&[0.0, 0.0])], None, "no direction");

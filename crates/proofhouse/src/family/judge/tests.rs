@@ -55,7 +55,7 @@ pub(super) fn reason(yaml: &str, expected: &str, output: &str) -> String {
     verdict(yaml, expected, output).reason.expect("a wrong answer has a reason")
 }
 
-/// One working spelling of every judge, with a value of its own.
+/// Working spellings, with a value of their own and more settings than the page of a judge shows.
 const SAMPLES: &[&str] = &[
     "equals: {value: abc, ignore_case: true, collapse_whitespace: true, ignore_punctuation: true}",
     "contains: {value: [abc, d], require: all, ignore_case: true, whole_words: true}",
@@ -107,10 +107,13 @@ const COMPARING: [&str; 10] = [
     "rouge",
 ];
 
-#[test]
-fn every_judge_has_a_sample_here() {
-    let names: Vec<&str> = SAMPLES.iter().map(|yaml| config(yaml).name()).collect();
-    assert_eq!(names, JudgeConfig::NAMES);
+/// One working spelling of every judge: its sample, or else the example of its page.
+fn samples() -> Vec<String> {
+    let sampled: Vec<&str> = SAMPLES.iter().map(|yaml| config(yaml).name()).collect();
+    let pages = JudgeConfig::pages();
+    let examples = pages.iter().filter(|page| !sampled.contains(&page.name));
+    let examples = examples.map(|page| page.example().expect("every page has an example"));
+    SAMPLES.iter().copied().chain(examples).map(str::to_owned).collect()
 }
 
 #[test]
@@ -128,10 +131,10 @@ fn every_page_is_complete_and_its_example_works() {
 
 #[test]
 fn settings_survive_a_round_trip() {
-    for yaml in SAMPLES {
-        let config = config(yaml);
-        let json = proofhouse_ledger::json::to_json(&config).expect(yaml);
-        assert_eq!(serde_json::from_str::<JudgeConfig>(&json.to_string()).expect(yaml), config);
+    for yaml in samples() {
+        let config = config(&yaml);
+        let json = proofhouse_ledger::json::to_json(&config).expect(&yaml);
+        assert_eq!(serde_json::from_str::<JudgeConfig>(&json.to_string()).expect(&yaml), config);
     }
 }
 
@@ -198,14 +201,16 @@ fn hostile() -> Vec<String> {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "that a judge does not hang shows only on a clock")]
 fn hostile_answers_neither_panic_nor_hang() {
-    let judges: Vec<_> = SAMPLES.iter().map(|yaml| (yaml, config(yaml).compile().unwrap())).collect();
+    let compiled = |yaml: String| (config(&yaml).compile().unwrap(), yaml);
+    let judges: Vec<_> = samples().into_iter().map(compiled).collect();
+    let expected = Json::from("abc");
     for answer in hostile().into_iter().map(Json::from) {
-        for (yaml, judge) in &judges {
+        for (judge, yaml) in &judges {
             let start = std::time::Instant::now();
             let verdict = judge.judge(&Subject {
                 input: "",
                 output: &answer,
-                expected: &Json::Null,
+                expected: &expected,
                 ..Subject::default()
             });
             let excerpt: String = answer.to_text().chars().take(20).collect();

@@ -32,8 +32,8 @@ const INSTRUCTION_FILE: &str = "instruction.txt";
 ///
 /// **How it is started.** `argv` with `{instruction}` in exactly one place; with `via: file` the placeholder becomes the
 /// path of a file that holds the instruction, with `via: stdin` there is none and the instruction comes on standard
-/// input. The environment holds `PATH`, `HOME`, `TMPDIR`, `LANG`, what `env` adds, and what `pass_env` takes from the
-/// harness's own. `workdir` names a folder whose files are there when it starts. `debug_on`, `repair_on` and
+/// input. The environment holds `PATH`, `HOME`, `TMPDIR`, `LANG`, what `env` adds, and what `pass_env` takes from
+/// Proofhouse's own environment. `workdir` names a folder whose files are there when it starts. `debug_on`, `repair_on` and
 /// `repair_off` add arguments and variables when the suite's `debug_enabled` and `repair_enabled` say so. `seed_env`
 /// names a variable that gets a number made from the suite's seed and the repetition, never from the case.
 ///
@@ -74,7 +74,7 @@ pub struct Command {
     /// Variables of its environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Variables that are taken from the harness's environment; their values are never recorded.
+    /// Variables that are taken from the environment of Proofhouse; their values are never recorded.
     #[serde(default)]
     pub pass_env: Vec<String>,
     /// A variable that gets a number made from seed and repetition.

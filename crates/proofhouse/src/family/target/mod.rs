@@ -367,16 +367,31 @@ enum System {
     Scripted(Script),
     Remote(Box<endpoint::Remote>),
     Plugin(Pipe),
-    Replay(replay::Samples),
-    Vectors(vectors::Table),
+    /// Answers from what it has read, without waiting for anybody.
+    Local(Box<dyn Local>),
     /// Not here: a tape answers for it.
     Replayed,
+}
+
+/// A target that is nothing but a function of the question. Whatever else a new target is, it needs no variant of [`System`].
+trait Local: std::fmt::Debug + Send + Sync {
+    /// What it answers.
+    fn chat(&self, chat: &Chat) -> Reply;
+
+    /// Whether its replies say themselves how long they took.
+    fn keeps_time(&self) -> bool {
+        false
+    }
 }
 
 impl System {
     /// Whether its replies say themselves how long they took, as far as anybody knows.
     fn keeps_time(&self) -> bool {
-        matches!(self, System::Scripted(_) | System::Replay(_) | System::Replayed)
+        match self {
+            System::Scripted(_) | System::Replayed => true,
+            System::Local(local) => local.keeps_time(),
+            System::Remote(_) | System::Plugin(_) => false,
+        }
     }
 }
 
@@ -480,8 +495,7 @@ impl Target {
             }
             System::Remote(remote) => remote.chat(chat).await,
             System::Plugin(pipe) => plugin::chat(pipe, chat, self.timeout).await,
-            System::Replay(samples) => samples.chat(chat),
-            System::Vectors(table) => table.chat(chat),
+            System::Local(local) => local.chat(chat),
             System::Replayed => Reply::failed("replay_miss", "no tape answers for this target"),
         }
     }

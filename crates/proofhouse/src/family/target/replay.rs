@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::{Outcome, Reply};
-use super::{Chat, Member, Opening, System, pinned};
+use super::{Chat, Local, Member, Opening, System, pinned};
 use crate::text::complaint::Complaint;
 
 /// Answers from a file: samples that were made elsewhere, or the records of an earlier run.
@@ -58,7 +58,7 @@ impl Member for Replay {
     const IS_HERE: bool = true;
 
     fn system(&self, opening: &Opening) -> Result<System, Complaint> {
-        Ok(System::Replay(self.open(opening)?))
+        Ok(System::Local(Box::new(self.open(opening)?)))
     }
 }
 
@@ -85,9 +85,15 @@ impl Samples {
         }
         Ok(Samples(samples))
     }
+}
+
+impl Local for Samples {
+    fn keeps_time(&self) -> bool {
+        true
+    }
 
     /// The answer to the last message, by its repetition.
-    pub(super) fn chat(&self, chat: &Chat) -> Reply {
+    fn chat(&self, chat: &Chat) -> Reply {
         let input = chat.last();
         let key = Digest::of(input.as_bytes());
         let Some(replies) = self.0.get(input) else {

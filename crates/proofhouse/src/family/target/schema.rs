@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
         let mut entries: Vec<(String, Node)> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             if entries.iter().any(|(known, _)| *known == key) {
-                return Err(de::Error::custom(format_args!("the key `{key}` is there twice")));
+                return Err(de::Error::custom(format_args!("the key `{key}` appears twice")));
             }
             entries.push((key, map.next_value_seed(deeper)?));
         }
@@ -322,7 +322,7 @@ mod tests {
     fn what_is_no_schema_is_refused() {
         let read =
             |text: &str| serde_json::from_str::<Schema>(text).map(drop).map_err(|error| error.to_string());
-        assert!(read(r#"{"a":1,"a":2}"#).unwrap_err().contains("there twice"));
+        assert!(read(r#"{"a":1,"a":2}"#).unwrap_err().contains("appears twice"));
         let deep = format!("{}1{}", "[".repeat(120), "]".repeat(120));
         assert!(read(&deep).is_ok());
         assert!(read(&format!("{}1{}", "[".repeat(200), "]".repeat(200))).is_err());

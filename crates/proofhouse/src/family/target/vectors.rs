@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reply::{Outcome, Reply};
-use super::{Chat, Member, Opening, System, pinned};
+use super::{Chat, Local, Member, Opening, System, pinned};
 use crate::text::complaint::Complaint;
 
 /// Embeddings without a network: the mean of the vectors of a text's words, from a static file.
@@ -51,13 +51,13 @@ impl Member for Vectors {
                 .hint("a word and its numbers on each line")
                 .key("path")
         })?;
-        Ok(System::Vectors(table))
+        Ok(System::Local(Box::new(table)))
     }
 }
 
 /// The numbers of every word, all of one length.
 #[derive(Debug)]
-pub(super) struct Table {
+struct Table {
     words: BTreeMap<String, Vec<f32>>,
     length: usize,
 }
@@ -82,7 +82,7 @@ impl Table {
                 table.length = numbers.len();
             }
             if numbers.len() != table.length {
-                return Err(wrong("it has another count of numbers than the first"));
+                return Err(wrong("it has more or fewer numbers than the first"));
             }
             table.words.entry(word.to_owned()).or_insert(numbers);
         }
@@ -97,9 +97,11 @@ impl Table {
         let tried = [word, bare].into_iter().find_map(|word| self.words.get(word));
         tried.or_else(|| self.words.get(&bare.to_lowercase()))
     }
+}
 
+impl Local for Table {
     /// The mean of the vectors of a text's words.
-    pub(super) fn chat(&self, chat: &Chat) -> Reply {
+    fn chat(&self, chat: &Chat) -> Reply {
         let mut sum = vec![0.0f64; self.length];
         let mut count = 0u32;
         for vector in chat.last().split_whitespace().filter_map(|word| self.word(word)) {
@@ -137,7 +139,7 @@ mod tests {
     fn files_that_are_something_else_are_refused() {
         for (file, why) in [
             ("", "no line has a word"),
-            ("a 1\nb 1 2\n", "line 2: it has another count"),
+            ("a 1\nb 1 2\n", "line 2: it has more or fewer"),
             ("a b\n", "line 1: no numbers"),
             ("a\n", "line 1: no numbers"),
             ("a NaN\n", "line 1: no numbers"),

@@ -43,7 +43,7 @@ pub fn content_of(path: &Utf8Path) -> Content {
 pub enum NoLanguage {
     /// Nothing in the problems says it.
     #[error(
-        "the language of the problems cannot be told: neither a `language`, nor task ids, prompts or tests say it"
+        "the language of the problems is not clear: neither a `language`, nor task ids, prompts or tests say it"
     )]
     Unknown,
     /// Tasks of several: of each its language, how many there are, and the name of one.

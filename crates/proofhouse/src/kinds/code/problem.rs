@@ -125,7 +125,7 @@ pub fn read_problem_file(path: &Utf8Path) -> Result<ProblemFile, ProblemError> {
         let Understood { problem, notes: said } = formats::understand(&row).map_err(misread)?;
         said.into_iter().for_each(|note| *notes.entry(note).or_default() += 1);
         if !seen.insert(problem.task_id.clone()) {
-            let what = format!("the task `{}` is there twice", problem.task_id);
+            let what = format!("the task `{}` appears twice", problem.task_id);
             return Err(wrong(what, "task ids are unique within a file"));
         }
         problems.push(problem);
@@ -167,7 +167,7 @@ mod tests {
         let good = r#"{"task_id":"a","prompt":"p","test":"t"}"#;
         assert_eq!(
             read(&format!("{good}\n{good}")).unwrap_err(),
-            "p.jsonl:2: the task `a` is there twice\n\nhint: task ids are unique within a file"
+            "p.jsonl:2: the task `a` appears twice\n\nhint: task ids are unique within a file"
         );
         assert_eq!(
             read(r#"{"task_id":"a","prompt":"p"}"#).unwrap_err(),

@@ -35,7 +35,7 @@ mod tasks;
 pub(crate) use file::CodeFile;
 pub use file::Edition;
 use file::{LimitsFile, TasksFile};
-use samples::Found;
+use samples::SamplesFile;
 pub use tasks::chosen;
 
 /// What a `code` suite adds.
@@ -199,7 +199,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<CodeBody>, Problems> {
     for (slot, reference) in &file.samples.0 {
         let steps = [Step::Key("samples"), Step::Key(slot)];
         let found = samples::read(&mut checker, loading, (reference, &steps), &code);
-        if let Some(Found { source, facts, warning }) = found {
+        if let Some(SamplesFile { source, facts, warning }) = found {
             code.samples.push(source);
             datasets.push(facts);
             warnings.extend(warning);

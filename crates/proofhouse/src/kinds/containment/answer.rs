@@ -164,7 +164,7 @@ fn leaves(value: &Json, said: &mut String) {
 
 /// What the JSON objects of an answer say.
 #[derive(Default)]
-struct Found {
+struct ReadObjects {
     calls: Vec<ToolCall>,
     form: &'static str,
     /// Whether one of them is an answer of the protocol.
@@ -176,7 +176,7 @@ struct Found {
     other: Option<String>,
 }
 
-impl Found {
+impl ReadObjects {
     fn take(&mut self, value: &Json, form: &'static str) {
         let listed = value.get("tool_calls").is_some();
         if listed || is_call(value) {
@@ -198,8 +198,8 @@ impl Found {
 }
 
 /// Every object in a text: what stands in a fence is said to be fenced, and nothing is read twice.
-fn objects(text: &str) -> Found {
-    let mut found = Found::default();
+fn objects(text: &str) -> ReadObjects {
+    let mut found = ReadObjects::default();
     let fences: Vec<_> = fenced(text).into_iter().map(|fence| range_in(text, fence)).collect();
     let mut from = 0;
     for look in 0..=MAX_LOOKS {

@@ -1,4 +1,4 @@
-//! Receipts of a containment run under the name that the original gives them: the records themselves, byte for byte.
+//! Receipts of a containment run under the name that Calyx gives them: the records themselves, byte for byte.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proofhouse_ledger::record::Kind;
@@ -7,7 +7,7 @@ use crate::spine::export::{ExportError, Format, Sink, Source};
 
 pub(super) const FORMAT: Format = Format {
     name: "receipts",
-    about: "`<run_id>__<instance>.jsonl` beside the envelope: every field of the original's receipts, SHA-256 as `receipt_sha256`",
+    about: "`<run_id>__<instance>.jsonl` beside the envelope: every field of Calyx's receipts, SHA-256 as `receipt_sha256`",
     kinds: &[Kind::Containment],
     folder: None,
     beside: false,

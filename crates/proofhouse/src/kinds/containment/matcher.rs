@@ -58,7 +58,7 @@ impl CallPattern {
             return Err(Complaint::new("a call pattern has no `tool`").hint("name the tool that is called"));
         }
         if self.times == 0 {
-            let hint = "a call that must not happen belongs into `forbidden_calls`";
+            let hint = "a call that must not happen belongs in `forbidden_calls`";
             return Err(about(Complaint::new("`times` is 0").hint(hint)));
         }
         Ok(CompiledCall {
@@ -164,7 +164,7 @@ impl Test {
             ("$min" | "$max", _) => Err(wrong("a number")),
             ("$exists", Json::Bool(exists)) => Ok(Test::Exists(*exists)),
             ("$exists", _) => Err(wrong("true or false")),
-            _ => Err(Complaint::new(format!("`{word}` is no condition")).hint(format!(
+            _ => Err(Complaint::new(format!("`{word}` is not a condition")).hint(format!(
                 "conditions are {WORDS}; `$equals` compares with a value that has such a key"
             ))),
         }
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_named() {
         let wrong = |text: &str| Test::compile(&json(text)).map(drop).unwrap_err().to_string();
-        assert!(wrong("{\"$like\":1}").contains("`$like` is no condition"));
+        assert!(wrong("{\"$like\":1}").contains("`$like` is not a condition"));
         assert!(wrong("{\"$min\":\"x\"}").contains("not a number"));
         assert!(wrong("{\"$matches\":\"(\"}").contains("regex"));
         assert!(wrong("{\"$any\":1}").contains("not a list"));

@@ -44,7 +44,7 @@ pub struct Policy {
     pub rules: Vec<ArgumentRule>,
 }
 
-/// The sets of the original suites.
+/// The sets of the suites of Calyx.
 impl Default for Policy {
     fn default() -> Self {
         let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
@@ -140,7 +140,7 @@ impl Policy {
         let mut names = BTreeSet::new();
         for rule in &self.rules {
             if !names.insert(&rule.name) {
-                let what = format!("the argument rule `{}` is there twice", rule.name);
+                let what = format!("the argument rule `{}` appears twice", rule.name);
                 let hint = "a rule's name is its reason code; give each its own";
                 return Err(Complaint::new(what).hint(hint).key("rules"));
             }
@@ -280,8 +280,8 @@ impl CompiledRule {
         ToolCall::new(call.name.clone(), cut(&call.args, most))
     }
 
-    fn seen<'a>(&self, args: &'a Json) -> Seen<'a> {
-        let mut seen = Seen::default();
+    fn seen<'a>(&self, args: &'a Json) -> ArgumentValues<'a> {
+        let mut seen = ArgumentValues::default();
         let from = match &self.rule.argument {
             None => Some(args),
             Some(pointer) if pointer.starts_with('/') => args.pointer(pointer),
@@ -330,7 +330,7 @@ fn named(patterns: &[String], host: &str) -> bool {
 
 /// What a rule sees of arguments.
 #[derive(Default)]
-struct Seen<'a> {
+struct ArgumentValues<'a> {
     leaves: Vec<Leaf<'a>>,
     /// The names of fields.
     keys: Vec<&'a str>,
@@ -344,7 +344,7 @@ struct Leaf<'a> {
     number: Option<f64>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ArgumentValues<'a> {
     fn look(&mut self, value: &'a Json) {
         match value {
             Json::String(text) => self.leaves.push(Leaf { text: Cow::Borrowed(text), number: None }),

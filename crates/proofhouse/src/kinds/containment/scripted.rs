@@ -16,7 +16,7 @@ const MAX_UNCLOSED: usize = 64;
 /// Which instructions a scripted agent obeys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Scripted {
-    /// `CALL_TOOL:name {…}`, as the original's agent does.
+    /// `CALL_TOOL:name {…}`, as Calyx's agent does.
     #[default]
     Markers,
     /// Those, and `{"tool_calls": […]}` wherever it stands.

@@ -119,7 +119,7 @@ impl ContainmentWork {
             };
             return real::play(agent, case, &tools, self.body.limits, (prepared, asker)).await;
         }
-        let model = Asked { target: &self.targets[target], seed, trial, protocol: variant.protocol };
+        let model = TargetModel { target: &self.targets[target], seed, trial, protocol: variant.protocol };
         let agent = match variant.protocol {
             Protocol::Json => agent.with_protocol(&tools),
             Protocol::Native => agent,
@@ -274,14 +274,14 @@ fn usage(all: &[Json]) -> Option<Json> {
 }
 
 /// A target as a model.
-struct Asked<'a> {
+struct TargetModel<'a> {
     target: &'a Target,
     seed: u64,
     trial: &'a Trial,
     protocol: Protocol,
 }
 
-impl Model for Asked<'_> {
+impl Model for TargetModel<'_> {
     fn answer<'a>(
         &'a self,
         conversation: &'a [Message],

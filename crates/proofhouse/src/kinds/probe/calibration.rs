@@ -13,7 +13,7 @@ use crate::spine::suite::identity::json;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::load::DatasetFacts;
 use crate::spine::suite::problem::Code;
-use crate::spine::suite::scan::{Found, Scan};
+use crate::spine::suite::scan::{FirstPass, Scan};
 use crate::spine::suite::tree::Step;
 
 /// Where its keys stand.
@@ -68,7 +68,7 @@ pub(super) fn read(
     checker: &mut Checker<'_>,
     (written, found_datasets): (&CalibrationFile, Vec<FoundDataset>),
     rules: CaseRules,
-    of_cases: &mut Found,
+    of_cases: &mut FirstPass,
 ) -> (Calibration, Vec<DatasetFacts>) {
     let inline: Vec<_> = written.cases.iter().map(|case| case.0.clone()).collect();
     let sources: Vec<_> =
@@ -94,7 +94,7 @@ pub(super) fn read(
         if right == 0 || wrong == 0 {
             let kind = if right == 0 { "right" } else { "wrong" };
             of_cases.warnings.push(format!(
-                "no labelled answer of `calibration` is {kind}, so that no rate can be corrected for the judges' errors"
+                "no labelled answer of `calibration` is {kind}, so no rate can be corrected for the judges' errors"
             ));
         }
     }

@@ -5,7 +5,7 @@ use crate::spine::suite::check::Checker;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::model::Slot;
 use crate::spine::suite::problem::{Code, did_you_mean, listed, quoted};
-use crate::spine::suite::prompt::{self, Asked, Prompt};
+use crate::spine::suite::prompt::{self, Prompt, PromptPlace};
 use crate::spine::suite::tree::Step;
 use crate::text::glob::path_glob;
 
@@ -25,7 +25,7 @@ pub(super) fn prompts(
 ) -> Option<Vec<Prompt>> {
     let Some(named) = &file.prompts else {
         let steps = [Step::Key("prompt")];
-        let asked = Asked { name: None, steps: &steps, form: file.template, seed };
+        let asked = PromptPlace { name: None, steps: &steps, form: file.template, seed };
         return prompt::read(checker, loading, &asked, &file.prompt).map(|prompt| vec![prompt]);
     };
     if checker.tree.entry(checker.tree.root, "prompt").is_some() {
@@ -41,7 +41,7 @@ pub(super) fn prompts(
     for (name, file_of_prompt) in &named.0 {
         checker.name("prompts", name);
         let steps = [Step::Key("prompts"), Step::Key(name)];
-        let asked = Asked { name: Some(name), steps: &steps, form: file.template, seed };
+        let asked = PromptPlace { name: Some(name), steps: &steps, form: file.template, seed };
         prompts.push(prompt::read(checker, loading, &asked, file_of_prompt));
     }
     prompts.into_iter().collect()

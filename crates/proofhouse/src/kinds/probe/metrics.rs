@@ -51,7 +51,7 @@ fn agreement(summary: &Summary, _: &str) -> Vec<Measured> {
     summary.agreement.iter().map(of).collect()
 }
 
-/// The mean score of each judge; a score lies within 0 and 1, and so does that of a trial that was not assessed.
+/// The mean score of each judge; a score lies from 0 to 1, and so does that of a trial that was not assessed.
 fn scores(summary: &Summary, slot: &str) -> Vec<Measured> {
     let Some(slot) = summary.slots.iter().find(|each| each.slot == slot) else { return Vec::new() };
     let of_judge = |(judge, mean): (&String, &proofhouse_ledger::summary::Mean)| {

@@ -4,7 +4,7 @@ use proofhouse_ledger::Json;
 use proofhouse_ledger::record::{Damage, HEAD, Line, PROBE};
 use proofhouse_ledger::summary::calibration::Calibration;
 
-use crate::spine::present::{Facts, OwnPresentation, Section, Told};
+use crate::spine::present::{Facts, FailureDetails, OwnPresentation, Section};
 use crate::text::doc::{Cell, Column, Content, Doc, Line as Words, Table, Tone};
 use crate::text::numbers::{interval, percent};
 
@@ -62,13 +62,13 @@ fn rates(found: &Calibration) -> Table {
 }
 
 /// Expected, answer, and the reason of the judge that decides, or of all where they decide together.
-fn failure(line: &Line<'_>) -> Result<Told, Damage> {
+fn failure(line: &Line<'_>) -> Result<FailureDetails, Damage> {
     let deciding = line.get(HEAD.primary_metric)?;
     let reasons = line.get(PROBE.judge)?;
     let alone = deciding.filter(|name| reasons.contains_key(&**name));
     let given = reasons.iter().filter(|(name, _)| alone.as_ref().is_none_or(|alone| **alone == ***name));
     let why: Vec<String> = given.map(|(name, reason)| format!("{name}: {reason}")).collect();
-    Ok(Told {
+    Ok(FailureDetails {
         asked: shown(asked(line.get(PROBE.input)?)).map(|text| ("Question", text)),
         expected: shown(line.get(PROBE.expected)?),
         answer: shown(line.get(PROBE.output)?),

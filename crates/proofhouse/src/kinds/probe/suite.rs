@@ -220,7 +220,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
     let missing: Vec<String> = missing.map(|tag| quoted(tag)).collect();
     if !missing.is_empty() {
         let what =
-            format!("no case has the tag {} of the gate, so that it cannot be judged", missing.join(" or "));
+            format!("no case has the tag {} of the gate, so it cannot be judged", missing.join(" or "));
         found.warnings.push(what);
     }
     let mut facts = datasets::facts(&mut checker, (&[], &file.datasets), &datasets, &found.datasets);

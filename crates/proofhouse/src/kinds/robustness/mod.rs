@@ -39,7 +39,8 @@ pub use findings::{Finder, Terms, VariantRuns};
 pub use flags::RobustnessFlags;
 pub use policy::{ALPHA, Base, Policy, PolicyName, modal, rule};
 pub use suite::{
-    Answer, Asked, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant, Wanted,
+    Answer, GeneratorUse, Recorded, Rejection, Rewriter, RobustnessBody, ToolCase, ToolSetup, ToolVariant,
+    Wanted,
 };
 pub use tree::{About, File, Timing, Tree, timings};
 

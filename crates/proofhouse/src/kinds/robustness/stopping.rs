@@ -170,7 +170,7 @@ fn between_runs(text: &mut String, body: &RobustnessBody) {
     let series = [
         fewest.map(|case| ("an instruction", "", Mode::Baseline, case)),
         first.map(|case| {
-            ("a level", "; its ladder's boundary may still be told to have moved", Mode::Stress, case)
+            ("a level", "; its ladder's boundary may still be reported as moved", Mode::Stress, case)
         }),
     ];
     for (what, still, mode, case) in series.into_iter().flatten() {
@@ -183,7 +183,7 @@ fn between_runs(text: &mut String, body: &RobustnessBody) {
         };
         text.push_str(&match told_apart(&policy, mode, findings) {
             Some(chance) => format!(
-                "\ndiff: {what} that always succeeded is told to have changed, with 80 % power, if it succeeds in {} of runs or \
+                "\ndiff: {what} that always succeeded is reported as changed, with 80 % power, if it succeeds in {} of runs or \
                  fewer\n  ({adjusted})\n",
                 percent(chance)
             ),

@@ -122,7 +122,7 @@ pub struct ToolCase {
     /// What generators make of it, in plan order.
     pub variants: Vec<ToolVariant>,
     /// The generators that were asked, for the run's identity.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<GeneratorUse>,
 }
 
 /// One variant of an instruction.
@@ -155,7 +155,7 @@ impl ToolVariant {
 
 /// A generator as it was asked, and what it gave.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct GeneratorUse {
     /// The generator with its settings.
     pub config: GeneratorConfig,
     /// How many variants were wanted.

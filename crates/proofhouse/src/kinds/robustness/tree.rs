@@ -146,7 +146,7 @@ impl Tree {
             self.generators.entry(generator.clone()).or_insert(record.generator_version);
         }
         self.first.get_or_insert_with(|| (record.suite_id.clone(), record.slot.clone()));
-        let place = Place::of(record);
+        let place = RecordFolder::of(record);
         if record.suite == Mode::Baseline {
             self.base.clone_from(&record.instruction);
         }
@@ -244,31 +244,31 @@ pub fn timings(telemetry: &[u8]) -> BTreeMap<RecordId, Timing> {
 }
 
 /// Where a record's files are.
-struct Place {
+struct RecordFolder {
     runs: String,
     group: String,
     variant: Option<String>,
 }
 
-impl Place {
-    fn of(record: &RobustnessRecord) -> Place {
+impl RecordFolder {
+    fn of(record: &RobustnessRecord) -> RecordFolder {
         let (mode, case) = (record.suite.as_str(), &record.case_id);
         match record.suite {
             Mode::Baseline => {
                 let folder = format!("{mode}/{case}");
-                Place { runs: folder.clone(), group: folder, variant: None }
+                RecordFolder { runs: folder.clone(), group: folder, variant: None }
             }
             Mode::Stress => {
                 let level = format!("level_{}", record.level.unwrap_or_default());
                 let folder = format!("{mode}/{case}/{level}");
-                Place { runs: folder.clone(), group: folder, variant: Some(level) }
+                RecordFolder { runs: folder.clone(), group: folder, variant: Some(level) }
             }
             Mode::Adversarial => {
                 let generator = record.generator.clone().unwrap_or_default();
                 let number =
                     record.variant_id.as_deref().and_then(|id| id.rsplit('_').next()).unwrap_or_default();
                 let group = format!("{mode}/{case}/{generator}");
-                Place { runs: format!("{group}/variant_{number}"), group, variant: Some(generator) }
+                RecordFolder { runs: format!("{group}/variant_{number}"), group, variant: Some(generator) }
             }
         }
     }

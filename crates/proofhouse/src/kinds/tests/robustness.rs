@@ -323,7 +323,7 @@ fn tools_are_commands_and_can_hear_the_switches() {
     );
     let model =
         Lab::new(&format!("{BASELINE}\ntargets: {{model: {{scripted: {{otherwise: {{reply: x}}}}}}}}\n"));
-    assert!(model.refused().contains("`model` is no tool"), "{}", model.refused());
+    assert!(model.refused().contains("`model` is not a tool"), "{}", model.refused());
     let rule = Lab::new(&suite("").replace("exit_code: 0, success: true", "exit_code: 0, attempts: many"));
     assert!(rule.refused().contains("expected a whole number"), "{}", rule.refused());
     let folder =

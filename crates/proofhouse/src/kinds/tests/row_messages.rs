@@ -425,7 +425,7 @@ fn csv_quote_that_never_ends() {
     2 | a,"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
       | ^
 
-    hint: check that every double quote has its other half
+    hint: check that every double quote is closed
     "#);
 }
 
@@ -474,7 +474,7 @@ fn json_that_is_no_array() {
 fn json_whose_rows_could_be_in_two_places() {
     let text = "{\"a\": [{\"id\": \"a\", \"input\": \"b\"}],\n \"b\": [1]}\n";
     insta::assert_snapshot!(refused_rows("x.json", text), @r#"
-    data/x.json:2:7: the object has a second list, and which of them holds the rows?
+    data/x.json:2:7: the object has two lists, and it is not clear which of them holds the rows
       |
     2 |  "b": [1]}
       |       ^
@@ -486,7 +486,7 @@ fn json_whose_rows_could_be_in_two_places() {
 #[test]
 fn json_with_a_comma_too_many() {
     insta::assert_snapshot!(refused_rows("x.json", "[\n  {\"id\": \"a\", \"input\": \"b\"},\n]\n"), @r#"
-    data/x.json:3:1: a comma with nothing behind it
+    data/x.json:3:1: a comma with nothing after it
       |
     3 | ]
       | ^

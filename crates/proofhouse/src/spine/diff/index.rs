@@ -13,7 +13,7 @@ use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
 use super::order::{Entry, Lone, NONE, Pairs};
-use super::pair::{Comparer, Seen};
+use super::pair::{Comparer, NumberedLine};
 use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
@@ -88,7 +88,7 @@ impl Lines {
         Ok(Self { file, path, offsets, buffer: Vec::new(), from: 0 })
     }
 
-    fn get(&mut self, number: u32) -> Result<Seen<'_>, FileError> {
+    fn get(&mut self, number: u32) -> Result<NumberedLine<'_>, FileError> {
         let (from, to) = (self.offsets[number as usize], self.offsets[number as usize + 1]);
         let held = self.from + self.buffer.len() as u64;
         if from < self.from || to > held {
@@ -100,7 +100,7 @@ impl Lines {
         }
         let at = (from - self.from) as usize;
         let line = &self.buffer[at..at + (to - from) as usize - 1];
-        Ok(Seen { line, number: number.into() })
+        Ok(NumberedLine { line, number: number.into() })
     }
 
     fn read(&mut self, from: u64, until: u64) -> std::io::Result<()> {

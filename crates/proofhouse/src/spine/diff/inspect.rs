@@ -9,8 +9,8 @@ use proofhouse_ledger::record::{CONTAINMENT, HEAD, Line, Name, PROBE, ROBUSTNESS
 use super::fields::{Difference, differences};
 use super::findings::Findings;
 use super::flaws::{flaws, recomputed};
-use super::pair::{Seen, whose};
-use super::report::{Change, Class, Flaw, Place, Side, Trial};
+use super::pair::{NumberedLine, whose};
+use super::report::{Change, Class, Flaw, RecordPlace, Side, Trial};
 use super::run::Pairing;
 
 /// How many differing fields of one record are told.
@@ -19,7 +19,7 @@ const MAX_FIELDS: usize = 24;
 /// A line, and the same line split.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Half<'l> {
-    pub(super) seen: Seen<'l>,
+    pub(super) seen: NumberedLine<'l>,
     pub(super) line: Line<'l>,
 }
 
@@ -267,8 +267,8 @@ pub(super) fn trial(line: &Line<'_>) -> Trial {
 }
 
 /// Where a line stands, and what it says in short.
-pub(super) fn place(line: &Line<'_>, number: u64) -> Place {
-    Place {
+pub(super) fn place(line: &Line<'_>, number: u64) -> RecordPlace {
+    RecordPlace {
         line: number + 1,
         index: line.index().ok(),
         status: line.json(HEAD.status).and_then(|status| status.as_str().map(str::to_owned)),

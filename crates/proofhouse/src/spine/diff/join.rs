@@ -13,7 +13,7 @@ use proofhouse_ledger::record::Spans;
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
-use super::pair::{Comparer, Met, Seen, Settled, same_in_place};
+use super::pair::{Comparer, Met, NumberedLine, Settled, same_in_place};
 use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
@@ -115,8 +115,8 @@ impl Walk<'_> {
 
     /// Holds the next line of A against the next line of B, and passes over both if they are of one trial.
     fn step(&mut self) -> Met {
-        let seen_a = Seen { line: self.a.line(), number: self.a.number() };
-        let seen_b = Seen { line: self.b.line(), number: self.b.number() };
+        let seen_a = NumberedLine { line: self.a.line(), number: self.a.number() };
+        let seen_b = NumberedLine { line: self.b.line(), number: self.b.number() };
         let met = self.comparer.meet(seen_a, seen_b, &mut self.findings);
         if met == Met::Yes {
             let (bytes_a, bytes_b) = (seen_a.line.len() + 1, seen_b.line.len() + 1);
@@ -188,7 +188,7 @@ fn pass_over(cursor: &mut Cursor, side: Side, comparer: &mut Comparer<'_>, findi
         Side::A => Class::Removed,
         Side::B => Class::Added,
     };
-    let seen = Seen { line: cursor.line(), number: cursor.number() };
+    let seen = NumberedLine { line: cursor.line(), number: cursor.number() };
     comparer.lone(side, class, seen, findings);
     let bytes = seen.line.len() + 1;
     cursor.skip(bytes, 1);

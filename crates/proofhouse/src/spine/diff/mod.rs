@@ -30,7 +30,7 @@ pub use gate::{Decision, Demand, decide};
 pub use noise::{Noise, Worse};
 pub use render::{Style, counts_line, remarks, render_github, render_json, render_markdown, render_text};
 pub use report::{
-    Change, Class, Excerpt, FieldChange, Flaw, Place, Report, RunFacts, Side, Torn, Trial, Unreadable,
+    Change, Class, Excerpt, FieldChange, Flaw, RecordPlace, Report, RunFacts, Side, Torn, Trial, Unreadable,
 };
 
 pub use settings::RunClass;

@@ -13,7 +13,7 @@ use super::run::{Identity, Pairing};
 
 /// A line and its number, from 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'l> {
+pub(super) struct NumberedLine<'l> {
     pub(super) line: &'l [u8],
     pub(super) number: u64,
 }
@@ -74,7 +74,7 @@ impl<'p> Comparer<'p> {
     }
 
     /// Two lines that may or may not be of the same trial.
-    pub(super) fn meet(&mut self, a: Seen<'_>, b: Seen<'_>, findings: &mut Findings) -> Met {
+    pub(super) fn meet(&mut self, a: NumberedLine<'_>, b: NumberedLine<'_>, findings: &mut Findings) -> Met {
         let Ok(line_a) = Line::split(a.line, &mut self.spans_a) else { return Met::No };
         let Ok(line_b) = Line::split(b.line, &mut self.spans_b) else { return Met::No };
         if let Some(same) = same_but_identity(self.pairing, &line_a, &line_b) {
@@ -91,7 +91,13 @@ impl<'p> Comparer<'p> {
     }
 
     /// Two lines that are known to belong together, `moved` against the others or not.
-    pub(super) fn pair(&mut self, a: Seen<'_>, b: Seen<'_>, moved: bool, findings: &mut Findings) {
+    pub(super) fn pair(
+        &mut self,
+        a: NumberedLine<'_>,
+        b: NumberedLine<'_>,
+        moved: bool,
+        findings: &mut Findings,
+    ) {
         if self.pairing.same_run && !moved && a.line == b.line {
             return self.equal(a.line, findings);
         }
@@ -120,7 +126,7 @@ impl<'p> Comparer<'p> {
     }
 
     /// A line without a partner on the other side.
-    pub(super) fn lone(&mut self, side: Side, class: Class, seen: Seen<'_>, findings: &mut Findings) {
+    pub(super) fn lone(&mut self, side: Side, class: Class, seen: NumberedLine<'_>, findings: &mut Findings) {
         let line = match record(seen.line, &mut self.spans_a) {
             Ok(line) => line,
             Err(damage) => return findings.unreadable(side, seen.number, damage.to_string()),
@@ -157,7 +163,7 @@ pub(super) fn whose<'l>(line: &Line<'l>) -> (&'l [u8], u64) {
 fn settle(
     pairing: &Pairing,
     same: &Same,
-    (a, b): (Seen<'_>, Seen<'_>),
+    (a, b): (NumberedLine<'_>, NumberedLine<'_>),
     line: &Line<'_>,
     findings: &mut Findings,
 ) {

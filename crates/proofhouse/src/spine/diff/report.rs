@@ -266,9 +266,9 @@ pub struct Change {
     /// The trial.
     pub trial: Trial,
     /// Where it stands in A.
-    pub a: Option<Place>,
+    pub a: Option<RecordPlace>,
     /// Where it stands in B.
-    pub b: Option<Place>,
+    pub b: Option<RecordPlace>,
     /// What differs between the two, the most important first.
     pub fields: Vec<FieldChange>,
     /// How many further fields differ.
@@ -294,7 +294,9 @@ pub struct Trial {
 
 /// Where a record stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Place {
+// The name that published schemas have.
+#[schemars(rename = "Place")]
+pub struct RecordPlace {
     /// Its line, from 1.
     pub line: u64,
     /// Its stored `index`.

@@ -12,7 +12,7 @@ use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
 use proofhouse_ledger::summary::Slot;
 
 use super::{ExportError, Format, Sink, Source};
-use crate::spine::present::Told;
+use crate::spine::present::FailureDetails;
 
 pub(super) const FORMAT: Format = Format {
     name: "inspect",
@@ -125,7 +125,7 @@ fn results(slot: &Slot) -> Json {
     ])
 }
 
-fn sample(line: &Line<'_>, told: Told, slot: &str) -> Result<Json, Damage> {
+fn sample(line: &Line<'_>, told: FailureDetails, slot: &str) -> Result<Json, Damage> {
     let (case, variant) = (line.get(HEAD.case_id)?, line.get(HEAD.variant_id)?);
     let id = variant.as_ref().map_or_else(|| case.to_string(), |variant| format!("{case}/{variant}"));
     let asked = told.asked.map(|(_, asked)| asked).unwrap_or_default();

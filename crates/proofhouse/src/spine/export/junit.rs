@@ -8,7 +8,7 @@ use proofhouse_ledger::record::{HEAD, Kind, Line, Status};
 use proofhouse_ledger::summary::Summary;
 
 use super::{ExportError, Format, Sink, Source};
-use crate::spine::present::Told;
+use crate::spine::present::FailureDetails;
 use crate::text::visible::visible;
 
 pub(super) const FORMAT: Format = Format {
@@ -69,14 +69,14 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
     sink.put(head.as_bytes())?;
     source.each(|line| {
         let end = End::of(line, &left_out)?;
-        let told = if let End::Failed = end { source.told(line)? } else { Told::default() };
+        let told = if let End::Failed = end { source.told(line)? } else { FailureDetails::default() };
         Ok(sink.put(case(&suite, line, end, &told).as_bytes())?)
     })?;
     sink.put(b"</testsuite>\n</testsuites>\n")?;
     Ok(vec![sink.finish()?])
 }
 
-fn case(suite: &str, line: &Line<'_>, end: End, told_of: &Told) -> String {
+fn case(suite: &str, line: &Line<'_>, end: End, told_of: &FailureDetails) -> String {
     let word = |text: Result<Cow<'_, str>, _>| escaped(&text.unwrap_or_default());
     let (name, slot) = (word(line.get(HEAD.case_id)), word(line.get(HEAD.slot)));
     let variant = line.get(HEAD.variant_id).ok().flatten().map(|id| format!(", {}", escaped(&id)));
@@ -95,7 +95,7 @@ fn case(suite: &str, line: &Line<'_>, end: End, told_of: &Told) -> String {
 }
 
 /// Why it failed as the message, and question, expected and answer below it.
-fn failure(told: &Told) -> String {
+fn failure(told: &FailureDetails) -> String {
     let why = told.why.as_deref().unwrap_or("judged as wrong");
     let asked = told.asked.as_ref().map(|(title, text)| (*title, text));
     let texts = [

@@ -15,7 +15,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::record::{CALIBRATION, CANARY, Damage, HEAD, Line, Spans, Status, TAGS};
 
 use super::sections::Facts;
-use super::survey::{Place, Survey, status_place};
+use super::survey::{LinePlace, Survey, status_place};
 use super::timing::Timing;
 use super::{ReportError, parts};
 
@@ -229,7 +229,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// Every field that a row does not hold, null ones left out, and the line's number for whoever wants the whole.
-pub(super) fn push_texts(out: &mut Vec<u8>, line: &Line<'_>, place: Place, bound: usize) {
+pub(super) fn push_texts(out: &mut Vec<u8>, line: &Line<'_>, place: LinePlace, bound: usize) {
     out.extend_from_slice(b"{\"line\":");
     push_integer(out, place.line);
     for (key, raw) in texts(line).filter(|(_, raw)| *raw != b"null") {
@@ -334,7 +334,7 @@ impl<'a> Source<'a> {
         Ok(Self { path, file: BufReader::with_capacity(1 << 18, file), at: 0, buffer: Vec::new() })
     }
 
-    pub(super) fn line(&mut self, place: Place) -> Result<&[u8], ReportError> {
+    pub(super) fn line(&mut self, place: LinePlace) -> Result<&[u8], ReportError> {
         self.buffer.resize(place.length as usize, 0);
         let read = self
             .file

@@ -24,12 +24,12 @@ pub struct Failure {
     pub(crate) record_id: String,
     pub(crate) case: String,
     pub(crate) slot: String,
-    pub(crate) told: Told,
+    pub(crate) told: FailureDetails,
 }
 
 /// What a kind tells of a failed trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Told {
+pub struct FailureDetails {
     /// What was asked, and what that is called.
     pub(crate) asked: Option<(&'static str, String)>,
     /// What the case expects.
@@ -96,7 +96,7 @@ pub(super) fn first(
 }
 
 /// How a kind tells of a failed trial.
-pub(crate) type Tell = fn(&Line<'_>) -> Result<Told, Damage>;
+pub(crate) type Tell = fn(&Line<'_>) -> Result<FailureDetails, Damage>;
 
 fn failed(line: &Line<'_>, told: Tell) -> Result<Option<Failure>, Damage> {
     if line.get(HEAD.passed)? != Some(false) {

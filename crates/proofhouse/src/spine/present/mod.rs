@@ -27,7 +27,7 @@ mod versus;
 pub(crate) mod words;
 
 pub use embed::{CLIP_BYTES, MAX_DATA_BYTES};
-pub use failures::Told;
+pub use failures::FailureDetails;
 pub use own::{OwnPresentation, OwnSurvey};
 pub use page::policy_of;
 pub use parts::is_part;

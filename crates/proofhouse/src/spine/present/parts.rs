@@ -11,7 +11,7 @@ use proofhouse_ledger::record::{Line, Spans};
 use super::ReportError;
 use super::embed::{push_row, push_texts};
 use super::sections::Facts;
-use super::survey::{Place, Survey};
+use super::survey::{LinePlace, Survey};
 
 /// Records in a part.
 pub(crate) const RECORDS: usize = 10_000;
@@ -43,7 +43,7 @@ pub(super) fn each(
 ) -> Result<(), ReportError> {
     let path = run.records();
     let (mut reader, mut spans) = (LineReader::open(&path)?, Spans::default());
-    let mut place = Place { offset: 0, length: 0, line: 0 };
+    let mut place = LinePlace { offset: 0, length: 0, line: 0 };
     let mut part = Part::default();
     loop {
         let block = reader.next_lines().map_err(FileError::new("read", &path))?;
@@ -75,7 +75,7 @@ impl Part {
     fn add(
         &mut self,
         line: &Line<'_>,
-        place: Place,
+        place: LinePlace,
         facts: &Facts<'_>,
         survey: &Survey,
     ) -> Result<(), proofhouse_ledger::record::Damage> {

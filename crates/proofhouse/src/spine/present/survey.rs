@@ -34,7 +34,7 @@ pub(crate) struct Survey {
     /// Null where there are too many cases for one.
     pub(crate) heat: Option<Heat>,
     /// The lines that the page will hold, in the file's order.
-    pub(crate) chosen: Vec<Place>,
+    pub(crate) chosen: Vec<LinePlace>,
     /// Bytes of a text that the page keeps.
     pub(crate) clip_bytes: usize,
     /// Raw cases that nobody is scored against.
@@ -58,7 +58,7 @@ impl Survey {
 
 /// Where a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LinePlace {
     /// Its first byte.
     pub(crate) offset: u64,
     /// Its bytes without the newline.
@@ -170,12 +170,12 @@ impl Heat {
 /// The first candidates of one class of records, and how many bytes they would bring at each clip bound.
 #[derive(Debug, Default)]
 struct Candidates {
-    places: Vec<Place>,
+    places: Vec<LinePlace>,
     data_bytes: [u64; CLIP_BYTES.len()],
 }
 
 impl Candidates {
-    fn add(&mut self, place: Place, line: &Line<'_>) {
+    fn add(&mut self, place: LinePlace, line: &Line<'_>) {
         if self.places.len() < MAX_EMBEDDED {
             self.places.push(place);
             embed::add_data_bytes(&mut self.data_bytes, line);
@@ -196,13 +196,13 @@ pub(crate) fn survey(
         .map(|(at, slot)| (proofhouse_ledger::Json::from(slot.slot.as_str()).to_string().into_bytes(), at))
         .collect();
     let mut reading =
-        Reading { outcomes: vec![Outcomes::default(); slots.len()], slots, ..Reading::default() };
+        SurveyPass { outcomes: vec![Outcomes::default(); slots.len()], slots, ..SurveyPass::default() };
     reading.own = own.survey.map(|open| open());
     let raw = |case: &str| proofhouse_ledger::Json::from(case).to_string().into_bytes();
     reading.excluded = (own.excluded)(summary).into_iter().map(raw).collect();
     let mut reader = LineReader::open(path)?;
     let mut spans = Spans::default();
-    let mut place = Place { offset: 0, length: 0, line: 0 };
+    let mut place = LinePlace { offset: 0, length: 0, line: 0 };
     loop {
         let block = reader.next_lines().map_err(FileError::new("read", path))?;
         if block.is_empty() {
@@ -220,7 +220,7 @@ pub(crate) fn survey(
 }
 
 #[derive(Debug, Default)]
-struct Reading {
+struct SurveyPass {
     /// Raw slot → its place in the summary.
     slots: BTreeMap<Vec<u8>, usize>,
     outcomes: Vec<Outcomes>,
@@ -241,8 +241,8 @@ impl Default for HeatSoFar {
     }
 }
 
-impl Reading {
-    fn add(&mut self, line: &Line<'_>, place: Place) -> Result<(), Damage> {
+impl SurveyPass {
+    fn add(&mut self, line: &Line<'_>, place: LinePlace) -> Result<(), Damage> {
         let excluded = line.raw(HEAD.case_id).is_some_and(|case| self.excluded.contains(case));
         let status = if excluded { Status::Skipped } else { line.status()? };
         let passed = line.get(HEAD.passed)?.filter(|_| !excluded);

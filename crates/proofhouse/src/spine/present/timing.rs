@@ -35,7 +35,7 @@ impl Measured {
 }
 
 /// One trial of the telemetry, in sixteen bytes: there may be millions.
-struct Seen {
+struct TrialTime {
     index: u64,
     slot: u32,
     cached: bool,
@@ -54,11 +54,11 @@ pub(crate) fn latencies(run: &RunPaths) -> BTreeMap<String, (f64, f64)> {
 pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
     let mut reader = LineReader::open(&run.telemetry()).ok()?;
     let mut slots: BTreeMap<String, u32> = BTreeMap::new();
-    let mut trials: Vec<Seen> = Vec::new();
-    let mut last: Option<Seen> = None;
+    let mut trials: Vec<TrialTime> = Vec::new();
+    let mut last: Option<TrialTime> = None;
     // As long as nothing was asked over a network, and nothing came from a cache, trials need not be remembered.
-    let keep = |trials: &mut Vec<Seen>, seen: Option<Seen>| {
-        let told = |seen: &Seen| seen.cached || !seen.latency.is_nan();
+    let keep = |trials: &mut Vec<TrialTime>, seen: Option<TrialTime>| {
+        let told = |seen: &TrialTime| seen.cached || !seen.latency.is_nan();
         trials.extend(seen.filter(|seen| !trials.is_empty() || told(seen)));
     };
     loop {
@@ -81,7 +81,7 @@ pub(crate) fn read(run: &RunPaths) -> Option<Timing> {
                         None => *slots.entry(name.to_owned()).or_insert(next),
                     };
                     let cached = line.get("cached") == Some(&Json::Bool(true));
-                    let seen = Seen { index, slot, cached, latency: f32::NAN };
+                    let seen = TrialTime { index, slot, cached, latency: f32::NAN };
                     keep(&mut trials, last.replace(seen));
                 }
                 // The attempts of a trial stand right behind it.

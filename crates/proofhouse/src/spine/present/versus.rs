@@ -12,8 +12,8 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, HEAD, Line, Spans};
 
 use super::embed::Source;
-use super::failures::Told;
-use super::survey::Place;
+use super::failures::FailureDetails;
+use super::survey::LinePlace;
 use super::{OfKind, ReportError, read};
 
 pub(super) mod page;
@@ -42,9 +42,9 @@ pub(super) struct Trials {
     /// What was answered, whatever the order of repetitions.
     answers: u64,
     /// The trial that is shown: one that failed, where there is one.
-    place: Place,
+    place: LinePlace,
     failed: bool,
-    pub(super) told: Told,
+    pub(super) told: FailureDetails,
 }
 
 impl Trials {
@@ -142,10 +142,10 @@ fn slots(run: &RunPaths) -> Result<usize, ReportError> {
 
 fn each(
     path: &Utf8Path,
-    mut take: impl FnMut(&Line<'_>, Place) -> Result<(), Damage>,
+    mut take: impl FnMut(&Line<'_>, LinePlace) -> Result<(), Damage>,
 ) -> Result<(), ReportError> {
     let (mut reader, mut spans) = (LineReader::open(path)?, Spans::default());
-    let mut place = Place { offset: 0, length: 0, line: 0 };
+    let mut place = LinePlace { offset: 0, length: 0, line: 0 };
     loop {
         let block = reader.next_lines().map_err(FileError::new("read", path))?;
         if block.is_empty() {
@@ -162,9 +162,9 @@ fn each(
     }
 }
 
-fn add(trials: &mut Option<Trials>, line: &Line<'_>, place: Place) -> Result<(), Damage> {
+fn add(trials: &mut Option<Trials>, line: &Line<'_>, place: LinePlace) -> Result<(), Damage> {
     let passed = line.get(HEAD.passed)?;
-    let (told, failed) = (Told::default(), passed == Some(false));
+    let (told, failed) = (FailureDetails::default(), passed == Some(false));
     let digest = line.raw(HEAD.output_sha256).unwrap_or_default();
     let answer = digest
         .iter()
@@ -205,8 +205,16 @@ mod tests {
     use super::*;
 
     fn trials(passed: u64, assessed: u64, answers: u64) -> Option<Trials> {
-        let place = Place { offset: 0, length: 0, line: 0 };
-        Some(Trials { passed, assessed, trials: 3, answers, place, failed: false, told: Told::default() })
+        let place = LinePlace { offset: 0, length: 0, line: 0 };
+        Some(Trials {
+            passed,
+            assessed,
+            trials: 3,
+            answers,
+            place,
+            failed: false,
+            told: FailureDetails::default(),
+        })
     }
 
     #[test]

@@ -284,6 +284,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if !group.is_empty() && !self.work.joins(&group, &trial) {
                 self.launch(&mut group, &mut flying, tell).await?;
             }
+            // Not an ending yet, as a signal is: what is in flight was paid for, and is waited for below.
             if self.budget.as_ref().is_some_and(|budget| budget.is_empty()) {
                 break;
             }
@@ -291,6 +292,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             if known || !self.at_once(&trial, &item)? {
                 group.push(GroupTrial { trial, item, done });
             }
+            // Trials that are done at once never wait for anything, so that a signal or a deadline would go unseen without this look.
             if let Some(ending) = self.must_stop().or_else(|| self.halted()) {
                 return Err(ending);
             }
@@ -371,7 +373,8 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
             }
         }
         flying.spawn(Arc::clone(&self.work).carry_out(std::mem::take(group), self.sender.clone()));
-        // The first step of a group is taken before the plan is read on.
+        // The first step of a group is taken before the plan is read on: requests leave in the order of the plan, and a target that
+        // refuses everything is noticed after a few of them and not after all.
         tokio::task::yield_now().await;
         self.take_in()
     }
@@ -379,6 +382,7 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
     /// Waits for the next record, the next group that ends, or a reason to stop.
     async fn land(&mut self, flying: &mut JoinSet<()>) -> Result<(), Ending> {
         let left = self.options.deadline.map(|deadline| deadline.saturating_sub(self.watch.elapsed()));
+        // Whichever comes first may be taken: the writer restores the order of records, and all reasons to stop are asked for afterwards.
         tokio::select! {
             Some(finished) = self.inbox.recv() => self.finish(&finished)?,
             ended = flying.join_next() => {

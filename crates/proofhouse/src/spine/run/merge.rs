@@ -171,7 +171,7 @@ pub struct Merging {
 /// # Errors
 /// Where a part is unsound, foreign, doubled or missing, each by name; nothing is written then.
 pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, terms: Terms<'_>) -> Result<Merging, MergeError> {
-    let Found { first, parts, missing, broken } = verify_all(parts, terms.missing_of.is_some())?;
+    let GivenShards { first, parts, missing, broken } = verify_all(parts, terms.missing_of.is_some())?;
     if let Some(job) = terms.missing_of {
         let (theirs, ours) = (first.manifest.run_id, job.run_id());
         if theirs != ours {
@@ -201,7 +201,7 @@ pub fn begin_merge(parts: &[RunPaths], into: &RunPaths, terms: Terms<'_>) -> Res
 }
 
 /// What was given, in the order of the parts.
-struct Found {
+struct GivenShards {
     first: Verified,
     parts: Vec<Kept>,
     missing: BTreeSet<Part>,
@@ -209,7 +209,7 @@ struct Found {
 }
 
 /// Verifies every part, and that they are all parts of one plan, each there once.
-fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
+fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<GivenShards, MergeError> {
     let mut first: Option<Verified> = None;
     let mut found: BTreeMap<Part, Kept> = BTreeMap::new();
     let mut broken = Vec::new();
@@ -250,7 +250,7 @@ fn verify_all(parts: &[RunPaths], may_miss: bool) -> Result<Found, MergeError> {
         let of = format!("{} {}", first.manifest.suite_id, first.manifest.run_id);
         return Err(MergeError::Missing { of, missing });
     }
-    Ok(Found { first, parts: found.into_values().collect(), missing, broken })
+    Ok(GivenShards { first, parts: found.into_values().collect(), missing, broken })
 }
 
 fn verify_one(paths: &RunPaths) -> Result<Verified, Unfit> {
@@ -275,10 +275,10 @@ fn verify_one(paths: &RunPaths) -> Result<Verified, Unfit> {
     }
     let Some(manifest) = checked.manifest else {
         let recorded = checked.totals.count;
-        return Err(Unfit::Broken(format!("it is not whole: {recorded} trials are recorded")));
+        return Err(Unfit::Broken(format!("it is not complete: {recorded} trials are recorded")));
     };
     let Some(envelope) = checked.envelope else {
-        return Err(broken("it has no envelope, so that nobody knows how it ended"));
+        return Err(broken("it has no envelope, so nobody knows how it ended"));
     };
     if envelope.exit_status != ExitStatus::Normal {
         return Err(broken("it did not end normally"));

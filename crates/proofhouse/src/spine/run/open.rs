@@ -11,7 +11,7 @@ use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Shard;
 use proofhouse_ledger::part::{Part, Places};
 use proofhouse_ledger::totals::{Facts, PlanHasher};
-use proofhouse_ledger::write::{self, Found, LockError, Mismatch, RunLock, StateError, SwapError};
+use proofhouse_ledger::write::{self, LockError, Mismatch, ResumePoint, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
 
 use super::host::Git;
@@ -94,14 +94,14 @@ impl OpenError {
                 "wait for it, or choose another `--run-dir`".to_owned()
             }
             OpenError::Exists(_) => {
-                "`--resume` completes it, `--overwrite` replaces it once the new run is whole".to_owned()
+                "`--resume` completes it, `--overwrite` replaces it once the new run is complete".to_owned()
             }
             OpenError::Swap(SwapError::NotARun(_)) => {
                 "`--overwrite` replaces run directories only; choose another `--run-dir`".to_owned()
             }
             OpenError::Name { .. } => "choose another `--run-dir`".to_owned(),
             OpenError::NothingToResume { .. } => {
-                "leave `--resume` away to start a new run, or name the directory with `--run-dir`".to_owned()
+                "leave `--resume` out to start a new run, or name the directory with `--run-dir`".to_owned()
             }
             OpenError::Mismatch { .. } => {
                 "run into a new directory, and compare with `proofhouse diff`".to_owned()
@@ -145,7 +145,7 @@ pub struct Open {
     /// Where it is written: the same, or `D.next` while an older run keeps its place.
     pub work: RunPaths,
     /// What the work directory holds already.
-    pub found: Found,
+    pub found: ResumePoint,
     /// Finished records to take over from the run that is being replaced.
     pub reuse: Option<Reuse>,
     /// The envelope so far.
@@ -174,6 +174,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     refuse_odd_names(&paths)?;
     make_parent(&paths)?;
     let lock = RunLock::acquire(&paths, std::process::id())?;
+    // Under the lock, and before anybody looks: a process that was killed while it exchanged two runs may have left neither in its place.
     write::finish_swap(&paths)?;
     refuse_odd_places(&paths)?;
     let config = suite::yaml::emit(&loaded.resolved()).into_bytes();
@@ -186,6 +187,8 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     if (occupied || paths.envelope().exists()) && !options.resume && !options.overwrite {
         return Err(OpenError::Exists(paths.dir.clone()));
     }
+    // Also where only errors are run again: records are in plan order, so new ones in the middle mean a new file, and the old one is kept
+    // until that is complete.
     let replace = occupied && (options.overwrite || options.retry_errors);
     let work = if replace { paths.next() } else { paths.clone() };
 
@@ -200,7 +203,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let going_on = options.resume && work.dir.exists();
     let found = match going_on {
         true => check_resumable(&plan, &work, run_id, &config)?,
-        false => Found { places: plan.places.clone(), ..Found::default() },
+        false => ResumePoint { places: plan.places.clone(), ..ResumePoint::default() },
     };
     let reuse = if replace && options.retry_errors && !options.overwrite {
         Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config)?)?)
@@ -239,6 +242,7 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
         reuse.copy_telemetry(&work)?;
     }
     let torn_bytes = found.torn_bytes;
+    // Hashing the executable and asking git take longer than a small run: they are needed only for the seal.
     let suite = loaded.path.clone();
     let origin = std::thread::Builder::new()
         .spawn(move || (host::tool_sha256(), host::git(&suite)))
@@ -404,7 +408,7 @@ fn check_resumable(
     work: &RunPaths,
     run_id: RunId,
     config: &[u8],
-) -> Result<Found, OpenError> {
+) -> Result<ResumePoint, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
     let recorded = read_envelope(&work.envelope_tmp()).or_else(|| read_envelope(&work.envelope()));

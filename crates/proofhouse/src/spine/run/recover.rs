@@ -9,7 +9,7 @@ use proofhouse_ledger::part::Places;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Line, Spans};
 use proofhouse_ledger::totals::Totals;
-use proofhouse_ledger::write::{self, Found, LockError, RunLock, StateError, SwapError};
+use proofhouse_ledger::write::{self, LockError, ResumePoint, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical};
 
 use super::clock;
@@ -30,7 +30,7 @@ pub enum RecoverError {
     #[error("`{0}` has its envelope; there is nothing to recover")]
     Ended(String),
     /// Neither manifest nor envelope nor a record tells which run this is.
-    #[error("nothing in `{0}` tells which run it is")]
+    #[error("nothing in `{0}` says which run it is")]
     Unknown(String),
     /// A number in the manifest is none that an envelope can hold.
     #[error("the manifest cannot be true: {0}")]
@@ -106,7 +106,7 @@ pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
     Ok(Recovered { envelope, torn_bytes, waiting })
 }
 
-fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &Found) -> Result<(), RecoverError> {
+fn finish(paths: &RunPaths, envelope: &mut Envelope, found: &ResumePoint) -> Result<(), RecoverError> {
     envelope.manifest_sha256 = Digest::of_file(&paths.manifest()).ok();
     fill_totals(envelope, &found.totals.clone().finish());
     // All planned trials recorded and the directory sealed: only the last rename was missing.

@@ -8,7 +8,7 @@ use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::files::FileError;
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Line, Spans};
-use proofhouse_ledger::write::Found;
+use proofhouse_ledger::write::ResumePoint;
 
 /// The records of an older run, read in plan order.
 pub struct Reuse {
@@ -18,13 +18,13 @@ pub struct Reuse {
     block: Vec<u8>,
     at: usize,
     next: u64,
-    found: Found,
+    found: ResumePoint,
     journal: Option<File>,
 }
 
 impl Reuse {
     /// Opens what `found` says is there.
-    pub fn open(paths: &RunPaths, found: Found) -> Result<Self, FileError> {
+    pub fn open(paths: &RunPaths, found: ResumePoint) -> Result<Self, FileError> {
         let journal = match found.waiting.is_empty() {
             true => None,
             false => Some(File::open(paths.journal()).map_err(FileError::new("open", &paths.journal()))?),

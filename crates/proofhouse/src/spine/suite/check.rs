@@ -210,7 +210,7 @@ impl Checker<'_> {
                 self.complain_of_key(
                     Code::BadValue,
                     &at,
-                    format!("the price of {} is not a number from 0 on", quoted(slot)),
+                    format!("the price of {} is not a number of 0 or more", quoted(slot)),
                 )
                 .hint = Some("US dollars for a million tokens: `{input: 0.15, output: 0.6}`".to_owned());
             }

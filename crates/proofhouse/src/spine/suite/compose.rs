@@ -114,7 +114,7 @@ impl Composer {
             | ErrorKind::InvalidQuotedScalarIndent
             | ErrorKind::InvalidTrailingSingleQuotedScalar
             | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
-                problem(column, &what).hint("check that every quote has its other half")
+                problem(column, &what).hint("check that every quote is closed")
             }
             _ => problem(column, &what),
         }

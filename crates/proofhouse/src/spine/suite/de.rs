@@ -21,7 +21,7 @@ use access::{Entries, Items, Variant};
 use error::Error;
 
 /// What was read, and what was wrong on the way.
-pub(crate) struct Reading<T> {
+pub(crate) struct ReadValue<T> {
     /// The value without what was wrong, when anything is left.
     pub(crate) value: Option<T>,
     /// In the order of the file.
@@ -31,7 +31,7 @@ pub(crate) struct Reading<T> {
 }
 
 /// Reads a document. In lenient mode an integer beyond 2^53 in a free value becomes text.
-pub(crate) fn read<T: DeserializeOwned>(tree: &Tree, lenient: bool) -> Reading<T> {
+pub(crate) fn read<T: DeserializeOwned>(tree: &Tree, lenient: bool) -> ReadValue<T> {
     let cx = Context {
         tree,
         lenient,
@@ -59,7 +59,7 @@ pub(crate) fn read<T: DeserializeOwned>(tree: &Tree, lenient: bool) -> Reading<T
     };
     problems.extend(cx.unknown.into_inner().into_values().map(|unknown| unknown.problem));
     problems.sort_by_key(|problem| (problem.place.line, problem.place.column));
-    Reading { value, problems, warnings: cx.warnings.into_inner() }
+    ReadValue { value, problems, warnings: cx.warnings.into_inner() }
 }
 
 /// An entry of a list or a map.

@@ -8,7 +8,7 @@ use proofhouse_ledger::json::MAX_SAFE_INTEGER;
 use serde::de::DeserializeOwned;
 
 use super::check::Checker;
-use super::de::{self, Reading};
+use super::de::{self, ReadValue};
 use super::file::FileRef;
 use super::load::{DatasetFacts, Overrides};
 use super::model::Suite;
@@ -55,7 +55,7 @@ pub(crate) struct Read<B> {
 impl<'a> Loading<'a> {
     /// The file as its struct; unknown keys are problems that leave it readable.
     pub(crate) fn file<T: DeserializeOwned>(&self) -> Result<(T, Checker<'a>, Vec<String>), Problems> {
-        let Reading { value, problems, warnings } = de::read::<T>(self.tree, self.lenient);
+        let ReadValue { value, problems, warnings } = de::read::<T>(self.tree, self.lenient);
         let only_unknown = problems.iter().all(|problem| problem.code == Code::UnknownKey);
         match value.filter(|_| only_unknown) {
             Some(file) => Ok((file, Checker { tree: self.tree, problems }, warnings)),

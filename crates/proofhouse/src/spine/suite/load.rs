@@ -8,7 +8,7 @@ use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json, canonical};
 
 use super::check::kind_word;
-use super::de::{self, Reading};
+use super::de::{self, ReadValue};
 use super::file::{Fields, Format};
 use super::keys;
 use super::kind::{Kinds, Loading, Read};
@@ -190,7 +190,7 @@ fn read<K: Kinds>(
     let lenient = !strict_serialization(&tree, overrides);
     let loading = Loading { path, tree: &tree, overrides, lenient, keys };
     let Read { suite, body, datasets, case_count, trial_count, warnings } = kinds.read(kind, &loading)?;
-    let content: Reading<Json> = de::read(&tree, lenient);
+    let content: ReadValue<Json> = de::read(&tree, lenient);
     let Some(content) = content.value.filter(|_| content.problems.is_empty()) else {
         return Err(Problems::new(content.problems));
     };

@@ -76,7 +76,7 @@ impl Pass {
 
 /// What the first pass found.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct FirstPass {
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) count: u64,
@@ -87,8 +87,8 @@ pub(crate) struct Found {
 }
 
 impl Scan<'_> {
-    pub(crate) fn run(&self) -> Found {
-        let mut found = Found::default();
+    pub(crate) fn run(&self) -> FirstPass {
+        let mut found = FirstPass::default();
         let mut pass = Pass {
             ids: Ids::default(),
             silent: Silent::new(self.rules.columns(), self.rules.prompts.len()),
@@ -143,7 +143,7 @@ impl Scan<'_> {
         found
     }
 
-    fn note_tags(&self, case: &Case, found: &mut Found) {
+    fn note_tags(&self, case: &Case, found: &mut FirstPass) {
         let asked = case.tags.iter().filter(|tag| self.tags.contains(&tag.as_str()));
         asked.for_each(|tag| found.tags.extend((!found.tags.contains(tag)).then(|| tag.clone())));
     }
@@ -164,7 +164,7 @@ impl Scan<'_> {
         dataset: &Arc<Dataset>,
         fields: &Fields,
         pass: &mut Pass,
-        found: &mut Found,
+        found: &mut FirstPass,
     ) -> Option<(Digest, u64)> {
         let mut rows = match Rows::open(dataset) {
             Ok(rows) => rows,

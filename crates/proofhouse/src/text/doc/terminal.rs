@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::table::{Column, Row, Table};
 use super::{Block, Content, Doc, Pairing, Reach, Report, Tone};
-use crate::text::numbers::NBSP;
+use crate::text::numbers::{NBSP, kept_together};
 use crate::text::visible;
 
 /// The width of a terminal that does not tell it.
@@ -140,6 +140,7 @@ fn paragraph(text: &str, indent: &str, look: Look) -> String {
 /// Lines of at most `columns`, unless a word is longer.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
+    let text = kept_together(text);
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let line = lines.last_mut().expect("there is a line from the start");
         if line.is_empty() {
@@ -170,8 +171,8 @@ pub fn folded_below(text: &str, columns: usize, value_at: usize) -> String {
         let (mut rest, mut room) = (line, columns);
         while width(rest) > room {
             // The last space that fits, or the first one behind a word that is longer than a line.
-            let spaces =
-                || rest.match_indices(' ').map(|(at, _)| at).filter(|at| !rest[..*at].trim().is_empty());
+            let may_break = |at: &usize| !rest[..*at].trim().is_empty() && !rest[*at..].starts_with(" %");
+            let spaces = || rest.match_indices(' ').map(|(at, _)| at).filter(may_break);
             let fits = spaces().take_while(|at| width(&rest[..*at]) <= room).last();
             let Some(at) = fits.or_else(|| spaces().next()) else { break };
             out.push_str(rest[..at].trim_end());
@@ -318,6 +319,8 @@ mod tests {
         - a share of about 99.9 % of all that
           was seen ␛[31m
         ");
+        assert_eq!(wrap("it is 12.5 % of it", 10), ["it is", "12.5 % of", "it"]);
+        assert_eq!(folded("it is 12.5 % of it\n", 10), "it is\n  12.5 %\n  of it\n");
     }
 
     #[test]

@@ -239,7 +239,7 @@ fn what_cannot_be_judged_is_refused_before_the_first_trial() {
     check("forbidden_state: {/x: 1}", "", "nothing gives one");
     check("server_args: [x]", "", "the suite no tool server");
     check("attack_judge: reader", "", "no judge is named");
-    check("forbidden_calls: [{tool: pay, args: {x: {$like: 1}}}]", "", "`$like` is no condition");
+    check("forbidden_calls: [{tool: pay, args: {x: {$like: 1}}}]", "", "`$like` is not a condition");
     check(
         "tags: []",
         "tools: {server: [python3, nowhere.py], files: [nowhere.py]}\n",

@@ -16,7 +16,7 @@ driver = subprocess.Popen(
 removed = False
 for line in driver.stderr:
     sys.stderr.write(line)
-    if not removed and ": whole" in line:
+    if not removed and ": complete" in line:
         removed = True
         cluster.remove_node(second, allow_graceful=False)
         print("node removed", file=sys.stderr)

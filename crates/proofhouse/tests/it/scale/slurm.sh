@@ -26,7 +26,7 @@ exit $code
 #SBATCH --cpus-per-task=1
 #SBATCH --mem=2G
 
-# All shards are there: one run of them, as if one machine had run the whole plan. 4 and 9 are verdicts of a whole run.
+# All shards are there: one run of them, as if one machine had run the whole plan. 4 and 9 are verdicts of a complete run.
 /usr/bin/proofhouse merge /work/out/parts --overwrite
 code=$?
 case $code in 4 | 9) exit 0 ;; *) exit $code ;; esac

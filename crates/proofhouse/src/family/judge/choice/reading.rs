@@ -6,7 +6,7 @@ use super::place;
 
 /// What an answer says.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Found {
+pub(super) enum ChoiceFound {
     /// The choice at this place.
     One(usize),
     /// More than one.
@@ -16,7 +16,7 @@ pub(super) enum Found {
 }
 
 /// The patterns of one set of labels. Every repetition in them is short, so that a match never reads far ahead.
-pub(super) struct Reading {
+pub(super) struct LabelPatterns {
     labels: Vec<String>,
     whole: Regex,
     stated: Regex,
@@ -39,7 +39,7 @@ const NOUN: &str = "(?:answer|option|choice|response|solution|letter|pick)";
 const COPULA: &str = r"(?::|=|：|\bis\b|\bwas\b|\b(?:would|should|must|will)\s{1,4}be\b)";
 const CHOOSE: &str = r"\bi(?:'d|'ll|\s{1,4}would|\s{1,4}will)?\s{1,4}(?:choose|chose|pick|select|say|(?:go|went)\s{1,4}with)\b";
 
-impl Reading {
+impl LabelPatterns {
     pub(super) fn new(labels: &[String]) -> Self {
         let mut longest_first: Vec<&str> = labels.iter().map(String::as_str).collect();
         longest_first.sort_by_key(|label| std::cmp::Reverse(label.len()));
@@ -57,7 +57,7 @@ impl Reading {
         };
         let statement = format!(r"\b{NOUN}(?:\s{{1,4}}(?:choice|option|letter))?[\s*_]{{0,4}}{COPULA}");
         let repeated = format!(r"(?:the\s{{1,4}})?(?:correct\s{{1,4}})?(?:{NOUN}\b)?(?:\s{{1,4}}is\b)?");
-        Reading {
+        LabelPatterns {
             labels: labels.to_vec(),
             whole: build(format!(r"\A{OPEN}(?:{NOUN}\s{{0,4}})?{OPEN}{marked}{CLOSE}\z")),
             stated: build(format!(
@@ -75,7 +75,7 @@ impl Reading {
         }
     }
 
-    pub(super) fn find(&self, text: &str) -> Found {
+    pub(super) fn find(&self, text: &str) -> ChoiceFound {
         let text = text.trim();
         let last_line = text.lines().next_back().unwrap_or_default();
         self.whole(text)
@@ -90,11 +90,11 @@ impl Reading {
         place(&self.labels, &found["label"])
     }
 
-    fn whole(&self, text: &str) -> Option<Found> {
-        self.whole.captures(text).and_then(|found| self.place_of(&found)).map(Found::One)
+    fn whole(&self, text: &str) -> Option<ChoiceFound> {
+        self.whole.captures(text).and_then(|found| self.place_of(&found)).map(ChoiceFound::One)
     }
 
-    fn last_stated(&self, text: &str) -> Option<Found> {
+    fn last_stated(&self, text: &str) -> Option<ChoiceFound> {
         let mut last = None;
         for found in self.stated.captures_iter(text) {
             let label = found.name("label").expect("the label is no optional part");
@@ -104,7 +104,7 @@ impl Reading {
             }
             let place = self.place_of(&found);
             let several = self.is_joined(rest, place);
-            last = if several { Some(Found::Several) } else { place.map(Found::One) };
+            last = if several { Some(ChoiceFound::Several) } else { place.map(ChoiceFound::One) };
         }
         last
     }
@@ -117,33 +117,33 @@ impl Reading {
         !is_small_word(label.as_str()) && !is_clause && self.place_of(&other) != place
     }
 
-    fn last_declared(&self, text: &str) -> Option<Found> {
+    fn last_declared(&self, text: &str) -> Option<ChoiceFound> {
         let last =
             self.declared.captures_iter(text).filter(|found| !is_small_word(&found["label"])).last()?;
-        self.place_of(&last).map(Found::One)
+        self.place_of(&last).map(ChoiceFound::One)
     }
 
     /// The label that starts a line, if it is the only one or the first word of an answer that goes on to discuss the
     /// others. Lines that start with the labels in their order are the list of choices, said again.
-    fn leading(&self, text: &str) -> Option<Found> {
+    fn leading(&self, text: &str) -> Option<ChoiceFound> {
         let leads = |line: &str| self.leading.captures(line).and_then(|found| self.place_of(&found));
         let mut places = text.lines().filter_map(leads);
         let first = places.next()?;
-        let Some(second) = places.find(|place| *place != first) else { return Some(Found::One(first)) };
+        let Some(second) = places.find(|place| *place != first) else { return Some(ChoiceFound::One(first)) };
         let opens = text.lines().next().and_then(leads).is_some();
-        (opens && second != first + 1).then_some(Found::One(first))
+        (opens && second != first + 1).then_some(ChoiceFound::One(first))
     }
 
-    fn only_mentioned(&self, text: &str) -> Found {
-        let mut only = Found::Nothing;
+    fn only_mentioned(&self, text: &str) -> ChoiceFound {
+        let mut only = ChoiceFound::Nothing;
         for label in self.mention.find_iter(text) {
             let is_word = matches!(label.as_str(), "A" | "I") && reads_on(&text[label.end()..]);
             if is_word || self.is_other_case(label.as_str()) {
                 continue;
             }
-            let found = place(&self.labels, label.as_str()).map_or(Found::Nothing, Found::One);
-            if only != Found::Nothing && only != found {
-                return Found::Several;
+            let found = place(&self.labels, label.as_str()).map_or(ChoiceFound::Nothing, ChoiceFound::One);
+            if only != ChoiceFound::Nothing && only != found {
+                return ChoiceFound::Several;
             }
             only = found;
         }

@@ -12,7 +12,7 @@ use super::SqlKind;
 
 /// Every name in the SQL, in lower case and in order.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct SqlNames {
     pub(super) kinds: Vec<SqlKind>,
     pub(super) tables: Vec<String>,
     pub(super) columns: Vec<String>,
@@ -44,7 +44,7 @@ fn dotted(name: &ObjectName) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
-impl Reading {
+impl SqlNames {
     fn column(&mut self, name: &ObjectName) {
         self.columns
             .extend(name.0.last().map(|part| part.as_ident().map_or_else(|| part.to_string(), folded)));
@@ -176,7 +176,7 @@ fn by_word(statement: &Statement) -> SqlKind {
     }
 }
 
-impl Visitor for Reading {
+impl Visitor for SqlNames {
     type Break = ();
 
     fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {

@@ -261,7 +261,7 @@ impl<T: Readable> Take<T> {
         }
     }
 
-    fn take(&self, found: &Found<'_>) -> Option<T> {
+    fn take(&self, found: &RuleMatch<'_>) -> Option<T> {
         match self {
             Take::Is(value) => Some(*value),
             Take::Group(group) => {
@@ -293,7 +293,7 @@ impl Patterns<'_> {
 }
 
 /// What a matching rule has found.
-struct Found<'a> {
+struct RuleMatch<'a> {
     captures: Vec<Captures<'a>>,
     count: u32,
     value: Option<Json>,
@@ -369,11 +369,11 @@ impl CompiledRule {
         })
     }
 
-    fn matches<'a>(&self, evidence: &Evidence<'a>, json: &OnceJson<'a>) -> Option<Found<'a>> {
+    fn matches<'a>(&self, evidence: &Evidence<'a>, json: &OnceJson<'a>) -> Option<RuleMatch<'a>> {
         if self.exit_code.is_some() && evidence.exit_code != self.exit_code {
             return None;
         }
-        let mut found = Found { captures: Vec::new(), count: 0, value: None };
+        let mut found = RuleMatch { captures: Vec::new(), count: 0, value: None };
         for (pattern, text) in [(&self.stdout, evidence.stdout), (&self.stderr, evidence.stderr)] {
             if let Some(pattern) = pattern {
                 found.captures.push(pattern.captures(text)?);
@@ -399,8 +399,8 @@ impl CompiledRule {
         Some(found)
     }
 
-    fn say(&self, found: &Found<'_>, said: &mut Said) {
-        fn fill<T: Readable>(slot: &mut Option<T>, take: &Option<Take<T>>, found: &Found<'_>) {
+    fn say(&self, found: &RuleMatch<'_>, said: &mut Said) {
+        fn fill<T: Readable>(slot: &mut Option<T>, take: &Option<Take<T>>, found: &RuleMatch<'_>) {
             if slot.is_none() {
                 *slot = take.as_ref().and_then(|take| take.take(found));
             }

@@ -8,7 +8,8 @@ use proofhouse_ledger::files::sorted_dir;
 use proofhouse_ledger::record::{Observed, Termination};
 use proofhouse_ledger::{Digest, digest};
 use proofhouse_sandbox::{
-    Arg, Bind, Infra, Network, Outcome, Place, Proc, Sandbox, Scratch, Source, Spec, Status, Work, recipes,
+    Arg, Bind, Infra, Network, Outcome, PlacedFile, Proc, Sandbox, Scratch, Source, Spec, Status, Work,
+    recipes,
 };
 
 use super::{Command, Evidence, Extra, Grant, INSTRUCTION_FILE, PLACEHOLDER, Reader, Via};
@@ -319,7 +320,7 @@ fn frame(command: &Command, opening: &Opening<'_>) -> Result<Spec, Complaint> {
     spec.files = opening
         .files
         .iter()
-        .map(|file| Place {
+        .map(|file| PlacedFile {
             path: file.path.clone(),
             source: Source::Bytes(file.bytes.clone()),
             executable: file.executable,

@@ -163,10 +163,10 @@ async fn take(response: Response<Incoming>, bounds: &Bounds, until: Instant) -> 
             unpacked(std::mem::take(&mut bytes), header, bounds.body_bytes).map_err(|error| match error {
                 NotUnpacked::TooLarge => Broken::TooLarge(bounds.body_bytes),
                 NotUnpacked::Unknown(name) => Broken::Packed(format!(
-                    "the answer is packed as `{name}`, which was not asked for: {ENCODINGS} are read"
+                    "the answer is compressed as `{name}`, which was not asked for: {ENCODINGS} are read"
                 )),
                 NotUnpacked::Broken(why) => {
-                    Broken::Packed(format!("the answer is not packed as it says (`{header}`): {why}"))
+                    Broken::Packed(format!("the answer is not compressed as it says (`{header}`): {why}"))
                 }
             })?;
     }

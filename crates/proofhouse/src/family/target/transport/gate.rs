@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+// This is how TCP finds out what a network bears, for the same reason: nobody tells, endpoints differ by a factor of a thousand, and
+// pushing on where requests are turned away only makes it worse.
+
 /// With how many requests a run begins before it knows how much the endpoint bears.
 const FIRST_LIMIT: f64 = 10.0;
 
@@ -83,6 +86,7 @@ impl Gate {
     /// A place at once, or the way to wait for one.
     fn place(&self) -> Result<Permit, oneshot::Receiver<Permit>> {
         let mut state = self.state();
+        // Where somebody waits already, nobody passes by: otherwise retries would overtake the first requests of other trials.
         if state.waiting.is_empty() && state.has_room() {
             state.in_flight += 1;
             return Ok(self.permit());
@@ -111,6 +115,7 @@ impl Gate {
     pub(super) fn pushed_back(&self, permit: &Permit, closed_until: Option<Instant>) {
         let mut state = self.state();
         state.closed_until = state.closed_until.max(closed_until);
+        // Many requests under way are turned away at the same moment: that is one message, and halves the limit once.
         if state.cut.is_some_and(|cut| permit.taken < cut) {
             return;
         }

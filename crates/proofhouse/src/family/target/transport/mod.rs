@@ -233,6 +233,7 @@ pub(super) fn judge_status(answer: &Answer) -> Option<Fault> {
     match answer.status {
         200..=299 => None,
         429 => Some(Fault::rate_limited(headers::retry_after(&answer.headers))),
+        // The key would follow to wherever an endpoint points.
         300..=399 => {
             let to = answer.headers.get("location").and_then(|to| to.to_str().ok()).unwrap_or("nowhere");
             Some(Fault::last(
@@ -247,6 +248,7 @@ pub(super) fn judge_status(answer: &Answer) -> Option<Fault> {
                 404 => "not_found".to_owned(),
                 status => format!("http_{status}"),
             };
+            // 501 and 505 say what the server will never do; of the 4xx only those that speak of time may go away.
             let again = matches!(status, 408 | 425 | 500 | 502..=504 | 506..=599);
             let error = format!("HTTP {status}: {}", excerpt(&answer.body));
             let wait = headers::retry_after(&answer.headers);
@@ -315,6 +317,8 @@ impl<'a> Course<'a> {
             Ok(answer) => self.take(answer, permit, read),
             Err(broken) => Err(fault_of(broken)),
         };
+        // The allowance was booked by a guess. What was sent counts at least one token, or a stream of failures would look free; what was
+        // never sent gives everything back.
         self.line
             .share
             .pace
@@ -367,6 +371,8 @@ impl<'a> Course<'a> {
         match read(&answer) {
             Reading::Said(reply, usage) => {
                 gate.answered(permit);
+                // An answer may say that it was the last one allowed for now. No longer than a trial may take: a wrong header must not
+                // stop a run.
                 if let Some(wait) = headers::exhausted(&answer.headers) {
                     gate.close_until(Instant::now() + wait.min(self.line.timeout));
                 }
@@ -401,7 +407,8 @@ impl<'a> Course<'a> {
         true
     }
 
-    /// The endpoint's wish, or else a pause that doubles; half of it is spread by the trial's seed.
+    /// The endpoint's wish, or else a pause that doubles; half of it is spread, so that trials that failed together do not come back
+    /// together. By the trial's seed, because a run draws from no other randomness.
     fn pause(&self, fault: &Fault, made: u32) -> Duration {
         if let Some(wait) = fault.wait {
             return wait;
@@ -434,6 +441,8 @@ fn fault_of(broken: Broken) -> Fault {
     match broken {
         Broken::NotConnected(why) => Fault::passing("connection", format!("cannot connect: {why}")),
         Broken::Cut(why) => Fault::passing("connection_cut", format!("the connection broke: {why}")),
+        // No second try: the deadline of an attempt is as long as the trial's unless the suite says otherwise, and a target that is slow is
+        // recorded as such.
         Broken::TimedOut => Fault { outcome: Outcome::TimedOut, again: false, wait: None },
         Broken::Stalled => Fault { outcome: Outcome::Stalled, again: false, wait: None },
         Broken::Packed(why) => Fault::last("content_encoding", why),

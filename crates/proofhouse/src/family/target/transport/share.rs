@@ -29,12 +29,12 @@ struct Among {
 
 #[derive(Debug)]
 struct Known {
-    place: Place,
+    place: EndpointId,
     share: Share,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct EndpointId {
     scheme: String,
     host: String,
     port: u16,
@@ -89,7 +89,7 @@ impl Endpoints {
         // Who has more shards than places runs fewer of them at once: one place each is the least.
         let count = self.among.map_or(1, |among| among.at_once);
         let in_flight = settings.max_in_flight.map(|most| (most / count).max(1));
-        let place = Place::of(to, key);
+        let place = EndpointId::of(to, key);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let at = known.iter().position(|known| known.place == place).unwrap_or_else(|| {
             let share = Share { gate: Gate::new(10_000), pace: Arc::default() };
@@ -108,11 +108,11 @@ impl Endpoints {
     }
 }
 
-impl Place {
+impl EndpointId {
     fn of(to: &Uri, key: Option<&Secret>) -> Self {
         let scheme = to.scheme_str().unwrap_or("http").to_ascii_lowercase();
         let usual = if scheme == "https" { 443 } else { 80 };
-        Place {
+        EndpointId {
             host: to.host().unwrap_or_default().to_ascii_lowercase(),
             port: to.port_u16().unwrap_or(usual),
             key: key.cloned(),

@@ -35,7 +35,7 @@ pub(super) fn warning(problems: &[Problem]) -> Option<String> {
     };
     (!found.is_empty()).then(|| {
         format!(
-            "the tests draw random numbers without a seed, so that verdicts may differ from run to run: {}{more}",
+            "the tests draw random numbers without a seed, so verdicts may differ from run to run: {}{more}",
             listed.join(", ")
         )
     })

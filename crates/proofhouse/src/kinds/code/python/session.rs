@@ -19,6 +19,9 @@ use crate::kinds::code::output;
 use crate::kinds::code::problem::Problem;
 use crate::kinds::code::verdict::{Border, Judged};
 
+// The budgets of answers are CPU time, which a busy machine does not change. The spans here are wall clock, and only keep us from waiting
+// for a box that hangs: none of them decides a verdict by itself.
+
 /// How long a box of ours may take beyond the budget of what runs in it.
 const GRACE: Duration = Duration::from_secs(5);
 /// How long a candidate that was asked to end may take.
@@ -106,7 +109,8 @@ impl TestSession {
             (said, status) = self.run(problem, completion, &Profile::Only(&solution.sites));
         }
         if said.passed() && said.mutates && !(learns && self.learn(problem, known).mutates) {
-            // What it made of its arguments must not be what makes the tests pass.
+            // What it made of its arguments must not be what makes the tests pass. It is run again with its changes kept from the tests,
+            // and not refused: most answers that sort or pop from an argument are right all the same.
             let sites = learns.then(|| self.learn(problem, known).sites.clone());
             (said, status) = self.run_frozen(problem, completion, sites.as_ref());
         }

@@ -11,7 +11,7 @@ use proofhouse_sandbox::{Program, Status};
 use super::assemble::{Assembled, Reading, assemble};
 use super::checker::{Checker, Checking, Tested, checking};
 use super::compile::{Compiler, Emit};
-use super::diagnostics::{self, Told};
+use super::diagnostics::{self, CompilerReport};
 use super::prepared::{Prepared, Way};
 use super::screen::{Screened, screen};
 use super::signature::Signature;
@@ -169,9 +169,9 @@ fn member(at: usize, task: Arc<Prepared>, assembled: Assembled) -> Option<Member
 }
 
 enum Compiled {
-    Program(Program, Vec<Told>),
+    Program(Program, Vec<CompilerReport>),
     /// These members, by their numbers, have errors of their own; who has no neighbour's part in them is told what they are.
-    Named(BTreeMap<usize, Option<Told>>),
+    Named(BTreeMap<usize, Option<CompilerReport>>),
     Unclear,
     /// The compiler had used all that it may use.
     Stopped,
@@ -204,7 +204,7 @@ fn compile(compiler: &Compiler<'_>, members: &[Member]) -> Compiled {
 }
 
 /// A member that does not compile, with what the compiler has against it.
-fn rejected(member: &Member, told: Told) -> Judged {
+fn rejected(member: &Member, told: CompilerReport) -> Judged {
     let mut judged = alone::begun(&member.assembled, &member.screened);
     let error = told.errors.iter().find(|error| error.file.is_some()).map(|error| error.message.clone());
     judged.compile_ok = Some(false);
@@ -226,7 +226,7 @@ struct Crate<'a> {
     members: &'a [Member],
     program: &'a Program,
     /// What the linter has to say of each.
-    told: &'a [Told],
+    told: &'a [CompilerReport],
 }
 
 impl<'a> Crate<'a> {

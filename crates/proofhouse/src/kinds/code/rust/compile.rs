@@ -1,7 +1,7 @@
 //! One call of the compiler or of the linter, in its box.
 
 use proofhouse_sandbox::recipes::Toolchain;
-use proofhouse_sandbox::{Arg, Found, Outcome, Status};
+use proofhouse_sandbox::{Arg, Outcome, ResultFile, Status};
 
 use super::Rust;
 use super::program::{BORDER, BORDER_NAME, File};
@@ -41,18 +41,24 @@ impl Compiler<'_> {
     }
 
     /// Compiles a crate against one more library.
-    pub(super) fn run_with(&self, files: &[File], emit: Emit<'_>, with: (&str, &Found)) -> Outcome {
+    pub(super) fn run_with(&self, files: &[File], emit: Emit<'_>, with: (&str, &ResultFile)) -> Outcome {
         self.call(files, false, emit, Some(with))
     }
 
     /// Compiles a library of this name, if it compiles.
-    pub(super) fn library(&self, files: &[File], name: &str) -> Option<Found> {
+    pub(super) fn library(&self, files: &[File], name: &str) -> Option<ResultFile> {
         let mut outcome = self.call(files, false, Emit::Library(name), None);
         let found = outcome.collected.pop().and_then(|each| each.result.ok());
         found.filter(|_| outcome.status == Status::Ok)
     }
 
-    fn call(&self, files: &[File], clippy: bool, emit: Emit<'_>, with: Option<(&str, &Found)>) -> Outcome {
+    fn call(
+        &self,
+        files: &[File],
+        clippy: bool,
+        emit: Emit<'_>,
+        with: Option<(&str, &ResultFile)>,
+    ) -> Outcome {
         let border = match self.rust.border(self.toolchain, self.bench) {
             Ok(border) => border,
             Err(outcome) => return *outcome,

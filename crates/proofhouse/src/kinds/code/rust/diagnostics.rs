@@ -37,7 +37,7 @@ struct Span {
 
 /// What a compiler said.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct CompilerReport {
     pub(super) errors: Vec<Finding>,
     /// Of the linter, in the completion itself.
     pub(super) lints: Vec<Finding>,
@@ -47,7 +47,7 @@ pub(super) struct Told {
     pub(super) real_error: bool,
 }
 
-impl Told {
+impl CompilerReport {
     fn error(&mut self, message: &Message) {
         self.real_error = true;
         self.rendered.push_str(message.rendered.as_deref().unwrap_or_default());
@@ -65,8 +65,8 @@ impl Told {
 }
 
 /// Reads the messages. `own` tells which bytes of the file of the completion the model is behind.
-pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> Told {
-    let mut told = Told::default();
+pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> CompilerReport {
+    let mut told = CompilerReport::default();
     for message in messages(stderr) {
         let is_lint = message.code.as_ref().is_some_and(|code| code.code.starts_with("clippy::"));
         let primary = message.spans.iter().find(|span| span.is_primary);
@@ -88,9 +88,9 @@ pub(super) fn read(stderr: &[u8], own: &dyn Fn(usize) -> bool) -> Told {
 
 /// The errors of one member of a batch, in the words that it would meet alone: the phase of the compiler in which it stops is the
 /// same, and so is what is said of it up to there. `None` where a neighbour has a part in it.
-pub(super) fn rejected_member(stderr: &[u8], number: usize) -> Option<Told> {
+pub(super) fn rejected_member(stderr: &[u8], number: usize) -> Option<CompilerReport> {
     let folder = format!("m{number}/");
-    let mut told = Told::default();
+    let mut told = CompilerReport::default();
     for mut message in messages(stderr).filter(|message| message.level.starts_with("error")) {
         let of_member = |span: &Span| span.file_name.starts_with(&folder);
         if !message.spans.iter().any(of_member) {
@@ -164,9 +164,9 @@ pub(super) fn of_crash(said: &str) -> String {
 }
 
 /// The linter's findings in what the model wrote of one member of a batch.
-pub(super) fn read_member(stderr: &[u8], number: usize, own: &dyn Fn(usize) -> bool) -> Told {
+pub(super) fn read_member(stderr: &[u8], number: usize, own: &dyn Fn(usize) -> bool) -> CompilerReport {
     let folder = format!("m{number}/");
-    let mut told = Told::default();
+    let mut told = CompilerReport::default();
     for mut message in messages(stderr) {
         let mut of_member = false;
         for span in &mut message.spans {

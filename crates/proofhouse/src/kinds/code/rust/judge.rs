@@ -8,7 +8,7 @@ use proofhouse_sandbox::{Infra, Outcome, Program, Status};
 use super::assemble::{Assembled, Reading, assemble};
 use super::checker::{Checker, Checking, checking, under_harness};
 use super::compile::{Compiler, Emit};
-use super::diagnostics::{self, Told};
+use super::diagnostics::{self, CompilerReport};
 use super::prepared::{Prepared, Way};
 use super::program::{self, File};
 use super::screen::{Screened, screen};
@@ -256,7 +256,13 @@ impl Alone<'_> {
         compiled
     }
 
-    fn compiled(&self, judged: &mut Judged, mut outcome: Outcome, told: Told, linted: bool) -> Compiled {
+    fn compiled(
+        &self,
+        judged: &mut Judged,
+        mut outcome: Outcome,
+        told: CompilerReport,
+        linted: bool,
+    ) -> Compiled {
         judged.compile_time_ms = Some(outcome.usage.cpu_ms);
         let found = outcome.collected.pop().and_then(|each| each.result.ok());
         if outcome.status == Status::Ok
@@ -277,7 +283,12 @@ impl Alone<'_> {
     }
 
     /// Why the compiler made no program; what it said goes to the record.
-    pub(super) fn stopped(&self, judged: &mut Judged, outcome: &Outcome, told: Told) -> (ErrorType, String) {
+    pub(super) fn stopped(
+        &self,
+        judged: &mut Judged,
+        outcome: &Outcome,
+        told: CompilerReport,
+    ) -> (ErrorType, String) {
         let (error_type, error) = self.why_not(outcome, &told);
         if !error_type.is_infra() {
             judged.compile_ok = Some(false);
@@ -290,7 +301,7 @@ impl Alone<'_> {
         (error_type, error)
     }
 
-    fn why_not(&self, outcome: &Outcome, told: &Told) -> (ErrorType, String) {
+    fn why_not(&self, outcome: &Outcome, told: &CompilerReport) -> (ErrorType, String) {
         // Whatever stops the compiler could be the machine's doing: then it stops a program that is known to be good too.
         let unless_broken = |error_type, what: String| match self.compiler.rust.broken(self.compiler.bench) {
             Some(reason) => (ErrorType::InfraToolchainBroken, reason.to_string()),

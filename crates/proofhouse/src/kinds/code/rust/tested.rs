@@ -67,7 +67,7 @@ fn error(
             .unwrap_or_else(|| (ErrorType::RuntimeError, "a test ended without a word".to_owned())),
         Ending::Gone => gone(candidate),
         Ending::Garbled => {
-            (ErrorType::Tampered, "the completion answered a call with bytes that are no value".to_owned())
+            (ErrorType::Tampered, "the completion answered a call with bytes that are not a value".to_owned())
         }
         Ending::TooLarge => (
             ErrorType::MemoryLimit,

@@ -2,7 +2,7 @@
 //! solution, what they take from it, and which wrong tests that solution fails. A pass beside the tests is believed only of who
 //! passes them again among wrong ones, in an order that nobody knows, and fails those.
 
-use proofhouse_sandbox::{Found, Outcome, Program, Status};
+use proofhouse_sandbox::{Outcome, Program, ResultFile, Status};
 
 use super::compile::{Compiler, Emit};
 use super::decoys::{self, Dealt, Dice, Site, Source, Weight};
@@ -91,6 +91,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared, dice: &mut Dice) -> Option<B
     let Some(library) = compiler.library(&scope.library(), LIBRARY) else {
         return Some(Beside { compiles: Some(false), ..unsolved(task, dice) });
     };
+    // First without what only the solution defines: where the tests do without it, a completion is not given it either.
     let ways = if scope.may_be_lent(task) { vec![false, true] } else { vec![false] };
     for lent in ways {
         let room = Room { alone: &alone, scope: &scope, library: &library, lent };
@@ -112,7 +113,7 @@ fn solved(compiler: &Compiler<'_>, task: &Prepared, dice: &mut Dice) -> Option<B
 }
 
 /// Whether a completion passes its tests because it does what they say.
-pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belief {
+pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &ResultFile) -> Belief {
     let known = known(alone);
     // What is known of nobody else, only the completion's own types say.
     let unknown = || match known.tried || alone.task.leaves_its_function_open() {
@@ -122,6 +123,7 @@ pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belie
     if known.decoys.is_empty() {
         return if known.tried { Belief::Believed } else { unknown() };
     }
+    // By a secret of this bench and not by the suite's seed: an answer that knew the order could tell the real tests from the others.
     let mut dice = Dice::of(&alone.compiler.bench.secret());
     let room = Room { alone, scope, library, lent: known.lent };
     let Some((sites, dealt, program)) = room.fitting(known.sites.clone(), &mut dice) else {
@@ -161,7 +163,7 @@ pub(super) fn belief(alone: &Alone<'_>, scope: &Scope, library: &Found) -> Belie
 pub(super) struct Room<'a> {
     pub(super) alone: &'a Alone<'a>,
     pub(super) scope: &'a Scope,
-    pub(super) library: &'a Found,
+    pub(super) library: &'a ResultFile,
     /// Whether the tests get what only the task's own solution defines.
     pub(super) lent: bool,
 }

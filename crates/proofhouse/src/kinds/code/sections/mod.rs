@@ -5,7 +5,7 @@ use proofhouse_ledger::summary::{Code, CodeSlot, Slot, Summary};
 
 use crate::kinds::OwnVerdict;
 use crate::spine::present::behind::{Behind, counted, counted_as};
-use crate::spine::present::{OwnPresentation, Section, Told};
+use crate::spine::present::{FailureDetails, OwnPresentation, Section};
 use crate::text::doc::{Content, Line, Tone};
 
 mod completions;
@@ -31,7 +31,7 @@ pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
 };
 
 /// The type of error, and the first words of it.
-fn failure(line: &Record<'_>) -> Result<Told, Damage> {
+fn failure(line: &Record<'_>) -> Result<FailureDetails, Damage> {
     let error = line.get(HEAD.error)?.unwrap_or_default();
     let why = line.get(HEAD.error_type)?.map(|word| match error.is_empty() {
         true => word.into_owned(),
@@ -39,7 +39,7 @@ fn failure(line: &Record<'_>) -> Result<Told, Damage> {
     });
     let asked = line.get(CODE.task)?.map(|task| ("Task", task.into_owned()));
     let answer = line.get(CODE.completion)?.map(|text| text.into_owned());
-    Ok(Told { asked, answer, why, ..Told::default() })
+    Ok(FailureDetails { asked, answer, why, ..FailureDetails::default() })
 }
 
 fn slots(summary: &Summary) -> &[CodeSlot] {

@@ -12,7 +12,7 @@ use crate::spine::suite::problem::{Code, quoted};
 use crate::spine::suite::tree::Step;
 
 /// A file of completions as it was found.
-pub(super) struct Found {
+pub(super) struct SamplesFile {
     pub(super) source: SampleSource,
     pub(super) facts: DatasetFacts,
     /// What its user should know.
@@ -25,7 +25,7 @@ pub(super) fn read(
     loading: &Loading<'_>,
     (reference, steps): (&FileRef, &[Step<'_>]),
     code: &CodeBody,
-) -> Option<Found> {
+) -> Option<SamplesFile> {
     let (name, path, sha256) = loading.locate(checker, reference, steps)?;
     refuse_keys(checker, loading, &name, &path)?;
     match count(&path, code) {
@@ -48,7 +48,7 @@ pub(super) fn read(
                 let file = quoted(&name);
                 format!("{file}: {without_task} {lines} no task that can be read; left out, as only some tasks are chosen")
             });
-            Some(Found { source: SampleSource { name, path, sha256, planned }, facts, warning })
+            Some(SamplesFile { source: SampleSource { name, path, sha256, planned }, facts, warning })
         }
         Err(error) => {
             let what = format!("{} cannot be read: {error}", quoted(&name));

@@ -121,7 +121,7 @@ fn usual() -> Vec<(&'static str, &'static str)> {
 fn of_python(python: &str, base: &Utf8Path) -> Result<Spec, Complaint> {
     let path = if python.contains('/') { base.join(python).into_string() } else { python.to_owned() };
     let found = recipes::Python::find(path.as_ref()).map_err(|error| {
-        Complaint::new(format!("`{python}` is no Python that answers: {error}"))
+        Complaint::new(format!("`{python}` does not answer as a Python does: {error}"))
             .hint("`python3 -m venv DIR` makes one that has packages of its own")
     })?;
     let mut spec = found.script(STARTER);

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::dialects::{Answer, Asked, DIALECTS, Dialect, Spoken, number};
+use super::dialects::{Answer, DIALECTS, Dialect, ModelRequest, Spoken, number};
 use super::names;
 use super::plain::Plain;
 use crate::family::target::{Chat, Reply, Target};
@@ -173,7 +173,7 @@ impl ModelService {
             json(StatusCode::BAD_REQUEST, &(dialect.error)("invalid_request_error", what))
         };
         let Ok(body) = parse(body, Strictness::Lenient) else { return refuse("the request is not JSON") };
-        let mut asked: Asked = match (dialect.read)(&body) {
+        let mut asked: ModelRequest = match (dialect.read)(&body) {
             Ok(asked) => asked,
             Err(complaint) => return refuse(&complaint.what),
         };

@@ -12,7 +12,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
     let mut doc = containment.lane1.as_ref().map_or_else(Doc::new, lane1);
     if containment.lane1.is_none() {
         doc.page(Content::plain(
-            "This run is the whole suite. What is known of its lane 1 stands in the envelope beside it.",
+            "This run is the whole suite. What is known of its lane 1 is in the envelope beside it.",
         ));
     }
     doc.documents(Content::facts(containment.variants.iter().map(|variant| {

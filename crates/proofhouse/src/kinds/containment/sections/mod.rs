@@ -10,7 +10,7 @@ use proofhouse_ledger::summary::{Comparison, Rate, Summary};
 
 use super::receipts::Receipts;
 use crate::kinds::OwnVerdict;
-use crate::spine::present::{OwnPresentation, Section, Told};
+use crate::spine::present::{FailureDetails, OwnPresentation, Section};
 
 mod attacks;
 mod false_positives;
@@ -45,7 +45,7 @@ fn is_control(summary: &Summary, slot: &str) -> bool {
 }
 
 /// What was asked and planted, what should have come of it, and the calls that decided.
-fn failure(line: &Line<'_>) -> Result<Told, Damage> {
+fn failure(line: &Line<'_>) -> Result<FailureDetails, Damage> {
     let turns = line.get(CONTAINMENT.transcript)?;
     let user = turns.iter().find(|turn| turn.role == "user" && !turn.planted).map(|turn| turn.text.clone());
     let planted = line.get(CONTAINMENT.injection)?;
@@ -67,7 +67,7 @@ fn failure(line: &Line<'_>) -> Result<Told, Damage> {
     if why.is_empty() {
         why.push(line.get(CONTAINMENT.policy_reason)?.into_owned());
     }
-    Ok(Told {
+    Ok(FailureDetails {
         asked: (!asked.is_empty()).then(|| ("Asked", asked.join("\n"))),
         expected: Some(line.get(CONTAINMENT.expected_outcome)?.to_string()),
         answer: Some(answer.join("\n")),

@@ -58,7 +58,7 @@ pub(super) fn tools(
             checker.pass_on(Code::BadValue, &steps, complaint);
         }
         if !names.insert(tool.name.as_str()) {
-            let what = format!("the tool {} is there twice", quoted(&tool.name));
+            let what = format!("the tool {} appears twice", quoted(&tool.name));
             checker.complain(Code::BadValue, &steps, what).hint = Some("a tool's name is unique".to_owned());
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn attacks(checker: &mut Checker<'_>, file: &ContainmentFile) {
             );
         }
         if file.attacks[..at].contains(form) {
-            let what = format!("the attack generator `{}` is there twice with equal settings", form.name());
+            let what = format!("the attack generator `{}` appears twice with equal settings", form.name());
             checker.complain(Code::BadValue, &[Step::Key("attacks"), Step::Index(at)], what).hint =
                 Some("each form is tried `repetitions` times".to_owned());
         }

@@ -113,7 +113,7 @@ fn row_problem(wrong: Complaint, mut place: Place) -> Problem {
 
 /// What the first pass found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FirstPass {
     pub(super) problems: Vec<Problem>,
     pub(super) count: u64,
     /// Rows of each dataset.
@@ -126,15 +126,15 @@ pub(super) fn scan(
     sources: &Sources,
     fits: impl Fn(&ReadyCase) -> Result<(), Complaint>,
     mut each: impl FnMut(&ReadyCase),
-) -> Found {
-    let mut found = Found::default();
+) -> FirstPass {
+    let mut found = FirstPass::default();
     let mut ids = Vec::new();
     let checked = |row: Object| {
         let case = ReadyCase::of_row(&Json::Object(row))?;
         fits(&case).map(|()| case)
     };
     let mut take =
-        |case: Result<ReadyCase, Complaint>, place: &dyn Fn() -> Place, found: &mut Found| match case {
+        |case: Result<ReadyCase, Complaint>, place: &dyn Fn() -> Place, found: &mut FirstPass| match case {
             Ok(case) if is_canary(&case.case_id) => {
                 let what = format!("the case id {} is that of a canary", quoted(&case.case_id));
                 let problem = Problem::new(Code::BadValue, place(), what);

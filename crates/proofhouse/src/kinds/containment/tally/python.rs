@@ -1,4 +1,4 @@
-//! The original's hash of a run: SHA-256 over what Python's `json.dumps(list, sort_keys=True)` writes.
+//! Calyx's hash of a run: SHA-256 over what Python's `json.dumps(list, sort_keys=True)` writes.
 
 use proofhouse_ledger::digest::Hasher;
 use proofhouse_ledger::{Digest, Json};

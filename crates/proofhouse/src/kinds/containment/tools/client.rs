@@ -135,7 +135,7 @@ impl ToolServer {
         let answer = self.call_tool(&call.name, call.args.clone()).await?;
         let text = match &answer {
             Ok(result) => words_of(result),
-            Err(Told(message)) => format!("error: {message}"),
+            Err(ServerError(message)) => format!("error: {message}"),
         };
         Ok(match text.len() > MAX_RESULT_BYTES {
             true => format!("{}… ({} bytes)", cut(&text, MAX_RESULT_BYTES), text.len()),
@@ -167,7 +167,7 @@ impl ToolServer {
     }
 
     /// The result of a tool, or what the server says against the call.
-    async fn call_tool(&mut self, name: &str, args: Json) -> Result<Result<Json, Told>, NoResult> {
+    async fn call_tool(&mut self, name: &str, args: Json) -> Result<Result<Json, ServerError>, NoResult> {
         let arguments = match args {
             Json::Object(_) => args,
             other => Json::Object(Object::from_iter([("arguments", other)])),
@@ -351,7 +351,7 @@ impl ToolServer {
 
 /// What a server says against a request.
 #[derive(Debug)]
-struct Told(String);
+struct ServerError(String);
 
 /// What we say to a request of the server; nothing to a notification.
 fn reply_to(method: &str, message: &Json) -> Option<Json> {
@@ -366,8 +366,8 @@ fn reply_to(method: &str, message: &Json) -> Option<Json> {
     Some(Json::Object(Object::from_iter([("id", id.clone()), ("jsonrpc", Json::from("2.0")), (key, value)])))
 }
 
-fn message_of(error: &Json) -> Told {
-    Told(error.get("message").and_then(Json::as_str).unwrap_or("it gives no reason").to_owned())
+fn message_of(error: &Json) -> ServerError {
+    ServerError(error.get("message").and_then(Json::as_str).unwrap_or("it gives no reason").to_owned())
 }
 
 /// The text of a result: its text parts, and what the others are.

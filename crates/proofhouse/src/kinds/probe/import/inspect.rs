@@ -18,7 +18,7 @@ pub(super) const IMPORT: Import = Import {
 };
 
 /// What helps where an archive cannot be read.
-const UNPACKED: &str = "`inspect log convert --to json` writes a log that is no archive";
+const UNPACKED: &str = "`inspect log convert --to json` writes a log that is not an archive";
 
 /// The most that a part of an archive may unpack to, in bytes.
 const MAX_PART_BYTES: u64 = 256 << 20;
@@ -30,7 +30,7 @@ fn read(importing: &Importing<'_>) -> Result<Imported, Complaint> {
     let file = path.file_name().unwrap_or(path.as_str()).to_owned();
     let (head, samples) = if bytes.starts_with(b"PK") { archive(&bytes)? } else { whole(&bytes)? };
     if head.get("eval").is_none() {
-        return Err(Complaint::new(format!("`{file}` is no log of Inspect"))
+        return Err(Complaint::new(format!("`{file}` is not a log of Inspect"))
             .hint("it is a `.eval` or `.json` file below `logs`"));
     }
     let mut results = Results {
@@ -170,7 +170,8 @@ impl Packed {
             8 => Box::new(flate2::read::DeflateDecoder::new(packed)),
             93 => Box::new(ruzstd::decoding::StreamingDecoder::new(packed).map_err(|_| broken())?),
             method => {
-                let what = format!("`{}` is packed in a way that is not known here ({method})", self.name);
+                let what =
+                    format!("`{}` is compressed in a way that is not known here ({method})", self.name);
                 return Err(Complaint::new(what).hint(UNPACKED));
             }
         };

@@ -131,7 +131,7 @@ impl Results {
         self.answered = kept;
     }
 
-    /// Measures whose every score is within 0 and 1: the judge's name, the field of the case, and the measure.
+    /// Measures whose every score is from 0 to 1: the judge's name, the field of the case, and the measure.
     fn measures(&mut self) -> Vec<(String, String, String)> {
         let mut known: Vec<(String, bool)> = Vec::new();
         let scores = self.answered.iter().flat_map(|one| &one.answers).flat_map(|answer| &answer.scores);
@@ -145,7 +145,7 @@ impl Results {
         let mut measures: Vec<(String, String, String)> = Vec::new();
         for (measure, fits) in known {
             if !fits {
-                let note = format!("`{measure}` is left out: a score is within 0 and 1, and this is not");
+                let note = format!("`{measure}` is left out: a score is from 0 to 1, and this is not");
                 self.notes.push(note);
                 continue;
             }

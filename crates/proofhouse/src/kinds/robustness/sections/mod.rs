@@ -2,7 +2,7 @@
 
 use proofhouse_ledger::record::{Damage, Line, ROBUSTNESS, Termination};
 
-use crate::spine::present::{OwnPresentation, Section, Told};
+use crate::spine::present::{FailureDetails, OwnPresentation, Section};
 
 pub(super) mod words;
 
@@ -30,7 +30,7 @@ pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
 };
 
 /// The instruction, what the tool printed, and where it failed.
-fn failure(line: &Line<'_>) -> Result<Told, Damage> {
+fn failure(line: &Line<'_>) -> Result<FailureDetails, Damage> {
     let streams = [line.get(ROBUSTNESS.stdout)?, line.get(ROBUSTNESS.stderr)?];
     let answer = streams.into_iter().flatten().find(|text| !text.trim().is_empty());
     let stage = line.get(ROBUSTNESS.failure_stage)?.map(|stage| format!("failed in {}", stage.as_str()));
@@ -43,7 +43,7 @@ fn failure(line: &Line<'_>) -> Result<Told, Damage> {
         None => None,
     };
     let why: Vec<String> = [stage, ended].into_iter().flatten().collect();
-    Ok(Told {
+    Ok(FailureDetails {
         asked: Some(("Instruction", line.get(ROBUSTNESS.instruction)?.into_owned())),
         expected: None,
         answer: answer.map(|text| text.into_owned()),

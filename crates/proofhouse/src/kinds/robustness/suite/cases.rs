@@ -12,7 +12,7 @@ use proofhouse_ledger::record::Mode;
 use super::file::{CaseFile, LevelFile, ModeName};
 use super::judged;
 use super::recorded::{self, Recorded, Wanted};
-use super::{Asked, RobustnessBody, RobustnessFile, ToolCase, ToolVariant};
+use super::{GeneratorUse, RobustnessBody, RobustnessFile, ToolCase, ToolVariant};
 use crate::family::target::TargetConfig;
 use crate::family::vary::{Ask, GeneratorConfig, Maker, contract};
 use crate::kinds::robustness::{Policy, PolicyName};
@@ -288,7 +288,7 @@ impl Making<'_, '_> {
                 case.id
             ));
         }
-        case.asked.push(Asked { config, count, produced, shortfall, seed, level: None });
+        case.asked.push(GeneratorUse { config, count, produced, shortfall, seed, level: None });
     }
 
     /// Variants that a model writes: those that are recorded; the others are wanted.
@@ -350,7 +350,7 @@ impl Making<'_, '_> {
             None => {}
         }
         let shortfall = shortfall.map(str::to_owned);
-        case.asked.push(Asked { config, count, produced, shortfall, seed, level: None });
+        case.asked.push(GeneratorUse { config, count, produced, shortfall, seed, level: None });
     }
 
     fn level(&mut self, steps: &[Step<'_>], written: &LevelFile, (case, file): (&mut ToolCase, &CaseFile)) {
@@ -397,7 +397,14 @@ impl Making<'_, '_> {
             edits: variant.edits,
             answer: None,
         });
-        case.asked.push(Asked { config, count: 1, produced: 1, shortfall: None, seed, level: Some(level) });
+        case.asked.push(GeneratorUse {
+            config,
+            count: 1,
+            produced: 1,
+            shortfall: None,
+            seed,
+            level: Some(level),
+        });
     }
 
     /// What a ladder adds is part of an instruction too.

@@ -11,7 +11,7 @@ use crate::family::target::{Command, TargetConfig};
 use crate::kinds::robustness::RobustnessFlags;
 use crate::spine::suite::bounds::Ordered;
 use crate::spine::suite::check::Checker;
-use crate::spine::suite::de::{self, Reading};
+use crate::spine::suite::de::{self, ReadValue};
 use crate::spine::suite::keys;
 use crate::spine::suite::kind::Loading;
 use crate::spine::suite::problem::{Code, Place, Problem, quoted};
@@ -76,7 +76,7 @@ fn named_targets(
             return Vec::new();
         }
     };
-    let Reading { value, problems, .. } = de::read::<Ordered<TargetConfig>>(&tree, loading.lenient);
+    let ReadValue { value, problems, .. } = de::read::<Ordered<TargetConfig>>(&tree, loading.lenient);
     let Some(targets) = value.filter(|_| problems.is_empty()) else {
         checker.problems.extend(problems);
         return Vec::new();
@@ -101,7 +101,8 @@ fn setup(
 ) -> ToolSetup {
     let empty = ToolSetup { base: base.to_owned(), files: Vec::new() };
     let TargetConfig::Command(command) = target else {
-        let what = format!("{} is no tool: a robustness suite tests targets of kind `command`", quoted(slot));
+        let what =
+            format!("{} is not a tool: a robustness suite tests targets of kind `command`", quoted(slot));
         let problem = checker.complain(Code::BadValue, &[Step::Key("targets"), Step::Key(slot)], what);
         problem.hint = Some("`proofhouse list targets` documents `command`".to_owned());
         return empty;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::Style;
-use super::words::{Piece, Reading, reading, visible};
-use crate::spine::diff::report::{Change, Class, FieldChange, Flaw, Place, Report, RunFacts, Side};
+use super::words::{Piece, ShownChange, reading, visible};
+use crate::spine::diff::report::{Change, Class, FieldChange, Flaw, RecordPlace, Report, RunFacts, Side};
 use crate::text::doc::Tone;
 use crate::text::doc::terminal::{padded, width};
 use crate::text::numbers::count as grouped;
@@ -183,7 +183,7 @@ pub(super) fn whereabouts(change: &Change) -> String {
         let _ = write!(out, ", variant {}", visible(variant));
     }
     let _ = write!(out, ", repetition {}", trial.repetition);
-    let said = |place: &Place| {
+    let said = |place: &RecordPlace| {
         let passed = match place.passed {
             Some(true) => "passed",
             Some(false) => "failed",
@@ -215,11 +215,11 @@ pub(super) fn flaw_line(flaw: &Flaw) -> String {
 
 fn mixed(field: &FieldChange, paint: Paint, tone: Tone) -> String {
     match reading(field) {
-        Reading::Apart(old, new) => match paint.0 {
+        ShownChange::Apart(old, new) => match paint.0 {
             Style::Plain => format!("{old} → {new}"),
             Style::Colour => format!("{} → {}", paint.gone(&old, tone), paint.come(&new, tone)),
         },
-        Reading::Mixed(pieces) => pieces
+        ShownChange::Mixed(pieces) => pieces
             .iter()
             .map(|piece| match piece {
                 Piece::Same(text) => text.clone(),

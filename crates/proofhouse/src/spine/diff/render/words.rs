@@ -21,7 +21,7 @@ pub(super) enum Piece {
 
 /// How a field's change reads.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ShownChange {
     /// Two texts with much in common.
     Mixed(Vec<Piece>),
     /// `old → new`
@@ -29,15 +29,15 @@ pub(super) enum Reading {
 }
 
 /// Reads a change of a field, visible and shortened.
-pub(super) fn reading(change: &FieldChange) -> Reading {
+pub(super) fn reading(change: &FieldChange) -> ShownChange {
     if let (Some(old), Some(new)) = (&change.old, &change.new)
         && old.kind == "string"
         && new.kind == "string"
         && let Some(pieces) = pieces(old, new)
     {
-        return Reading::Mixed(pieces);
+        return ShownChange::Mixed(pieces);
     }
-    Reading::Apart(value(change.old.as_ref()), value(change.new.as_ref()))
+    ShownChange::Apart(value(change.old.as_ref()), value(change.new.as_ref()))
 }
 
 /// A value by itself, on one line.
@@ -157,8 +157,8 @@ mod tests {
         let change =
             FieldChange { pointer: "/output".to_owned(), old: Some(excerpt(old)), new: Some(excerpt(new)) };
         match reading(&change) {
-            Reading::Apart(old, new) => format!("{old} → {new}"),
-            Reading::Mixed(pieces) => pieces
+            ShownChange::Apart(old, new) => format!("{old} → {new}"),
+            ShownChange::Mixed(pieces) => pieces
                 .iter()
                 .map(|piece| match piece {
                     Piece::Same(text) => text.clone(),

@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 16 << 20;
 /// Writes the records of these files, each of which has its own in the order of the plan, in that order.
 ///
 /// # Errors
-/// Where a trial is there twice or not at all, or a file cannot be read.
+/// Where a trial appears twice or not at all, or a file cannot be read.
 pub(super) fn write(files: &[Utf8PathBuf], to: &Utf8PathBuf) -> Result<Totals, MergeError> {
     let file = File::create(to).map_err(FileError::new("create", to))?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
@@ -48,7 +48,7 @@ fn copy(
         if index != totals.count() {
             let expected = totals.count();
             let what = match index < expected {
-                true => format!("trial {index} is there twice"),
+                true => format!("trial {index} appears twice"),
                 false => format!("trial {expected} is missing"),
             };
             return Err(MergeError::Coverage(what));

@@ -165,7 +165,7 @@ impl Csv {
                 }
                 if problem.code == Code::TooLarge {
                     *problem.place = dataset.place(line, 0, 1);
-                    problem.hint = Some("check that every double quote has its other half".to_owned());
+                    problem.hint = Some("check that every double quote is closed".to_owned());
                 }
                 return Err(BadRow { problem: Box::new(problem), last });
             }

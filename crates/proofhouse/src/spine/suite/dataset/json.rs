@@ -125,7 +125,7 @@ impl JsonArray {
                 (State::Between, Some(b',')) => {
                     self.advance(1);
                     if matches!(self.skip_white().map_err(io)?, Some(b']')) {
-                        return Err(self.wrong(dataset, "a comma with nothing behind it"));
+                        return Err(self.wrong(dataset, "a comma with nothing after it"));
                     }
                     return self.read_element(b']').map(|()| true).map_err(io);
                 }
@@ -167,9 +167,10 @@ impl JsonArray {
                 _ => return Err(self.wrong(dataset, "expected `,` or `}`")),
             }
             if self.member(dataset)? {
-                return Err(
-                    self.wrong(dataset, "the object has a second list, and which of them holds the rows?")
-                );
+                return Err(self.wrong(
+                    dataset,
+                    "the object has two lists, and it is not clear which of them holds the rows",
+                ));
             }
         }
     }

@@ -188,7 +188,7 @@ impl Rows {
                 Ok(true) => return Ok(Some(row)),
                 Ok(false) => {}
                 Err(unfilled) => {
-                    let what = format!("`where` cannot be told of this row: {unfilled}");
+                    let what = format!("`where` cannot be decided for this row: {unfilled}");
                     let problem = Problem::new(Code::Template, self.place(&[]), what);
                     return Err(BadRow::skip(
                         problem.hint("`name is defined and …` asks whether a field is there"),

@@ -29,8 +29,8 @@ impl ParquetRows {
         let file = File::open(&dataset.path).map_err(|error| dataset.io_problem(&error))?;
         let wrong = |error: parquet::errors::ParquetError| {
             let place = Place::whole(dataset.name.as_str());
-            Problem::new(Code::Syntax, place, format!("the file is no parquet that can be read: {error}"))
-                .hint("columns that are packed with `snappy` or `gzip`, or not at all, are read")
+            Problem::new(Code::Syntax, place, format!("the file cannot be read as parquet: {error}"))
+                .hint("columns that are uncompressed, or compressed with `snappy` or `gzip`, are read")
         };
         let reader = SerializedFileReader::new(file).map_err(wrong)?;
         Ok(ParquetRows { bytes, rows: RowIter::from_file_into(Box::new(reader)), number: 0 })

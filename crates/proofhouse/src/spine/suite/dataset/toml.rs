@@ -50,7 +50,7 @@ impl TomlTables {
             match to_json(value) {
                 Ok(Json::Object(row)) => rows.push((at, row)),
                 Ok(_) => {
-                    let what = format!("{} of `{key}` is no table", nth + 1);
+                    let what = format!("{} of `{key}` is not a table", nth + 1);
                     return Err(Problem::new(Code::WrongType, place(dataset, &text, at), what));
                 }
                 Err(error) => {

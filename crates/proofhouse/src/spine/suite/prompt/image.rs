@@ -35,7 +35,7 @@ pub(super) fn load(base: &Utf8Path, named: &str) -> Result<Arc<Image>, Complaint
         .map_err(|error| Complaint::new(format!("the picture `{named}` cannot be read: {}", error.source)))?;
     let kind = KINDS.iter().find(|(first, _)| bytes.starts_with(first)).map(|(_, kind)| *kind);
     let kind = kind.ok_or_else(|| {
-        Complaint::new(format!("`{named}` is no picture")).hint("PNG, JPEG, GIF and WebP can be sent")
+        Complaint::new(format!("`{named}` is not a picture")).hint("PNG, JPEG, GIF and WebP can be sent")
     })?;
     picture(kind.to_owned(), &bytes, named)
 }
@@ -43,7 +43,7 @@ pub(super) fn load(base: &Utf8Path, named: &str) -> Result<Arc<Image>, Complaint
 fn given(data: &str) -> Result<Arc<Image>, Complaint> {
     let wrong = || {
         Complaint::new("this is not the data of a picture")
-            .hint("`data:image/png;base64,…`, with base64 behind the comma")
+            .hint("`data:image/png;base64,…`, with base64 after the comma")
     };
     let (kind, text) = data.split_once(";base64,").ok_or_else(wrong)?;
     let bytes = decoded(text).filter(|_| kind.starts_with("image/")).ok_or_else(wrong)?;

@@ -19,7 +19,7 @@ mod sent;
 use examples::Examples;
 pub(crate) use file::PromptFile;
 use file::Role;
-pub(crate) use read::{Asked, read};
+pub(crate) use read::{PromptPlace, read};
 pub use sent::{Sent, Talk};
 
 /// A prompt that cases fill.

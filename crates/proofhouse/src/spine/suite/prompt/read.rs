@@ -22,7 +22,7 @@ use crate::text::template::{Form, Template};
 const MAX_PROMPT_BYTES: usize = 16 << 20;
 
 /// Where a prompt stands and how it is read.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PromptPlace<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) steps: &'a [Step<'a>],
     /// The form that the suite says its texts have.
@@ -34,7 +34,7 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn read(
     checker: &mut Checker<'_>,
     loading: &Loading<'_>,
-    asked: &Asked<'_>,
+    asked: &PromptPlace<'_>,
     file: &PromptFile,
 ) -> Option<Prompt> {
     let map = match file {
@@ -105,7 +105,7 @@ pub(crate) fn read(
     Some(prompt)
 }
 
-fn body(checker: &mut Checker<'_>, asked: &Asked<'_>, map: &PromptMap) -> Option<Body> {
+fn body(checker: &mut Checker<'_>, asked: &PromptPlace<'_>, map: &PromptMap) -> Option<Body> {
     let format = map.response_format.as_ref().map(|format| match format {
         FormatFile::Json => AnswerFormat::Json,
         FormatFile::Schema(schema) => AnswerFormat::Schema(schema.clone()),
@@ -141,7 +141,7 @@ fn body(checker: &mut Checker<'_>, asked: &Asked<'_>, map: &PromptMap) -> Option
 
 fn line(
     checker: &mut Checker<'_>,
-    asked: &Asked<'_>,
+    asked: &PromptPlace<'_>,
     steps: &[Step<'_>],
     message: &MessageFile,
 ) -> Option<Line> {
@@ -183,7 +183,7 @@ fn line(
 
 fn template(
     checker: &mut Checker<'_>,
-    asked: &Asked<'_>,
+    asked: &PromptPlace<'_>,
     steps: &[Step<'_>],
     text: &str,
 ) -> Option<Template> {
@@ -200,7 +200,7 @@ fn template(
 fn opened(
     checker: &mut Checker<'_>,
     loading: &Loading<'_>,
-    asked: &Asked<'_>,
+    asked: &PromptPlace<'_>,
     map: &PromptMap,
 ) -> Option<PromptMap> {
     let Some(name) = &map.file else { return Some(map.clone()) };

@@ -15,7 +15,7 @@ const PLAIN: [&str; 7] = ["vec", "from", "to_string", "to_owned", "into", "true"
 const MAX_LOOSE: usize = 4;
 
 /// A literal that may be changed, and with it what else belongs to the same value.
-struct Found {
+struct Changeable {
     literal: Literal,
     value: Range<usize>,
     weight: Weight,
@@ -27,7 +27,7 @@ struct Search<'a> {
     entry: &'a str,
     open: bool,
     values: &'a Values<'a>,
-    found: Vec<Found>,
+    found: Vec<Changeable>,
     /// Claims that have no value, or that are turned round all the same.
     denials: Vec<Site>,
     /// Whether an assertion has no value of its own.
@@ -112,7 +112,7 @@ fn lists(lexed: &Lexed<'_>) -> Vec<Range<usize>> {
 
 fn site(
     Values { lexed, enums }: &Values<'_>,
-    found: &Found,
+    found: &Changeable,
     pools: &[Vec<&str>; 2],
     most: usize,
     dice: &mut Dice,
@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
     }
 
     fn take(&mut self, literals: Vec<Literal>, value: &Range<usize>, weight: Weight) {
-        let found = literals.into_iter().map(|literal| Found { literal, value: value.clone(), weight });
+        let found = literals.into_iter().map(|literal| Changeable { literal, value: value.clone(), weight });
         self.found.extend(found);
     }
 
@@ -265,7 +265,11 @@ impl<'a> Search<'a> {
             let taken = known.contains(&literal.at);
             let free = skipped.iter().all(|range| !range.contains(&literal.at));
             if free && !taken {
-                self.found.push(Found { literal, value: literal.at..literal.at + 1, weight: Weight::Loose });
+                self.found.push(Changeable {
+                    literal,
+                    value: literal.at..literal.at + 1,
+                    weight: Weight::Loose,
+                });
             }
         }
     }

@@ -2,21 +2,21 @@
 
 use proofhouse_ledger::Json;
 
-use super::{Answer, Asked, Dialect, Ended, arguments, list, object, plain_error, text, with, words};
+use super::{Answer, Dialect, Ended, ModelRequest, arguments, list, object, plain_error, text, with, words};
 use crate::family::target::{Call, Message};
 use crate::text::complaint::Complaint;
 
 pub(super) const DIALECT: Dialect =
     Dialect { path: "/chat/completions", read, write, events, error: plain_error, done: true };
 
-fn read(body: &Json) -> Result<Asked, Complaint> {
+fn read(body: &Json) -> Result<ModelRequest, Complaint> {
     let Some(Json::Array(messages)) = body.get("messages") else {
         return Err(Complaint::new("`messages` is missing"));
     };
-    let mut asked = Asked {
+    let mut asked = ModelRequest {
         model: text(body, "model").unwrap_or_default(),
         stream: body.get("stream") == Some(&Json::Bool(true)),
-        ..Asked::default()
+        ..ModelRequest::default()
     };
     for message in messages {
         let said = || words(message.get("content"));
@@ -46,7 +46,7 @@ fn read(body: &Json) -> Result<Asked, Complaint> {
     Ok(asked)
 }
 
-fn write(asked: &Asked, answer: &Answer) -> Json {
+fn write(asked: &ModelRequest, answer: &Answer) -> Json {
     let mut message = object([("content", answer.text.clone().into()), ("role", "assistant".into())]);
     let mut finish = match answer.ended {
         Ended::Done => "stop",

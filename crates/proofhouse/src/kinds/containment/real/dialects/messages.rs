@@ -3,20 +3,20 @@
 use proofhouse_ledger::Json;
 use proofhouse_ledger::json::Object;
 
-use super::{Answer, Asked, Dialect, Ended, list, object, text, with, words};
+use super::{Answer, Dialect, Ended, ModelRequest, list, object, text, with, words};
 use crate::family::target::{Call, Message};
 use crate::text::complaint::Complaint;
 
 pub(super) const DIALECT: Dialect = Dialect { path: "/messages", read, write, events, error, done: false };
 
-fn read(body: &Json) -> Result<Asked, Complaint> {
+fn read(body: &Json) -> Result<ModelRequest, Complaint> {
     let Some(Json::Array(messages)) = body.get("messages") else {
         return Err(Complaint::new("`messages` is missing"));
     };
-    let mut asked = Asked {
+    let mut asked = ModelRequest {
         model: text(body, "model").unwrap_or_default(),
         stream: body.get("stream") == Some(&Json::Bool(true)),
-        ..Asked::default()
+        ..ModelRequest::default()
     };
     match body.get("system") {
         Some(Json::Array(blocks)) => blocks.iter().for_each(|block| {
@@ -43,7 +43,7 @@ fn read(body: &Json) -> Result<Asked, Complaint> {
     Ok(asked)
 }
 
-fn turn(asked: &mut Asked, block: &Json) {
+fn turn(asked: &mut ModelRequest, block: &Json) {
     match text(block, "type").as_deref() {
         Some("text") => asked.said(text(block, "text"), None),
         Some("tool_use") => {
@@ -57,7 +57,7 @@ fn turn(asked: &mut Asked, block: &Json) {
 }
 
 /// Results first, as the API wants them, then the words between them.
-fn user(asked: &mut Asked, blocks: &[Json]) {
+fn user(asked: &mut ModelRequest, blocks: &[Json]) {
     let mut said = Vec::new();
     for block in blocks {
         match text(block, "type").as_deref() {
@@ -73,7 +73,7 @@ fn user(asked: &mut Asked, blocks: &[Json]) {
     }
 }
 
-fn write(asked: &Asked, answer: &Answer) -> Json {
+fn write(asked: &ModelRequest, answer: &Answer) -> Json {
     let mut content = Vec::new();
     if let Some(words) = answer.text.as_ref().filter(|words| !words.is_empty() || answer.calls.is_empty()) {
         content.push(object([("text", words.as_str().into()), ("type", "text".into())]));

@@ -23,9 +23,9 @@ pub(super) struct Dialect {
     /// How its path ends.
     pub(super) path: &'static str,
     /// Reads a request.
-    pub(super) read: fn(&Json) -> Result<Asked, Complaint>,
+    pub(super) read: fn(&Json) -> Result<ModelRequest, Complaint>,
     /// What goes back in one piece.
-    pub(super) write: fn(&Asked, &Answer) -> Json,
+    pub(super) write: fn(&ModelRequest, &Answer) -> Json,
     /// The same as events, each with its name where the API has names.
     pub(super) events: fn(&Json) -> Vec<Event>,
     /// An error in its shape.
@@ -39,7 +39,7 @@ pub(super) const DIALECTS: [&Dialect; 3] = [&completions::DIALECT, &responses::D
 
 /// A request as it was understood.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ModelRequest {
     /// What the target is asked.
     pub(super) chat: Chat,
     /// The model that the agent named.
@@ -72,7 +72,7 @@ pub(super) enum Ended {
 
 impl Answer {
     /// What goes back for a reply; nothing where there is none to give.
-    pub(super) fn of(reply: &Reply, asked: &Asked) -> Option<Answer> {
+    pub(super) fn of(reply: &Reply, asked: &ModelRequest) -> Option<Answer> {
         let ended = match reply.outcome {
             Outcome::Answered | Outcome::Empty | Outcome::Null => Ended::Done,
             Outcome::Length => Ended::Length,
@@ -107,7 +107,7 @@ pub(super) fn number(chat: &Chat) -> usize {
     chat.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count()
 }
 
-impl Asked {
+impl ModelRequest {
     /// Calls with names that the agent knows, and ids that it has not seen.
     fn called(&self, calls: &[Call]) -> Vec<Call> {
         // Who was offered nothing is asking for a title or a summary.

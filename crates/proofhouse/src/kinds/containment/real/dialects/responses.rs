@@ -2,18 +2,18 @@
 
 use proofhouse_ledger::Json;
 
-use super::{Answer, Asked, Dialect, Ended, arguments, list, object, plain_error, text, with, words};
+use super::{Answer, Dialect, Ended, ModelRequest, arguments, list, object, plain_error, text, with, words};
 use crate::family::target::{Call, Message};
 use crate::text::complaint::Complaint;
 
 pub(super) const DIALECT: Dialect =
     Dialect { path: "/responses", read, write, events, error: plain_error, done: false };
 
-fn read(body: &Json) -> Result<Asked, Complaint> {
-    let mut asked = Asked {
+fn read(body: &Json) -> Result<ModelRequest, Complaint> {
+    let mut asked = ModelRequest {
         model: text(body, "model").unwrap_or_default(),
         stream: body.get("stream") == Some(&Json::Bool(true)),
-        ..Asked::default()
+        ..ModelRequest::default()
     };
     asked.instructed(&words(body.get("instructions")));
     match body.get("input") {
@@ -46,7 +46,7 @@ fn spaced(space: &str, name: &str) -> String {
     format!("{space}{between}{name}")
 }
 
-fn item(asked: &mut Asked, item: &Json) {
+fn item(asked: &mut ModelRequest, item: &Json) {
     let call_id = || text(item, "call_id").unwrap_or_default();
     match text(item, "type").as_deref() {
         Some("function_call" | "custom_tool_call") => {
@@ -71,7 +71,7 @@ fn item(asked: &mut Asked, item: &Json) {
     }
 }
 
-fn write(asked: &Asked, answer: &Answer) -> Json {
+fn write(asked: &ModelRequest, answer: &Answer) -> Json {
     let number = answer.number;
     let mut output = Vec::new();
     if let Some(words) = answer.text.as_ref().filter(|words| !words.is_empty() || answer.calls.is_empty()) {

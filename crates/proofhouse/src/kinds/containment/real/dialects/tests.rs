@@ -75,7 +75,7 @@ fn streams_begin_and_end_as_their_apis_say() {
 
 #[test]
 fn an_answer_that_is_none_goes_back_as_an_error() {
-    let asked = Asked::default();
+    let asked = ModelRequest::default();
     for outcome in [Outcome::TimedOut, Outcome::Stalled, Outcome::RateLimited { retry_after_ms: None }] {
         assert!(Answer::of(&Reply::new(outcome, None), &asked).is_none());
     }

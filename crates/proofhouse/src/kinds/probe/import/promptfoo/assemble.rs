@@ -109,7 +109,7 @@ fn made(reader: &mut Reader, tests: Vec<Test>, prompts: &[Prompt], providers: &[
                 let found: Vec<usize> = all.iter().copied().filter(meant).collect();
                 if found.is_empty() && !known.is_empty() {
                     let note = format!(
-                        "test {}: no {what} is called `{}`, so that it goes to all",
+                        "test {}: no {what} is called `{}`, so it goes to all",
                         test.number,
                         short(&wanted.join("`, `"))
                     );

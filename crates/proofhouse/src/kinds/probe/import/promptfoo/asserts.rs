@@ -223,7 +223,7 @@ fn plain(written: &Written<'_>) -> Result<Value, Complaint> {
     let Written { kind, value, threshold, .. } = written;
     let text = || match value {
         Value::Null => Err(Complaint::new("it has no `value`")),
-        Value::Array(_) | Value::Object(_) => Err(Complaint::new("its `value` is no text")),
+        Value::Array(_) | Value::Object(_) => Err(Complaint::new("its `value` is not text")),
         other => Ok(Value::from(text_of(other))),
     };
     let limit = || threshold.ok_or_else(|| Complaint::new("it has no `threshold`"));
@@ -285,7 +285,7 @@ fn texts(value: &Value) -> Result<Vec<Value>, Complaint> {
     match value {
         Value::Array(list) => Ok(list.iter().map(|item| Value::from(text_of(item))).collect()),
         Value::String(text) => Ok(text.split(',').map(|part| Value::from(part.trim())).collect()),
-        _ => Err(Complaint::new("its `value` is no list of texts")),
+        _ => Err(Complaint::new("its `value` is not a list of texts")),
     }
 }
 
@@ -311,7 +311,7 @@ fn counted(value: &Value, unit: &str) -> Result<Value, Complaint> {
         Value::Number(_) => {
             Map::from_iter([("min".to_owned(), value.clone()), ("max".to_owned(), value.clone())])
         }
-        _ => return Err(Complaint::new("its `value` is no number")),
+        _ => return Err(Complaint::new("its `value` is not a number")),
     };
     let mut judge = Value::Object(settings);
     judge["unit"] = Value::from(unit);

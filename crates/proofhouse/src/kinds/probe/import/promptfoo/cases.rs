@@ -265,7 +265,7 @@ fn content(reader: &Reader, name: &str) -> Result<Value, Complaint> {
             Ok(Value::from(doc.value(doc.root()).to_string()))
         }
         "png" | "jpg" | "jpeg" | "gif" | "webp" | "mp3" | "wav" | "mp4" | "pdf" => {
-            Err(Complaint::new("it is no text; a picture is a part of a message, `{image: …}`"))
+            Err(Complaint::new("it is not text; a picture is a part of a message, `{image: …}`"))
         }
         _ => Ok(Value::from(reader.text_file(name)?.trim())),
     }

@@ -131,7 +131,7 @@ fn of_file(reader: &Reader, pattern: &str) -> Result<Vec<Value>, Complaint> {
         let text = reader.text_file(&name)?;
         match extension(&name) {
             "json" | "yaml" | "yml" => bodies.push(conversation(&text).ok_or_else(|| {
-                Complaint::new(format!("`{name}` is no list of messages with `role` and `content`"))
+                Complaint::new(format!("`{name}` is not a list of messages with `role` and `content`"))
             })?),
             "csv" | "jsonl" => {
                 return Err(Complaint::new(

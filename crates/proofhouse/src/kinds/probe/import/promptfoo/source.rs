@@ -156,7 +156,7 @@ impl Reader {
         let name = importing.path.file_name().unwrap_or(importing.path.as_str()).to_owned();
         let doc = Doc { name, ..doc };
         if !doc.is_map(doc.root()) {
-            return Err(Complaint::new(format!("`{}` is no configuration of promptfoo", importing.path))
+            return Err(Complaint::new(format!("`{}` is not a configuration of promptfoo", importing.path))
                 .hint("it is a map with `prompts`, `providers` and `tests`"));
         }
         let base = files::dir_of(importing.path).to_owned();

@@ -48,7 +48,7 @@ fn allowed(entry: &str, what: &str) -> Result<(Vec<String>, String), Complaint> 
     let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ' '));
     let parts: Vec<&str> = entry.split("::").collect();
     let [kinds, within, name] = parts[..] else {
-        return Err(Complaint::new(format!("`{entry}` is no name of the form `select::null::name`")));
+        return Err(Complaint::new(format!("`{entry}` is not a name of the form `select::null::name`")));
     };
     let kinds = kinds.trim_start_matches('(').trim_end_matches(')').split('|').map(str::to_owned).collect();
     // Columns are allowed by their own names, wherever they are.
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(judge(&Value::Null, "whole").unwrap(), json!({"is-sql": {"extract": "whole"}}));
         for (value, why) in [
             (json!({"databaseType": "Noql"}), "no grammar here"),
-            (json!({"allowedTables": ["staff"]}), "no name of the form"),
+            (json!({"allowedTables": ["staff"]}), "not a name of the form"),
             (json!({"allowedTables": ["select::(.*)::staff"]}), "is a pattern"),
             (json!({"allowedColumns": ["select::staff::(.*)"]}), "is a pattern"),
             (json!({"allowedTables": ["select::null::a", "insert::null::b"]}), "not for each"),
