@@ -83,7 +83,7 @@ fn stands_first(question: &Sentence<'_>, story: &[Sentence<'_>]) -> bool {
         && asks
         && question.len() >= 4
         && !points
-        && !(has && !condition)
+        && (condition || !has)
         && !further
         && !later
         && !question.any(all.clone(), SEQUENCE)
