@@ -37,6 +37,7 @@ mod evalplus;
 mod export;
 mod fuzz;
 mod golden;
+mod guard_model;
 mod import;
 mod kept;
 mod lab;

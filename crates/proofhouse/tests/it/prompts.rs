@@ -31,13 +31,13 @@ fn variants(yaml: &str, base: &str, id: &str) -> Vec<String> {
 fn conformance_of_yields_on_public_prompts() {
     let Some(root) = data("") else { return };
     let kinds = [
-        ("probe/gsm8k_dev.jsonl", "question", 0.24, 0.6),
-        ("probe/mbpp_dev.jsonl", "text", 0.39, 0.88),
-        ("probe/bbh_object_counting.json", "input", 0.75, 0.95),
+        ("probe/gsm8k_dev.jsonl", "question", 0.43, 0.6),
+        ("probe/mbpp_dev.jsonl", "text", 0.6, 0.88),
+        ("probe/bbh_object_counting.json", "input", 0.85, 0.95),
         ("probe/bbh_date_understanding.json", "input", 0.85, 0.85),
         ("probe/bbh_boolean_expressions.json", "input", 0.0, 0.0),
-        ("code/humaneval_python_dev.jsonl", "prompt", 0.04, 0.6),
-        ("code/humanevalpack_rust_dev.jsonl", "prompt", 0.04, 0.6),
+        ("code/humaneval_python_dev.jsonl", "prompt", 0.39, 0.6),
+        ("code/humanevalpack_rust_dev.jsonl", "prompt", 0.09, 0.6),
     ];
     let mut low = Vec::new();
     for (file, key, shuffle, synonyms) in kinds {
@@ -81,7 +81,7 @@ sys.exit(1 if broken else 0)
 "#;
 
 /// After each deterministic generator, a prompt that is a Python function is still the same function: only its docstring differs, and
-/// what the docstring shows of an interpreter's session is byte for byte what it was.
+/// what the docstring shows of an interpreter's session is byte for byte what it was, but for the order of its examples.
 #[test]
 fn conformance_of_code_in_prompts() {
     let Some(root) = data("code") else { return };
@@ -102,12 +102,23 @@ fn conformance_of_code_in_prompts() {
     let examples = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.trim_start().starts_with(">>>")).map(str::to_owned).collect()
     };
+    // Each prompt of a session with the line below it, in any order: `lexical_shuffle` lets examples change places.
+    let steps = |text: &str| -> Vec<(String, String)> {
+        let lines: Vec<&str> = text.lines().chain([""]).collect();
+        let shown = lines.windows(2).filter(|pair| pair[0].trim_start().starts_with(">>>"));
+        let mut steps: Vec<(String, String)> =
+            shown.map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect();
+        steps.sort();
+        steps
+    };
     let mut lines = String::new();
     for generator in &generators {
         let mut made = 0;
         for (nth, base) in bases.iter().enumerate() {
             for variant in variants(generator, base, &nth.to_string()) {
-                assert_eq!(examples(&variant), examples(base), "{generator}: {variant}");
+                let moves = generator.starts_with("lexical_shuffle");
+                assert!(moves || examples(&variant) == examples(base), "{generator}: {variant}");
+                assert!(!moves || steps(&variant) == steps(base), "{generator}: {variant}");
                 lines.push_str(&serde_json::to_string(&(base, &variant)).unwrap());
                 lines.push('\n');
                 made += 1;

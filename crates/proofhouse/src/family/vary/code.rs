@@ -15,16 +15,24 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     if !lines::may_have_code(text) {
         return Vec::new();
     }
-    let mut reader = Reader { text, lines: lines_of(text), found: Vec::new() };
+    let mut reader = Reader { text, lines: lines_of(text), found: Vec::new(), docstrings: Vec::new() };
     reader.read();
     reader.comments_beside_code();
     merged(text, reader.found)
+}
+
+/// What stands between the signs of every docstring and block comment, examples and all.
+pub(super) fn docstrings(text: &str) -> Vec<Range<usize>> {
+    let mut reader = Reader { text, lines: lines_of(text), found: Vec::new(), docstrings: Vec::new() };
+    reader.read();
+    reader.docstrings
 }
 
 struct Reader<'a> {
     text: &'a str,
     lines: Vec<Line<'a>>,
     found: Vec<Range<usize>>,
+    docstrings: Vec<Range<usize>>,
 }
 
 impl Reader<'_> {
@@ -145,6 +153,7 @@ impl Reader<'_> {
     /// Prose between code, with examples in it.
     fn prose(&mut self, inside: Range<usize>) {
         let part = lines_of(&self.text[inside.clone()]);
+        self.docstrings.push(inside.clone());
         let mut output = false;
         for line in part {
             let trimmed = line.trimmed();

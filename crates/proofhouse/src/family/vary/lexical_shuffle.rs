@@ -11,16 +11,20 @@ use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 mod adverbials;
 mod clauses;
 mod equations;
+mod examples;
 mod facts;
+mod fronts;
 mod imperatives;
 mod lists;
 mod moves;
 mod pairs;
+mod parallel;
 mod questions;
 mod sentence;
 mod turns;
 mod words;
 
+use self::fronts::Front;
 use self::moves::{Moves, Place};
 use self::turns::{First, Order, Part};
 use crate::text::complaint::Complaint;
@@ -32,13 +36,14 @@ use crate::text::complaint::Complaint;
 /// operations`). A *turn* takes a clause (`if …`, `when …`), a time, a purpose or a phrase that can only belong to the verb to
 /// the other end of its sentence, or puts it in commas: `Convert the rows into records.` becomes `Into records, convert the
 /// rows.`, and `Anna sold 3 rolls on Monday.` becomes `Anna, on Monday, sold 3 rolls.` What is equal may be said the other way
-/// round (`Today is May 5, 2020.`), and two neighbouring *statements* that nothing binds to each other may change places. A sentence
-/// that says `then`, `respectively`, `ratio` or the like keeps its order; lists of options, steps and columns do too, and code is left
-/// as it is.
+/// round (`Today is May 5, 2020.`), and two neighbouring *statements* that nothing binds to each other may change places. The question
+/// at the end of a story may come *first*, and the *examples* of a docstring may change places. A sentence that says `then`,
+/// `respectively`, `ratio` or the like keeps its order; lists of options, steps and columns do too, and other code is left as it is.
 ///
 /// Guarantee: the same words, not counting capitals, in another order, with at most two commas more for each move; at most
-/// `max_swaps` moves; no word crosses a negation or a quantifier, no number is parted from the word after it, and a pronoun keeps
-/// what it stands for. An instruction without a safe move gives a shortfall and never a broken sentence.
+/// `max_swaps` moves; no word crosses a negation or a quantifier unless a clause (`if …`, `to find all …`), question or example moves
+/// as a whole with its own; no number is parted from the word after it, and a pronoun keeps what it stands for. An instruction without
+/// a safe move gives a shortfall and never a broken sentence.
 ///
 /// ```yaml
 /// lexical_shuffle: {max_swaps: 3}
@@ -58,7 +63,7 @@ impl Default for LexicalShuffle {
 
 impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
-    const GENERATOR_VERSION: u32 = 3;
+    const GENERATOR_VERSION: u32 = 4;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {
@@ -86,6 +91,7 @@ impl LexicalShuffle {
     fn edits(&self, base: &str, places: &[Place], choice: &Choice) -> Vec<Edit> {
         let mut left = self.max_swaps as usize;
         let mut edits = Vec::new();
+        let mut front = None;
         for chosen in choice.chunk_by(|a, b| places[a.0].sentence == places[b.0].sentence) {
             let mut swaps = Vec::new();
             let mut turn = None;
@@ -98,6 +104,10 @@ impl LexicalShuffle {
                     Moves::Turn(orders) if orders[*alternative].moves <= left => {
                         left -= orders[*alternative].moves;
                         turn = Some(&orders[*alternative]);
+                    }
+                    Moves::Front(found) if left > 0 => {
+                        left -= 1;
+                        front = Some(found);
                     }
                     _ => {}
                 }
@@ -112,8 +122,24 @@ impl LexicalShuffle {
             }
             edits.extend(swaps);
         }
-        edits
+        edits.sort_by_key(|edit: &Edit| edit.at);
+        match front {
+            Some(front) => fronted(base, front, edits),
+            None => edits,
+        }
     }
+}
+
+/// The question, with what changes in it, goes before the story.
+fn fronted(base: &str, front: &Front, edits: Vec<Edit>) -> Vec<Edit> {
+    let start = front.question.start;
+    let (inside, mut edits): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.at >= start);
+    let inside: Vec<Edit> = inside.into_iter().map(|edit| Edit { at: edit.at - start, ..edit }).collect();
+    let question =
+        super::apply(&base[front.question.clone()], &inside).expect("its edits lie in the question");
+    edits.insert(0, Edit::insert(front.to, question + &base[front.gap.clone()]));
+    edits.push(Edit::replace(base, front.gap.start..front.question.end, ""));
+    edits
 }
 
 /// The members of a pair change places; pairs are numbered (0, 1), (0, 2), (1, 2), (0, 3) and so on.

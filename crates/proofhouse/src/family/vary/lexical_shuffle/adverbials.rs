@@ -40,13 +40,13 @@ impl Turning<'_, '_> {
     /// The verb of a clause whose subject is a name, a pronoun, or a noun with an article, a possessive or a number.
     pub(super) fn subject_end(&self, clause: Range<usize>) -> Option<usize> {
         let words = &self.sentence.words;
+        let start = clause.start;
         let verb = |at: usize| {
             at < clause.end
                 && words[at].lower
-                && ADJUNCTS.contains(&self.word(at))
+                && (ADJUNCTS.contains(&self.word(at)) || (at == start + 1 && self.is_verb(at, clause.end)))
                 && words[at].tail.is_empty()
         };
-        let start = clause.start;
         let first = &words[start];
         let title = TITLES.contains(&first.small.as_str()) && first.tail == ".";
         let name = |at: usize| {
@@ -69,6 +69,23 @@ impl Turning<'_, '_> {
         let noun =
             |at: usize| words[at].plain && words[at].tail.is_empty() && !is_function_word(self.word(at));
         (opens && first.tail.is_empty() && (start + 1..at).all(noun) && !verb(at + 1)).then_some(at)
+    }
+
+    /// A verb that no list has: a form in `-s` or `-ed` between a name or a pronoun and what can only follow a verb.
+    fn is_verb(&self, at: usize, end: usize) -> bool {
+        let words = &self.sentence.words;
+        let (word, Some(next)) = (self.word(at), words.get(at + 1).filter(|_| at + 1 < end)) else {
+            return false;
+        };
+        let small = next.small.as_str();
+        let follows = DETERMINERS.contains(&small)
+            || POSSESSIVES.contains(&small)
+            || next.is_number()
+            || PHRASE_PREPOSITIONS.contains(&small);
+        let formed = word.len() > 3
+            && (word.ends_with('s') || word.ends_with("ed"))
+            && !word.contains(['\'', '’', '-']);
+        formed && follows && !is_function_word(word) && !word.ends_with("ss")
     }
 
     fn is_capital(&self, at: usize) -> bool {
@@ -188,6 +205,14 @@ impl Turning<'_, '_> {
             }
     }
 
+    /// Whether a noun comes right after the verb, before which a phrase in commas may stand.
+    fn takes_object(&self, verb: usize, end: usize) -> bool {
+        let Some(next) = self.sentence.words.get(verb + 1).filter(|_| verb + 2 < end) else { return false };
+        let small = next.small.as_str();
+        let noun = DETERMINERS.contains(&small) || POSSESSIVES.contains(&small) || next.is_number();
+        noun && next.tail.is_empty() && !BEING.contains(&self.word(verb))
+    }
+
     /// Whether a phrase may go before these words, all of one clause.
     pub(super) fn may_cross(&self, crossed: Range<usize>, phrase: Range<usize>) -> bool {
         let sentence = self.sentence;
@@ -218,6 +243,10 @@ pub(super) fn trailing(turning: &Turning<'_, '_>) -> Vec<Order> {
     let mut found = Vec::new();
     let clauses = turning.clauses();
     for clause in &clauses {
+        // At the end of a series of clauses it may belong to all of them.
+        if clause.words.start > 0 && clause.words.end == turning.end() {
+            continue;
+        }
         let Some(at) = turning.adverbial(clause) else { continue };
         let (crossed, phrase) = (clause.verb..at, at..clause.words.end);
         if !turning.may_cross(crossed.clone(), phrase.clone()) {
@@ -245,6 +274,19 @@ pub(super) fn trailing(turning: &Turning<'_, '_>) -> Vec<Order> {
                 moves: 1,
             });
         }
+        if held && turning.takes_object(clause.verb, at) {
+            found.push(Order {
+                range: sentence.span(clause.words.clone()),
+                parts: vec![
+                    turning.span(clause.words.start..clause.verb + 1, First::Kept),
+                    Part::Glue(", "),
+                    turning.span(at..clause.words.end, First::Kept),
+                    Part::Glue(", "),
+                    turning.span(clause.verb + 1..at, First::Kept),
+                ],
+                moves: 1,
+            });
+        }
     }
     found
 }
@@ -255,12 +297,10 @@ pub(super) fn leading(turning: &Turning<'_, '_>) -> Vec<Order> {
     if turning.kind != Kind::Statement {
         return Vec::new();
     }
-    let Some(comma) = (0..turning.end().min(14))
+    let comma = (0..turning.end().min(14))
         .find(|&at| sentence.words[at].tail == "," && !turning.in_date(at))
-        .filter(|&at| at + 4 < turning.end())
-    else {
-        return Vec::new();
-    };
+        .filter(|&at| at + 4 < turning.end());
+    let Some(comma) = turning.bare_time().or(comma) else { return Vec::new() };
     let lead = 0..comma + 1;
     let Some(verb) = turning.subject_end(comma + 1..turning.end()) else { return Vec::new() };
     let subject = comma + 1..verb;
@@ -286,7 +326,7 @@ pub(super) fn leading(turning: &Turning<'_, '_>) -> Vec<Order> {
         && (outside.is_empty()
             || outside == pronouns
             || (pronouns.is_empty() && sentence.has_name(subject.clone())))
-        && !sentence.has_scope(lead.clone())
+        && (clause || !sentence.has_scope(lead.clone()))
         && !sentence.has_scope(subject.clone())
         && !sentence.joins_clauses(lead.clone())
         && !turning.joined(lead.clone())
@@ -295,17 +335,28 @@ pub(super) fn leading(turning: &Turning<'_, '_>) -> Vec<Order> {
     if !holds {
         return Vec::new();
     }
-    vec![Order {
-        range: sentence.span(0..verb + 1),
-        parts: vec![
+    let order = |parts: Vec<Part>, end: usize| Order { range: sentence.span(0..end), parts, moves: 1 };
+    let mut found = vec![order(
+        vec![
             turning.span(subject, First::Large),
             Part::Glue(", "),
-            turning.span(lead, First::Small),
+            turning.span(lead.clone(), First::Small),
             Part::Glue(", "),
             turning.span(verb..verb + 1, First::Kept),
         ],
-        moves: 1,
-    }]
+        verb + 1,
+    )];
+    if !clause && turning.takes_object(verb, turning.end()) {
+        let parts = vec![
+            turning.span(comma + 1..verb + 1, First::Large),
+            Part::Glue(", "),
+            turning.span(lead, First::Small),
+            Part::Glue(", "),
+            turning.span(verb + 1..verb + 2, First::Kept),
+        ];
+        found.push(order(parts, verb + 2));
+    }
+    found
 }
 
 impl Turning<'_, '_> {
@@ -320,6 +371,19 @@ impl Turning<'_, '_> {
             && at > 0
             && (MONTHS.contains(&self.word(at - 1)) || TIMES.contains(&self.word(at - 1)))
             && next.is_some_and(|next| year(&next.small))
+    }
+
+    /// The last word of a time that opens the sentence without a comma: `On Monday she counts 3 clouds.`
+    fn bare_time(&self) -> Option<usize> {
+        let words = &self.sentence.words;
+        (0..5.min(self.end().saturating_sub(4))).find(|&last| {
+            let lead = 0..last + 1;
+            words[lead.clone()].iter().all(|word| word.tail.is_empty())
+                && self.is_time_lead(lead)
+                && !TIMES.contains(&self.word(last + 1))
+                && self.word(last + 1) != "it"
+                && self.subject_end(last + 1..self.end()).is_some()
+        })
     }
 
     fn is_time_lead(&self, lead: Range<usize>) -> bool {

@@ -23,7 +23,8 @@ impl Turning<'_, '_> {
         if (name || pronoun) && verb(clause.start + 1) {
             return Some(clause.start + 1);
         }
-        let noun = matches!(first.small.as_str(), "a" | "an" | "the");
+        let noun = matches!(first.small.as_str(), "a" | "an" | "the")
+            || (first.is_number() && first.tail.is_empty());
         let plain = |at: usize| {
             words[at].lower && !is_function_word(self.word(at)) && !ADJUNCTS.contains(&self.word(at))
         };

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::lexicon;
-use super::sentence::{Kind, opens_task};
+use super::sentence::{Kind, is_function_word, opens_task};
 use super::turns::{First, Order, Part, Turning};
 use super::words::{
     AIM_PREPOSITIONS, COMPARING, DETERMINERS, FORMS, JOINTS, MAKING, RECEIVERS, SORTING, SOURCES, TIED_FORMS,
@@ -129,13 +129,16 @@ impl Turning<'_, '_> {
         }
         let (main, aim) = (0..to, to..self.end());
         let verb = &sentence.words[to + 1];
+        let made =
+            matches!(self.word(to - 1), "function" | "program" | "method" | "script" | "query" | "class");
+        let known = opens_task(&verb.small)
+            || verb.small == "check"
+            || (made && verb.plain && !is_function_word(&verb.small) && verb.tail.is_empty());
         let holds = self.is_main(main.clone())
             && verb.lower
-            && (opens_task(&verb.small) || verb.small == "check")
-            && !sentence.has_scope(aim.clone())
-            && !self.broken(aim.clone())
-            && sentence.pronouns(main.clone()).is_empty()
-            && sentence.pronouns(aim.clone()).is_empty();
+            && known
+            && self.is_unbroken(aim.clone())
+            && sentence.pronouns(main.clone()).is_empty();
         if !holds {
             return Vec::new();
         }
@@ -143,7 +146,10 @@ impl Turning<'_, '_> {
         if main.len() >= 3 {
             found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
         }
-        for phrase in self.phrases_of_aim(to + 1) {
+        // Inside the purpose, a pronoun stands for what came before it.
+        let inner = !self.broken(aim.clone()) && sentence.pronouns(aim.clone()).is_empty();
+        let phrases = if inner { self.phrases_of_aim(to + 1) } else { Vec::new() };
+        for phrase in phrases {
             let shifted = |parts: &mut Vec<Part>, first: First| {
                 parts.push(self.span(to..to + 2, first));
                 parts.push(Part::Glue(", "));
@@ -158,6 +164,12 @@ impl Turning<'_, '_> {
             shifted(&mut both, First::Large);
             both.extend([Part::Glue(", "), self.span(main.clone(), self.inner())]);
             found.push(Order { moves: 2, ..self.order(both) });
+            if let Some(cut) = self.cut(main.clone()) {
+                let mut aside = vec![self.span(0..cut, First::Kept), Part::Glue(", ")];
+                shifted(&mut aside, First::Kept);
+                aside.extend([Part::Glue(", "), self.span(cut..to, First::Kept)]);
+                found.push(Order { moves: 2, ..self.order(aside) });
+            }
             if matches!(self.word(phrase), "using" | "by") && self.word(to + 1) != "sort" {
                 let rest = self.span(0..phrase, self.inner());
                 found.push(self.order(vec![
@@ -168,6 +180,18 @@ impl Turning<'_, '_> {
             }
         }
         found
+    }
+
+    /// Whether these words hold no punctuation but brackets that are closed again.
+    fn is_unbroken(&self, words: Range<usize>) -> bool {
+        let text = &self.sentence.text[self.sentence.span(words.clone())];
+        let tail = |at: usize| self.sentence.words[at].tail;
+        let plain =
+            |at: usize| tail(at).is_empty() || tail(at) == ")" || (tail(at) == "," && self.listed(at));
+        (words.start..words.end - 1).all(plain)
+            && text.matches('(').count() == text.matches(')').count()
+            && !tail(words.end - 1).contains(')')
+            && !text.contains(['[', ']', '{', '}'])
     }
 
     /// The phrases at the end of an infinitive that can stand before its object: where each begins, the last one first.
@@ -204,18 +228,24 @@ impl Turning<'_, '_> {
             || sentence.any(object.clone(), &["if", "is", "are", "be", "not", "when", "to"])
             || sentence.joins_clauses(phrase.clone())
             || (sentence.any(at + 1..last + 1, &["if", "is", "are", "such", "to"]) && !means);
-        let tied = !means && sentence.any(phrase.clone(), TIED_FORMS);
+        // `in the strings by k`: two phrases of the verb.
+        let tied = !means
+            && (sentence.any(phrase.clone(), TIED_FORMS)
+                || sentence.any(at + 1..last + 1, &["by"]) && self.word(last - 1) == "by");
         let bound = matches!(
             self.word(verb),
             "check" | "change" | "move" | "verify" | "join" | "combine" | "convert"
         ) && !(means || matches!(opener, "into" | "to"));
+        let bare = opener == "of" && self.word(verb + 1) == "the" && phrase.len() <= 4;
         self.fits_verb(verb, at)
-            && (given || means || matches!(opener, "into" | "to"))
+            && (given || bare || means || matches!(opener, "into" | "to"))
             && !clause
             && !tied
             && !bound
             && !self.joined(object.clone())
-            && !self.joined(phrase.clone())
+            && (opener == "by" || !self.joined(phrase.clone()))
+            && !sentence.has_scope(object.clone())
+            && !sentence.has_scope(phrase.clone())
             && phrase.len() <= 8
             && object.len() >= 2
     }

@@ -55,6 +55,7 @@ impl Reader<'_, '_> {
             .or_else(|| self.payments(joint))
             .or_else(|| self.pair(joint))
             .or_else(|| self.names(joint))
+            .or_else(|| self.parallel(joint))
             .or_else(|| self.things(joint))
             .or_else(|| self.facts(joint))
             .or_else(|| self.single_words(joint))
@@ -176,9 +177,7 @@ impl Reader<'_, '_> {
     /// `a dog, two cats, and a head of broccoli` after a verb of having or the like; nothing comes after the last member.
     fn things(&self, joint: usize) -> Option<Vec<Range<usize>>> {
         let last = self.thing(joint + 1)?;
-        if !self.closes(last.end) {
-            return None;
-        }
+        let closed = self.closes(last.end);
         let mut members = vec![last];
         let mut end = joint;
         loop {
@@ -195,7 +194,17 @@ impl Reader<'_, '_> {
             }
         }
         members.reverse();
+        if !closed {
+            // What comes after the last member may belong to it alone: the others may still change places.
+            members.pop();
+        }
+        if members.len() < 2 {
+            return None;
+        }
         let before = members[0].start.checked_sub(1)?;
+        if self.tail(before) == "," && !closed {
+            return None;
+        }
         if self.tail(before) == "," {
             // The list is the subject: `On Monday, 6 buses and 4 vans were late.`
             let next = members[members.len() - 1].end;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::examples::examples;
+use super::fronts::{Front, front};
 use super::lists::lists;
 use super::pairs;
 use super::sentence::{Sentence, sentences};
@@ -19,6 +21,8 @@ pub(super) enum Moves {
     Swap(Vec<Range<usize>>),
     /// The sentence may have one of these orders.
     Turn(Vec<Order>),
+    /// The question at the end may come first.
+    Front(Front),
 }
 
 impl Moves {
@@ -26,6 +30,7 @@ impl Moves {
         match self {
             Moves::Swap(items) => items.len() * (items.len() - 1) / 2,
             Moves::Turn(orders) => orders.len(),
+            Moves::Front(_) => 1,
         }
     }
 }
@@ -47,6 +52,12 @@ pub(super) fn places(text: &str, max_swaps: usize) -> Vec<Place> {
             places.push(Place { sentence: first, moves: Moves::Swap(whole.to_vec()) });
         }
     }
+    if let Some(front) = front(text, &sentences) {
+        places.push(Place { sentence: sentences.len() - 1, moves: Moves::Front(front) });
+    }
+    places.extend(
+        examples(text).into_iter().map(|run| Place { sentence: sentences.len(), moves: Moves::Swap(run) }),
+    );
     places.sort_by_key(|place| place.sentence);
     places
 }

@@ -28,7 +28,7 @@ fn states(sentence: &Sentence<'_>) -> bool {
         && sentence.words[sentence.last()].tail == "."
         && sentence.words[0].capital
         && sentence.any(all.clone(), STATIVE)
-        && !sentence.any(all.clone(), BINDING)
+        && !sentence.words.iter().any(|word| word.small != "the" && BINDING.contains(&word.small.as_str()))
         && !sentence.any(all.clone(), SEQUENCE)
         && !sentence.any(all.clone(), COMPARING)
         && !sentence.any(all.clone(), CONDITIONS)
@@ -53,7 +53,15 @@ fn apart(one: &Sentence<'_>, two: &Sentence<'_>) -> bool {
                 == word.small.trim_end_matches("'s").trim_end_matches('s')
         };
         let there = one.words.iter().any(|other| known(&other.small));
-        there && (name || (at > 0 && definite(at - 1)))
+        there
+            && (name
+                || (at > 0 && definite(at - 1))
+                || (word.plain
+                    && word.small.len() > 3
+                    && !is_function_word(&word.small)
+                    && !STATIVE.contains(&word.small.as_str())))
     });
-    !shared && !(0..two.len()).any(definite)
+    // `A house costs $9. The roof costs $2.`: what is new in the first may be what the second is about.
+    let brings = one.any(0..one.len(), &["a", "an"]);
+    !(shared || brings && (0..two.len()).any(definite))
 }

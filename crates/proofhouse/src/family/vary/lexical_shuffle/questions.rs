@@ -42,6 +42,7 @@ pub(super) fn orders(turning: &Turning<'_, '_>) -> Vec<Order> {
     found.extend(phrase(turning, &asked));
     found.extend(sum(turning, &asked));
     found.extend(share(turning, &asked));
+    found.extend(aim(turning, &asked));
     found
 }
 
@@ -59,7 +60,6 @@ fn condition(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
             let tail = sentence.words[at].tail;
             (tail.is_empty() || (tail == "," && listed(at))) && !sentence.words[at].bracket
         })
-        && !sentence.has_scope(lead.clone())
         && !sentence.has_scope(asked.start..asked.verb)
         && !sentence.joins_clauses(lead.clone())
         && sentence.keeps_references(lead.clone(), main.clone())
@@ -261,4 +261,56 @@ fn share(turning: &Turning<'_, '_>, asked: &Asked) -> Option<Order> {
         ],
         moves: 1,
     })
+}
+
+/// `How long will it take Ann to paint the fence?` becomes `To paint the fence, how long will it take Ann?`
+fn aim(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
+    let sentence = turning.sentence;
+    let takes = |at: usize| {
+        turning.word(at) == "it" && matches!(turning.word(at + 1), "take" | "cost")
+            || matches!(turning.word(at), "need" | "have") && turning.word(at + 1) == "to"
+    };
+    let Some(verb) = (asked.verb + 1..turning.end().saturating_sub(3)).find(|&at| takes(at)) else {
+        return Vec::new();
+    };
+    let opens = |at: &usize| turning.word(*at) == "to" && turning.has_infinitive(*at..*at + 1);
+    let Some(to) = (verb + 2..turning.end() - 2).find(opens) else { return Vec::new() };
+    let (main, aim) = (asked.start..to, to..turning.end());
+    let known = sentence.pronouns(main.clone());
+    // `get to school`, `drive to work`: no infinitive.
+    let goes =
+        matches!(turning.word(to - 1), "get" | "go" | "walk" | "drive" | "travel" | "run" | "come" | "add");
+    let holds = to <= verb + 5
+        && !goes
+        && sentence.words[to + 1].lower
+        && !turning.broken(main.clone())
+        && !turning.broken(aim.clone())
+        && !sentence.has_scope(main.clone())
+        && !sentence.any(main.clone(), CONDITIONS)
+        && !sentence.any(aim.clone(), CONDITIONS)
+        && !sentence.any(main.clone(), &["than", "as", "for"])
+        && sentence.pronouns(aim.clone()).iter().all(|family| known.contains(family))
+        && (asked.start == 0 || sentence.words[asked.start - 1].tail == ",");
+    if !holds {
+        return Vec::new();
+    }
+    let (first, inner) =
+        if asked.start == 0 { (First::Large, First::Small) } else { (First::Kept, First::Kept) };
+    let order =
+        |parts: Vec<Part>| Order { range: sentence.span(asked.start..turning.end()), parts, moves: 1 };
+    let mut found = vec![order(vec![
+        turning.span(aim.clone(), first),
+        Part::Glue(", "),
+        turning.span(main.clone(), inner),
+    ])];
+    if asked.verb >= asked.start + 2 {
+        found.push(order(vec![
+            turning.span(asked.start..asked.verb, First::Kept),
+            Part::Glue(", "),
+            turning.span(aim, First::Kept),
+            Part::Glue(", "),
+            turning.span(asked.verb..to, First::Kept),
+        ]));
+    }
+    found
 }

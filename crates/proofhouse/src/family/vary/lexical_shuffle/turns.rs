@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::sentence::{Kind, Sentence, opens_task};
 use super::words::{
     ADJUNCTS, AUXILIARIES, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MONTHS, QUESTIONS,
-    SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS,
+    SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS, WONDERING,
 };
 use super::{adverbials, clauses, equations, questions};
 
@@ -233,7 +233,7 @@ impl Turning<'_, '_> {
         let year = head.is_number() && head.small.len() == 4;
         let asks = sentence.words[sentence.last()].tail != "?" || QUESTIONS.contains(&self.word(comma + 1));
         let inner = Turning { sentence, kind: self.kind_from(comma + 1), lists: self.lists };
-        let scoped = sentence.has_scope(lead.clone());
+        let scoped = !clause && sentence.has_scope(lead.clone());
         if year
             || !asks
             || scoped
@@ -310,7 +310,11 @@ impl Turning<'_, '_> {
         let at = markers.next().filter(|_| markers.next().is_none())?;
         let (main, moved) = (0..at, at..self.end());
         let comma = sentence.words[at.checked_sub(1)?].tail;
-        let holds = main.len() >= 3
+        // `Find out if …`: the clause is what is found out.
+        let asked = self.word(at) == "if" && WONDERING.contains(&self.word(at - 1));
+        let least = if self.kind == Kind::Imperative { 2 } else { 3 };
+        let holds = main.len() >= least
+            && !asked
             && moved.len() >= 3
             && (comma.is_empty() || (comma == "," && self.kind != Kind::Imperative))
             && !matches!(
@@ -331,7 +335,6 @@ impl Turning<'_, '_> {
             )
             && self.is_main(main.clone())
             && !self.broken(moved.clone())
-            && !sentence.has_scope(moved.clone())
             && sentence.keeps_references(main, moved);
         holds.then_some(at)
     }

@@ -207,6 +207,21 @@ pub(super) const BINDING: &[&str] = &[
     "there", "therefore", "these", "this", "those", "too",
 ];
 
+/// Words after which `if` means `whether`.
+#[rustfmt::skip]
+pub(super) const WONDERING: &[&str] = &[
+    "ask", "check", "decide", "detect", "determine", "evaluate", "explain", "find", "identify", "know", "learn",
+    "me", "out", "say", "see", "show", "tell", "test", "us", "validate", "verify", "wonder",
+];
+
+/// Words of a question that point back to what was told, or to the time that it came to.
+#[rustfmt::skip]
+pub(super) const POINTING: &[&str] = &[
+    "again", "all", "already", "also", "another", "both", "currently", "each", "earlier", "else", "every",
+    "here", "however", "instead", "later", "next", "now", "other", "others", "remaining", "rest", "same", "so",
+    "still", "that", "there", "today", "tomorrow", "tonight", "too", "yesterday", "yet",
+];
+
 /// Words whose period ends no sentence.
 #[rustfmt::skip]
 pub(super) const ABBREVIATIONS: &[&str] = &[

@@ -169,7 +169,7 @@ fn safe_moves() {
 #[test]
 fn moves_in_sums_dates_and_tasks() {
     for line in [
-        "Nora sold 3 jars to a friend. => Nora, to a friend, sold 3 jars. | To a friend, Nora sold 3 jars.",
+        "Nora sold 3 jars to a friend. => Nora sold, to a friend, 3 jars. | Nora, to a friend, sold 3 jars. | To a friend, Nora sold 3 jars.",
         "On Monday, Nora sold half of the jars. => Nora, on Monday, sold half of the jars.",
         "Today is May 5, 2020. => May 5, 2020 is today.",
         "The price of a lamp is $40. => $40 is the price of a lamp.",
@@ -180,10 +180,36 @@ fn moves_in_sums_dates_and_tasks() {
         "Given a list, return all values. => Return, given a list, all values.",
         "Your task is to sort the rows. => To sort the rows is your task.",
         "It takes 10 minutes to bake a pie. => To bake a pie, it takes 10 minutes.",
+        "On Monday she counts just 3 clouds. => She, on Monday, counts just 3 clouds.",
+        "She has 7 hours on Saturday and 5 hours on Sunday. => She has 5 hours on Sunday and 7 hours on Saturday.",
+        "How long will it take Nora to paint the fence? => How long, to paint the fence, will it take Nora? | To paint the fence, how long will it take Nora?",
+        "If each jar costs $3, how much does Nora pay? => How much does Nora pay if each jar costs $3? | How much, if each jar costs $3, does Nora pay?",
+        "Write a function to drop all empty rows. => To drop all empty rows, write a function. | Write, to drop all empty rows, a function.",
+        "Return True if all rows are empty. => If all rows are empty, return True.",
+        "Nora had 9 jars. She gave half of them to Ben. How many jars are left? => How many jars are left? Nora had 9 jars. She gave half of them to Ben.",
+        "Nora had 9 jars. She gave 4 away. Calculate how many she kept. => Calculate how many she kept. Nora had 9 jars. She gave 4 away.",
     ] {
         let (base, expected) = line.split_once(" => ").expect("a base and its variants");
         let expected: Vec<&str> = expected.split(" | ").collect();
         assert_eq!(all("lexical_shuffle: {max_swaps: 1}", base), expected, "{base}");
+    }
+}
+
+#[test]
+fn examples_of_a_docstring_change_places_and_stay_whole() {
+    let text = |first: &str, second: &str| {
+        format!("def f(n):\n    \"\"\"Twice the number.\n    {first}\n    {second}\n    \"\"\"\n")
+    };
+    for (first, second) in [(">>> f(1)\n    2", ">>> f(2)\n    4"), ("f(1) == 2", "f(2) == 4")] {
+        assert_eq!(all("lexical_shuffle: {}", &text(first, second)), [text(second, first)]);
+    }
+    // A session goes on from line to line, a rule is no example, and prose may stand below what a call gave.
+    for (first, second) in [
+        (">>> a = 1", ">>> f(a)\n    2"),
+        ("f(0) == 0", "f(n) == f(n-1) + 2"),
+        (">>> f(1)\n    2\n    Both are even.", ">>> f(2)\n    4"),
+    ] {
+        assert_eq!(all("lexical_shuffle: {}", &text(first, second)), Vec::<String>::new(), "{first}");
     }
 }
 
@@ -203,6 +229,12 @@ fn what_looks_like_a_move_and_is_none() {
         "The team is 10 years old.",
         "Nora wants to buy a pen at the store.",
         "A baker is trying to create a bread.",
+        "Find out if all rows are empty.",
+        "Nora had 9 jars. She bought some. How many jars does Nora have?",
+        "Nora had 9 jars. Ben had 4. How many did she keep?",
+        "Nora had 9 jars. She gave 4 to each friend. How much did each get?",
+        "Nora had 9 jars. She gave 4 away. How many jars does she still need?",
+        "Nora had 9 jars, Ben had 5 jars, and Ida had 4 jars after Easter.",
     ] {
         assert_eq!(all("lexical_shuffle: {max_swaps: 3}", base), Vec::<String>::new(), "{base}");
     }
