@@ -9,8 +9,9 @@
 //!
 //! What differs from cargo-mutants: an operator is changed in its place in the tree (`a - b * c` becomes `a - (b + c)`, not
 //! `a - b + c`), and mutants in constants, `const fn`, conditions with `let`, functions that return `impl Trait` and arms
-//! that a `match` cannot do without are not placed: their names are in what `say` prints, for cargo-mutants itself. One that does not compile here might there, where a choice costs a type or a
-//! borrow. A test is taken to come by the same places in each run: random cases have a fixed seed.
+//! that a `match` cannot do without are not placed: `say` names them, for cargo-mutants itself. One that does not compile
+//! here might there, where a choice costs a type or a borrow. A test is taken to come by the same places in each run:
+//! random cases have a fixed seed.
 
 mod build;
 mod places;
