@@ -32,7 +32,11 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["build", copy, package, kept] => {
-            let built = build::build(Path::new(copy), package, &Path::new(kept).join("list.json"));
+            let mut built = build::build(Path::new(copy), package, &Path::new(kept).join("list.json"));
+            // Cargo gives the programs of two copies one name: the next part's would take its place.
+            let program = Path::new(kept).join("tests");
+            fs::copy(&built.program, &program).expect("the program is kept");
+            built.program = program;
             save(kept, "built.json", &built);
         }
         ["try", kept, seconds, ref tests @ ..] => {
