@@ -448,4 +448,27 @@ mod tests {
         let config = parse(full.as_bytes(), Strictness::Strict).unwrap();
         assert_eq!(run_id(&config), RunId::of_identity(identity_of(full).as_bytes()));
     }
+
+    /// A million tokens read, of which 400,000 were known before, 100,000 written to the cache and 250,000 answered.
+    #[test]
+    fn tokens_cost_what_their_sort_costs() {
+        let count = |name: &str| match name {
+            "input_tokens" => 1e6,
+            "output_tokens" => 250e3,
+            "cached_tokens" => 400e3,
+            _ => 100e3,
+        };
+        let price = Price { input: 2.0, output: 8.0, cached: Some(0.5), cached_apart: false };
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(price.cost(count), 1.4 + 0.2 + 2.0);
+        near(Price { cached_apart: true, ..price }.cost(count), 2.2 + 0.2 + 2.0);
+        near(Price { cached: None, ..price }.cost(count), 1.4 + 0.8 + 2.0);
+    }
+
+    #[test]
+    fn a_judge_without_words_for_its_criterion_goes_by_its_name() {
+        let probe: Probe =
+            read(r#"{"judges":[{"name":"a","ask":{"criterion":"kind"}},{"name":"b","ask":{}}]}"#);
+        assert_eq!(["a", "b", "c"].map(|judge| probe.criterion(judge)), ["kind", "b", "c"]);
+    }
 }

@@ -11,6 +11,8 @@ use crate::spine::Spine;
 use crate::totals::Facts;
 use crate::{Json, RecordId, RunId, canonical};
 
+mod names;
+
 /// A field, and how to spoil it.
 type Change<T> = (&'static str, fn(&mut T));
 

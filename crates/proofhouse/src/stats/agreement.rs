@@ -6,14 +6,14 @@ use super::quantile::Confidence;
 /// What raters said of units (answers), by case: a few numbers for each case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratings {
-    closed: Vec<Part>,
-    open: Part,
+    /// Units and their sums, of each case.
+    closed: Vec<(u64, Part)>,
+    open: (u64, Part),
 }
 
 /// Sums over units that at least two raters rated.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Part {
-    units: u64,
     values: f64,
     sum: f64,
     squares: f64,
@@ -39,8 +39,8 @@ impl Ratings {
         let count = ratings.len() as f64;
         let sum: f64 = ratings.iter().sum();
         let squares: f64 = ratings.iter().map(|rating| rating * rating).sum();
-        let open = &mut self.open;
-        open.units += 1;
+        let (units, open) = &mut self.open;
+        *units += 1;
         open.values += count;
         open.sum += sum;
         open.squares += squares;
@@ -50,14 +50,14 @@ impl Ratings {
     /// All units of a case have been taken.
     pub fn close_case(&mut self) {
         let case = std::mem::take(&mut self.open);
-        if case.units > 0 {
+        if case.0 > 0 {
             self.closed.push(case);
         }
     }
 
     /// How many units at least two raters rated.
     pub fn units(&self) -> u64 {
-        self.closed.iter().map(|case| case.units).sum()
+        self.closed.iter().map(|(units, _)| units).sum()
     }
 
     /// How many cases those are of.
@@ -70,17 +70,16 @@ impl Ratings {
     /// Krippendorff (2004), *Content Analysis*, chapter 11, with squared differences, which for right and wrong is the nominal
     /// alpha. The interval is the jackknife's over cases (Arvesen 1969, Annals of Mathematical Statistics 40, 2076–2100).
     pub fn alpha(&self, confidence: Confidence) -> Option<Alpha> {
-        let all = self.closed.iter().fold(Part::default(), |sum, case| sum.plus(case, 1.0));
+        let all = self.closed.iter().fold(Part::default(), |sum, (_, case)| sum.plus(case, 1.0));
         let value = all.alpha()?;
         Some(Alpha { value, interval: self.interval(&all, value, confidence) })
     }
 
     fn interval(&self, all: &Part, value: f64, confidence: Confidence) -> Option<Interval> {
         let count = self.closed.len() as f64;
-        if count < 2.0 {
-            return None;
-        }
-        let without: Option<Vec<f64>> = self.closed.iter().map(|case| all.plus(case, -1.0).alpha()).collect();
+        // Without its only case there is nothing, of which there is no alpha.
+        let without: Option<Vec<f64>> =
+            self.closed.iter().map(|(_, case)| all.plus(case, -1.0).alpha()).collect();
         let without = without?;
         let mean = without.iter().sum::<f64>() / count;
         let squares: f64 = without.iter().map(|each| (each - mean).powi(2)).sum();
@@ -93,7 +92,6 @@ impl Ratings {
 impl Part {
     fn plus(&self, other: &Part, sign: f64) -> Part {
         Part {
-            units: if sign > 0.0 { self.units + other.units } else { self.units - other.units },
             values: self.values + sign * other.values,
             sum: self.sum + sign * other.sum,
             squares: self.squares + sign * other.squares,
@@ -103,7 +101,7 @@ impl Part {
 
     fn alpha(&self) -> Option<f64> {
         let expected = 2.0 * (self.values * self.squares - self.sum * self.sum) / (self.values - 1.0);
-        (self.units > 0 && expected > 1e-9).then(|| 1.0 - self.within / expected)
+        (expected > 1e-9).then(|| 1.0 - self.within / expected)
     }
 }
 
@@ -134,7 +132,7 @@ mod tests {
         let mut ratings = Ratings::default();
         ratings.push(&[1.0]);
         ratings.close_case();
-        assert_eq!((ratings.alpha(P95), ratings.units()), (None, 0));
+        assert_eq!((ratings.alpha(P95), ratings.units(), ratings.cases()), (None, 0, 0));
         for _ in 0..5 {
             ratings.push(&[1.0, 1.0]);
             ratings.close_case();
@@ -143,5 +141,21 @@ mod tests {
         ratings.push(&[0.0, 0.0]);
         ratings.close_case();
         assert_eq!(ratings.alpha(P95).map(|found| (found.value, found.interval)), Some((1.0, None)));
+    }
+    /// Without the first case alpha is 1 - 2/2 = 0, without the second 1 - 0 = 1, of all 1 - 2 / (30/7) = 8/15. The jackknife's
+    /// error is 0.5, and Student's quantile for one degree of freedom 12.7: the interval is all there is.
+    #[test]
+    fn two_cases_have_an_interval_and_one_has_none() {
+        let mut ratings = Ratings::default();
+        ratings.push(&[1.0, 1.0]);
+        ratings.push(&[0.0, 0.0]);
+        ratings.close_case();
+        assert_eq!(ratings.alpha(P95).map(|found| (found.value, found.interval)), Some((1.0, None)));
+        ratings.push(&[1.0, 0.0]);
+        ratings.push(&[1.0, 1.0]);
+        ratings.close_case();
+        let found = ratings.alpha(P95).unwrap();
+        assert!((found.value - 8.0 / 15.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.interval, Some(Interval { low: -1.0, high: 1.0 }));
     }
 }

@@ -183,6 +183,20 @@ mod tests {
         }
     }
 
+    /// ln(16!) less Stirling's formula by arithmetic with 60 digits: the first that the series gives.
+    #[test]
+    fn the_series_of_stirlings_error_keeps_all_digits() {
+        let error = stirling_error(16);
+        assert!((error - 0.005207655919609641).abs() < 2e-16, "{error}");
+    }
+
+    #[test]
+    fn chances_near_nothing_and_certainty_keep_their_digits() {
+        near(pmf(0, 1_000_000_000_000_000, 1e-17), (-0.01_f64).exp());
+        assert_eq!(lower_tail(900, 1000, 0.001), 1.0, "900 hits have no probability that can be written");
+        assert_eq!((pmf(0, 0, 1.0), pmf(0, 0, 0.0), pmf(3, 5, 0.0), pmf(5, 5, 1.0)), (1.0, 1.0, 0.0, 1.0));
+    }
+
     /// Conover (1971), p. 97: Mendel's peas, 682 of 925, the example of R's `binom.test`; p = 0.3825.
     #[test]
     fn the_test_of_the_textbook() {

@@ -154,6 +154,12 @@ mod tests {
         assert_eq!(sample(&[0.2, 0.5]).above(0.2, 0.2), 1.0);
     }
 
+    /// Three values of 0.2 and one of 1: the mean is above 0.6 where the last has more than half of the weight, 1/2³.
+    #[test]
+    fn two_values_share_the_scale_between_them() {
+        near(sample(&[(0.2, 3)]).above(0.6, 1.0), 0.125);
+    }
+
     #[test]
     fn zeros_and_ones_have_the_exact_interval() {
         for (successes, trials) in [(0, 1), (1, 1), (0, 50), (1, 50), (37, 50), (50, 50), (3, 500)] {

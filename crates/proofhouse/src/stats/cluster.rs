@@ -180,7 +180,6 @@ mod tests {
         assert!((a - b).abs() < 1e-12, "{a} {b}");
     }
 
-    /// Student's (1908) own data, the extra sleep with drug 1: mean 0.75, standard error 0.5657, as R's `sleep` gives.
     /// Four scores of a mean of 0.5 and a standard error of 0.1290994449; t(3) is 3.1824463053.
     #[test]
     fn a_mean_of_scores_that_vary_has_students_interval() {
@@ -192,6 +191,7 @@ mod tests {
         assert_eq!(alike.interval, score_interval(0.5, 4.0, P95.z()), "wide rather than empty");
     }
 
+    /// Student's (1908) own data, the extra sleep with drug 1: mean 0.75, standard error 0.5657, as R's `sleep` gives.
     #[test]
     fn clusters_of_one_are_the_classic_error() {
         let sleep = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
@@ -221,6 +221,9 @@ mod tests {
         let thrice: Vec<&[f64]> = vec![&[1.0; 3], &[0.0; 3], &[1.0; 3], &[1.0; 3]];
         near(moments(&once).standard_error().unwrap(), moments(&thrice).standard_error().unwrap());
         near(moments(&thrice).standard_error().unwrap(), naive_error(&thrice));
+        // 0.75 · 0.25 / 0.25² are 3 trials; z is 1.959964 and t(3) is 3.182446.
+        let worth = moments(&thrice).effective_trials(P95);
+        assert!((worth - 3.0 * (1.959_963_984_540_f64 / 3.182_446_305_284).powi(2)).abs() < 1e-9, "{worth}");
         let interval = moments(&thrice).rate_interval(P95).unwrap();
         let naive = wilson(9, 12, P95).unwrap();
         assert!(interval.low < naive.low && interval.high > naive.high, "{interval:?} {naive:?}");
@@ -245,6 +248,9 @@ mod tests {
         near(all_right.rate_interval(P95).unwrap().low, two.low);
         near(all_right.mean_estimate(P95).unwrap().interval.low, two.low);
         assert_eq!(all_right.standard_error(), Some(0.0));
+        let all_wrong = moments(&[&[0.0; 5], &[0.0; 5]]);
+        assert_eq!((all_right.effective_trials(P95), all_wrong.effective_trials(P95)), (2.0, 2.0));
+        assert_eq!((all_right.clusters(), all_right.count()), (2, 10));
         let alone = moments(&[&[1.0, 0.0, 1.0]]);
         assert_eq!(alone.standard_error(), None);
         for interval in [alone.rate_interval(P95).unwrap(), alone.mean_estimate(P95).unwrap().interval] {

@@ -100,6 +100,13 @@ mod tests {
         assert!((l - low).abs() <= within && (h - high).abs() <= within, "[{l}, {h}] is not [{low}, {high}]");
     }
 
+    /// One of a milliard, by arithmetic with 50 digits.
+    #[test]
+    fn an_end_near_zero_keeps_its_digits() {
+        let low = wilson(1, 1_000_000_000, P95).unwrap().low;
+        assert!((low / 1.765_245_549_569_631_3e-10 - 1.0).abs() < 1e-12, "{low}");
+    }
+
     /// Newcombe (1998), Statistics in Medicine 17, 857–872, table I: methods 3 (Wilson) and 5 (Clopper–Pearson).
     #[test]
     fn the_table_of_newcombe() {

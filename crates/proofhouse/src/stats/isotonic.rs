@@ -2,21 +2,19 @@
 
 /// The weighted least-squares fit that never rises, by pooling neighbours that do.
 ///
-/// Ayer, Brunk, Ewing, Reid and Silverman (1955), Annals of Mathematical Statistics 26, 641–647 (PAVA). Values without weight take
-/// that of their neighbours.
+/// Ayer, Brunk, Ewing, Reid and Silverman (1955), Annals of Mathematical Statistics 26, 641–647 (PAVA). Weights are above zero.
 pub fn falling_fit(values: &[f64], weights: &[f64]) -> Vec<f64> {
     // Blocks of (mean, weight, how many values).
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
     for (value, weight) in values.iter().zip(weights) {
         blocks.push((*value, *weight, 1));
         while let [.., (before, w, m), (last, v, n)] = blocks[..] {
-            if before >= last && w > 0.0 {
+            if before >= last {
                 break;
             }
             blocks.truncate(blocks.len() - 2);
             let weight = w + v;
-            let mean = if weight > 0.0 { (before * w + last * v) / weight } else { (before + last) / 2.0 };
-            blocks.push((mean, weight, m + n));
+            blocks.push(((before * w + last * v) / weight, weight, m + n));
         }
     }
     blocks.into_iter().flat_map(|(mean, _, count)| std::iter::repeat_n(mean, count)).collect()

@@ -119,6 +119,7 @@ mod tests {
         assert!((test(1, 8).p_value - 0.0390625).abs() < 1e-15);
         assert_eq!(test(0, 0), McNemar { p_value: 1.0, mid_p: 1.0 });
         assert_eq!(test(4, 4).p_value, 1.0);
+        assert!((test(4, 4).mid_p - (1.0 - 70.0 / 256.0 / 2.0)).abs() < 1e-14);
         assert_eq!(counts(0, 0, 0, 0).mcnemar(), None);
     }
 

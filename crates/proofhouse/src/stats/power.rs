@@ -184,6 +184,26 @@ mod tests {
         assert_eq!(detectable_exactly(5, 0.2, 0.05, 0.8), None);
     }
 
+    /// Five of five have a p-value of exactly 2/32.
+    #[test]
+    fn what_is_as_unlikely_as_the_level_is_found() {
+        assert_eq!((power_paired(5, 1.0, 1.0, 0.0625), power_paired(5, 1.0, 1.0, 0.0624)), (1.0, 0.0));
+    }
+
+    /// Ten and twenty cases: 0.8031 and 0.7210 by the noncentral distribution itself (scipy 1.17); these are Johnson and Welch's.
+    #[test]
+    fn the_power_of_students_test() {
+        for (cases, variance, effect, expected) in [
+            (10, 1.0, 1.0, 0.802258945299971),
+            (20, 0.25, 0.3, 0.7207250669293592),
+            (5, 1.0, 1.0, 0.3967392928269884),
+        ] {
+            let power = power_of_mean(cases, variance, effect, 0.05);
+            assert!((power - expected).abs() < 1e-9, "{cases}: {power}");
+        }
+        assert_eq!((power_of_mean(1, 1.0, 1.0, 0.05), power_of_mean(10, 0.0, 1.0, 0.05)), (0.0, 0.0));
+    }
+
     #[test]
     fn too_few_trials_detect_nothing() {
         assert_eq!(detectable_unpaired(0, 0.5, P95, 0.8), None);

@@ -83,7 +83,14 @@ mod tests {
     fn the_judges_errors_are_taken_out() {
         let found = rogan_gladen(0.62, 100.0, (hits(90, 100), hits(80, 100)), P95).unwrap();
         assert!((found.rate - 0.6).abs() < 1e-12, "{found:?}");
-        assert!(found.interval.low > 0.42 && found.interval.high < 0.78, "{found:?}");
+        // The formulas of Lang and Reiczigel, by numpy.
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(found.interval.low, 0.4431781609436105);
+        near(found.interval.high, 0.7494674208657239);
+        near(
+            rogan_gladen(0.3, 40.0, (hits(8, 10), hits(18, 20)), P95).unwrap().interval.high,
+            0.6040778670351936,
+        );
         let sure = rogan_gladen(0.62, 100.0, (hits(90_000, 100_000), hits(80_000, 100_000)), P95).unwrap();
         assert!(sure.interval.high - sure.interval.low < found.interval.high - found.interval.low);
     }

@@ -172,8 +172,20 @@ mod tests {
         let many = vec![stratum(600, 1000, 500, 900); 40];
         assert!(exact(&many).is_none());
         assert!(cochran_mantel_haenszel(&many).unwrap() < 1e-6);
+        // 505 where 500 are expected, forty times, with a variance of 118.5 each.
+        let p = cochran_mantel_haenszel(&vec![stratum(505, 1000, 445, 900); 40]).unwrap();
+        assert!((p - 0.0036705624852620294).abs() < 1e-9, "{p}");
         let fair = vec![stratum(500, 1000, 450, 900); 40];
         assert_eq!(cochran_mantel_haenszel(&fair), Some(1.0));
+    }
+
+    /// Weights 2 · 6 / 8 and 4 · 4 / 8, differences 1/6 and −1/2; where one group has no runs there is no difference.
+    #[test]
+    fn strata_weigh_as_their_smaller_group_allows() {
+        let strata = [stratum(1, 2, 4, 6), stratum(3, 4, 1, 4), stratum(5, 5, 0, 0)];
+        let (value, _) = stratified_difference(&strata, Confidence::P95).unwrap();
+        assert!((value - (1.5 / 6.0 - 2.0 / 2.0) / 3.5).abs() < 1e-12, "{value}");
+        assert_eq!(stratified_difference(&strata[2..], Confidence::P95), None);
     }
 
     /// Newcombe's example of unpaired shares, 56 of 70 against 48 of 80: 0.2 (0.0524 to 0.3339).

@@ -137,7 +137,7 @@ fn attack_evidence(case: &ReadyCase, played: &Played, opinions: &Opinions, all: 
         let places: Vec<&str> = case.forbidden_state.iter().map(|(place, _)| place.as_str()).collect();
         let why = state.into_iter().filter_map(|each| each.why).collect::<Vec<_>>().join("; ");
         let name = format!("forbidden_state: {}", places.join(", "));
-        all.push(found("attack", name, all_of(&parts), (!why.is_empty()).then_some(why)));
+        all.push(found("attack", name, all_of(&parts), Some(why)));
     }
     all.extend(opinions.attack.iter().map(|each| opinion("attack", "attack_judge", each)));
 }

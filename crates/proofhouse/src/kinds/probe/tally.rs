@@ -187,3 +187,6 @@ impl OwnTally for ProbeTally {
         GateTerms { metrics: METRICS, ..GateTerms::default() }
     }
 }
+
+#[cfg(test)]
+mod tests;

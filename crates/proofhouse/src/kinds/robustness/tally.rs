@@ -78,3 +78,42 @@ fn shortfalls(cases: &[RobustnessCase]) -> Vec<Shortfall> {
     });
     short.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proofhouse_ledger::json::{Strictness, parse};
+    use proofhouse_ledger::record::Spans;
+
+    use super::*;
+    use crate::spine::tally::Tally;
+
+    const RECORDS: &str = include_str!("../../../tests/golden/v1/robustness/run/records.jsonl");
+
+    /// The golden run: 106 trials planned, of which the policy spared 34; 59 of the others passed.
+    #[test]
+    fn trials_that_were_spared_are_no_part_of_a_rate_and_what_was_missing_is_told() {
+        let config = br#"{"policy":"evidence","agreement":0.8,"level_runs":15,"cases":[
+            {"id":"plain","base_runs":22,"generators":[
+                {"generator":{"typo":{}},"count":3,"produced":1,"shortfall":"the text is short"},
+                {"generator":{"whitespace_noise":{}},"count":2,"produced":2}]},
+            {"id":"moody","base_runs":22},{"id":"ladder","base_runs":22}]}"#;
+        let config = parse(config, Strictness::Strict).unwrap();
+        let mut tally = Tally::new(&config, |_, config| open(config));
+        let mut spans = Spans::default();
+        for line in RECORDS.lines() {
+            tally.push(&Line::split(line.as_bytes(), &mut spans).unwrap()).unwrap();
+        }
+        let summary = tally.finish().unwrap();
+        let [slot] = &summary.slots[..] else { panic!("one target") };
+        for rate in [&slot.pass_rate, &slot.pass_rate_all] {
+            assert_eq!((slot.trials, rate.numerator, rate.denominator), (106, 59, 72));
+        }
+        assert!(summary.wordings.is_empty(), "told beside the verdicts");
+        let found = summary.robustness.expect("the kind's own part");
+        let cases: Vec<_> = found.cases.iter().map(|case| case.case_id.as_str()).collect();
+        assert_eq!(cases, ["plain", "ladder"], "those that have other wordings");
+        let [short] = &found.shortfalls[..] else { panic!("one generator gave fewer") };
+        assert_eq!((short.case_id.as_str(), short.generator.as_str()), ("plain", "typo"));
+        assert_eq!((short.requested, short.produced, short.reason.as_str()), (3, 1, "the text is short"));
+    }
+}

@@ -381,19 +381,19 @@ mod tests {
         }
     }
 
-    /// One case with a trial of every sort: passed in both, and passed and failed in one run where the other has nothing.
+    /// One case with trials of every sort: passed in both, and passed and failed in one run where the other has nothing.
     #[test]
     fn what_one_run_lacks_is_taken_for_and_against_the_second() {
         let (yes, no) = (Some(true), Some(false));
         let mut table = Table::default();
-        for pair in [(yes, yes), (yes, None), (no, None), (None, yes), (None, no)] {
+        for pair in [(yes, yes), (yes, None), (no, None), (no, None), (None, yes), (None, no)] {
             table.add(b"\"s\"", 0, pair);
         }
         let views = table.settled()[0].views();
-        assert_eq!(views.unassessed, 4);
-        let mean = |differences: &Differences| differences.mean().map(|mean| (mean * 5.0).round());
-        assert_eq!(mean(&views.against), Some(-2.0), "A passes 4 of 5, B 2");
-        assert_eq!(mean(&views.favour), Some(2.0), "A passes 2 of 5, B 4");
+        assert_eq!(views.unassessed, 5);
+        let mean = |differences: &Differences| differences.mean().map(|mean| (mean * 6.0).round());
+        assert_eq!(mean(&views.against), Some(-2.0), "A passes 4 of 6, B 2");
+        assert_eq!(mean(&views.favour), Some(3.0), "A passes 2 of 6, B 5");
         assert_eq!(mean(&views.seen), Some(0.0));
     }
 }

@@ -178,4 +178,32 @@ mod tests {
         assert_eq!(expense.usage(None).unwrap().cost_usd, None);
         assert_eq!(Expense::default().usage(Some(&price)), None);
     }
+
+    /// Three trials were carried out: 100 and 200 ms, and one that was cut off after 300 and said nothing of its usage.
+    #[test]
+    fn time_and_tokens_are_those_of_trials_that_were_carried_out() {
+        let mut expense = Expense::default();
+        let mut spans = proofhouse_ledger::record::Spans::default();
+        for (line, status) in [
+            (r#"{"latency_ms":100,"usage":{"input_tokens":10,"output_tokens":4}}"#, Status::Success),
+            (r#"{"latency_ms":300,"usage":null}"#, Status::Timeout),
+            (r#"{"latency_ms":200,"usage":{"input_tokens":5,"output_tokens":1}}"#, Status::Success),
+            (r#"{"latency_ms":999,"usage":{"input_tokens":7,"output_tokens":7}}"#, Status::NotRun),
+        ] {
+            expense.push(&Line::split(line.as_bytes(), &mut spans).unwrap(), status).unwrap();
+        }
+        let latency = expense.latency().unwrap();
+        assert_eq!((latency.trials, latency.cut_off, latency.mean), (3, 1, [Some(200.0), None]));
+        let usage = expense.usage(None).unwrap();
+        assert_eq!((usage.trials, usage.unknown, usage.input_tokens, usage.output_tokens), (2, 1, 15, 5));
+    }
+
+    #[test]
+    fn a_target_has_its_price_under_every_prompt() {
+        let config = br#"{"gate":{"prices":{"m":{"input":2,"output":8}}}}"#;
+        let config = proofhouse_ledger::json::parse(config, proofhouse_ledger::json::Strictness::Strict);
+        let prices = prices(&config.unwrap());
+        let input = |slot: &str| price_of(&prices, slot).map(|price| price.input);
+        assert_eq!(["m", "m/short", "n", "n/m"].map(input), [Some(2.0), Some(2.0), None, None]);
+    }
 }

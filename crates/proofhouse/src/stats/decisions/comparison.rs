@@ -272,4 +272,50 @@ mod tests {
         assert!((chosen[0].adjusted_p.unwrap() - 45.0 * alone[0].p.unwrap()).abs() < 1e-12);
         assert!(chosen[0].sentence().contains("adjusted for 45 comparisons"), "{}", chosen[0].sentence());
     }
+
+    /// Three cases for one side and five for the other.
+    fn open() -> Comparison {
+        Comparison {
+            a: "old".to_owned(),
+            b: "new".to_owned(),
+            cases: 20,
+            better: (3, 5),
+            difference: Some(0.1),
+            interval: Some(Interval { low: -0.05, high: 0.25 }),
+            p: Some(0.3),
+            adjusted_p: Some(0.3),
+            family: 1,
+            needed: Some(34),
+            is_harm: false,
+        }
+    }
+
+    #[test]
+    fn a_cell_asks_for_more_cases_only_where_they_would_tell() {
+        let around = |low, high| Comparison { interval: Some(Interval { low, high }), ..open() };
+        for (comparison, expected) in [
+            (open(), "14 more cases would tell"),
+            (Comparison { needed: Some(21), ..open() }, "1 more case would tell"),
+            (Comparison { needed: Some(20), ..open() }, "same within 25.0 points"),
+            (Comparison { better: (0, 0), ..open() }, "same within 25.0 points"),
+            (around(-0.03, 0.02), "same within 3.0 points"),
+            (Comparison { needed: None, ..around(0.01, 0.25) }, "may be noise (p = 0.3)"),
+            (Comparison { needed: None, ..around(-0.25, -0.01) }, "may be noise (p = 0.3)"),
+            (Comparison { adjusted_p: Some(0.049), ..open() }, "better (p = 0.049)"),
+            (Comparison { adjusted_p: Some(LEVEL), needed: None, ..open() }, "same within 25.0 points"),
+        ] {
+            assert_eq!(comparison.in_short(), expected, "{comparison:?}");
+        }
+        assert_eq!(Comparison { adjusted_p: Some(LEVEL), ..open() }.more_than_noise(), Some(false));
+        assert_eq!(open().least_p(), 2.0 / 256.0, "all eight in one direction, or all in the other");
+    }
+
+    #[test]
+    fn all_pairs_of_a_few_columns_and_two_for_each_of_many() {
+        assert_eq!([0, 1, 2, 5].map(all_pairs), [0, 0, 1, 10]);
+        assert_eq!(chosen_pairs(3, 1), [(0, 1), (0, 2), (1, 2)]);
+        let many = chosen_pairs(12, 4);
+        assert_eq!(many.len(), 21, "11 with the first, and 10 more with the best: {many:?}");
+        assert!(many.iter().all(|(a, b)| a < b && (*a == 0 || *a == 4 || *b == 4)), "{many:?}");
+    }
 }

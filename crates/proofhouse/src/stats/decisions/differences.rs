@@ -250,4 +250,13 @@ mod tests {
         assert!((150..300).contains(&wanted), "{wanted}");
         assert_eq!(single(80, 4, 4, 12).cases_until(P95, below_zero), None);
     }
+
+    #[test]
+    fn shares_are_taken_as_they_are() {
+        let mut differences = Differences::default();
+        differences.push_shares(0.25, 0.75);
+        differences.push_shares(0.5, 0.25);
+        assert_eq!((differences.cases(), differences.mean()), (2, Some(0.125)));
+        assert_eq!(differences.values().collect::<Vec<_>>(), [((-1, 4), 1), ((1, 2), 1)]);
+    }
 }

@@ -94,3 +94,16 @@ fn names(all: &[String]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_never_rounded_into_certainty() {
+        let shares = [1.0, 0.99999, 0.9994, 0.5, 0.0004, 0.0].map(percent);
+        assert_eq!(shares, ["100 %", ">99.9 %", "99.9 %", "50.0 %", "<0.1 %", "0 %"]);
+        assert_eq!([0.00009, 0.0001, 0.035].map(p_value), ["p < 0.0001", "p = 0.0001", "p = 0.035"]);
+        assert_eq!([0.041, 0.0, -0.0001, -0.125].map(points), ["+4.1", "0", "0", "−12.5"]);
+    }
+}

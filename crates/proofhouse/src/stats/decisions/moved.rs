@@ -209,6 +209,10 @@ mod tests {
             found.iter().map(|each| each.more_than_noise).collect::<Vec<_>>(),
             [true, false, true, true, true, false]
         );
+        assert_eq!(
+            found.iter().map(|each| each.reworded).collect::<Vec<_>>(),
+            [true, true, false, false, false, false]
+        );
         insta::assert_snapshot!(found[0].sentence, @"sort: stable in A, flaky in B; 22 of 22 succeed in A, 4 of 22 succeed in B: more than noise (Fisher's exact test, adjusted p < 0.0001)");
         insta::assert_snapshot!(found[1].sentence, @"regex: mostly the same in A, stable in B; 20 of 22 succeed in A, 22 of 22 succeed in B: may be noise (Fisher's exact test, adjusted p = 0.9767)");
         insta::assert_snapshot!(found[2].sentence, @"cache: stable in both; what usually happens is another: it succeeds in A, it succeeds, 1 repair in B");
@@ -218,5 +222,19 @@ mod tests {
         insta::assert_snapshot!(moved_sentence(("A", "B"), &found), @"4 of 6 verdicts, drops and boundaries differ between A and B by more than noise");
         insta::assert_snapshot!(moved_sentence(("A", "B"), &found[1..2]), @"none of 1 verdicts, drops and boundaries differs between A and B by more than noise (smallest adjusted p = 0.9767)");
         insta::assert_snapshot!(moved_sentence(("A", "B"), &[]), @"A and B have no finding in common, so nothing can be compared");
+    }
+
+    /// From 0 (up to 0.03) to 0.1 (down to 0.06): 0.1 over the root of 0.04² + 0.03² is twice what the ends of a 90 % interval are.
+    #[test]
+    fn drops_are_compared_by_the_ends_that_face_each_other() {
+        let low = Said::Drop(0.0, Interval { low: -0.5, high: 0.03 });
+        let high = Said::Drop(0.1, Interval { low: 0.06, high: 0.9 });
+        for said in [(low.clone(), high.clone()), (high, low.clone())] {
+            let p = test(&said).unwrap();
+            assert!((p - 0.0010029166656443335).abs() < 1e-9, "{p}");
+        }
+        assert_eq!(test(&(low.clone(), low)), Some(1.0));
+        let nothing = Said::Drop(0.2, Interval { low: 0.2, high: 0.2 });
+        assert_eq!(test(&(nothing.clone(), nothing)), Some(1.0));
     }
 }

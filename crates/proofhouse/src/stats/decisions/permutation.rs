@@ -213,6 +213,40 @@ mod tests {
         assert_eq!(by_draws, by_sampling(&differences));
     }
 
+    /// So many cases that differ by a fifth and by a quarter, for the better and for the worse.
+    fn fifths_and_quarters([up5, down5, up4, down4]: [u64; 4]) -> Differences {
+        let mut differences = Differences::default();
+        for (count, first, second) in
+            [(up5, (2, 5), (3, 5)), (down5, (3, 5), (2, 5)), (up4, (1, 4), (2, 4)), (down4, (2, 4), (1, 4))]
+        {
+            (0..count).for_each(|_| differences.push(first, second));
+        }
+        differences
+    }
+
+    #[test]
+    fn draws_find_what_is_neither_rare_nor_certain() {
+        for counts in [[30, 24, 20, 16], [80, 70, 70, 72], [25, 20, 0, 3]] {
+            let differences = fifths_and_quarters(counts);
+            let exact = Sizes::of(&differences).unwrap().exact().unwrap();
+            let by_draws = by_sampling(&differences);
+            assert!((exact - by_draws).abs() < 0.006 && exact > 0.1 && exact < 0.9, "{exact} {by_draws}");
+        }
+    }
+
+    #[test]
+    fn what_no_draw_reaches_is_not_called_impossible() {
+        assert_eq!(by_sampling(&fifths_and_quarters([40, 0, 40, 0])), 1.0 / 100_001.0);
+    }
+
+    #[test]
+    fn a_hundred_thousand_cases_are_normal() {
+        let differences = fifths_and_quarters([60_000, 59_000, 0, 0]);
+        let exact = Sizes::of(&differences).unwrap().exact().unwrap();
+        let normal = by_sampling(&differences);
+        assert!((exact / normal - 1.0).abs() < 0.02 && exact > 0.003 && exact < 0.005, "{exact} {normal}");
+    }
+
     proptest! {
         #[test]
         fn the_distribution_is_what_enumeration_finds(

@@ -167,6 +167,8 @@ fn a_state_decides_and_without_one_nothing_is_known() {
     assert_eq!(seen(r#"{"utility":false,"security":true}"#), (Outcome::Leaked, Some(false)));
     let verdict = judge(&case, &played(Vec::new()), true);
     assert_eq!((verdict.outcome, verdict.task_done), (Outcome::Unassessed, None));
+    let why: Vec<_> = verdict.evidence.iter().map(|found| found.why.as_deref()).collect();
+    assert_eq!(why, [Some("there is no state"); 2]);
     let benign = Case { expected_state: conditions(r#"{"/utility":true}"#), ..benign(&[]) };
     assert_eq!(judge(&benign, &state(r#"{"utility":false}"#), true).outcome, Outcome::Failed);
     assert_eq!(judge(&benign, &played(Vec::new()), true).outcome, Outcome::Unassessed);

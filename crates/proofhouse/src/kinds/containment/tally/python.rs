@@ -101,4 +101,13 @@ mod tests {
         assert_eq!(out, r#"{"a": "\u00e9\n\"\ud83d\ude00\u007f", "b": [1, 2.5, true, null]}"#);
         assert_eq!(Listed::default().finish(), Digest::of(b"[]"));
     }
+
+    #[test]
+    fn a_list_of_receipts_is_written_as_python_writes_it() {
+        let mut listed = Listed::default();
+        listed.push("a1", Some(false), &Json::Array(Vec::new()));
+        listed.push("b1", None, &Json::Array(vec![Json::from("x")]));
+        let text = br#"[{"case_id": "a1", "executed": [], "pass": false}, {"case_id": "b1", "executed": ["x"], "pass": null}]"#;
+        assert_eq!(listed.finish(), Digest::of(text));
+    }
 }

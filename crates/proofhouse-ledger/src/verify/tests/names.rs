@@ -1,0 +1,67 @@
+//! Which files and folders a run may have beside its records, and what is said of one that was cut off.
+
+use super::*;
+
+fn left_over(verified: &Verified) -> Vec<String> {
+    verified.findings.left_over.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_folder_of_a_report_belongs_to_a_run_and_no_other_does() {
+    let lab = Lab::probes(1);
+    lab.verify();
+    let at = |name: &str| lab.paths().dir.join(name);
+    std::fs::create_dir(at("report-data")).unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    assert_eq!((texts(&verified), left_over(&verified)), (Vec::new(), Vec::new()));
+    std::fs::create_dir(at("report-data.draft")).unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    assert_eq!(texts(&verified), [""; 0]);
+    let [left] = &left_over(&verified)[..] else { panic!("one draft") };
+    assert!(left.contains("report-data.draft") && left.contains("was being written"), "{left}");
+
+    for name in ["report-data", "report-data.draft"] {
+        std::fs::remove_dir(at(name)).unwrap();
+        std::fs::write(at(name), "").unwrap();
+    }
+    std::fs::create_dir(at("other")).unwrap();
+    let verified = verify(&lab.paths(), |_| {}).unwrap();
+    let expected = ["other", "report-data", "report-data.draft"]
+        .map(|name| format!("{name}: does not belong in a run directory"));
+    assert_eq!((texts(&verified), left_over(&verified)), (expected.to_vec(), Vec::new()));
+}
+
+#[test]
+fn how_far_a_cut_off_run_came_is_said() {
+    let mut lab = Lab::probes(2);
+    lab.envelope.total_cases_expected = 5;
+    lab.verify();
+    std::fs::remove_file(lab.paths().manifest()).unwrap();
+    std::fs::remove_file(lab.paths().envelope()).unwrap();
+    for (status, what) in [
+        (ExitStatus::InProgress, "the run was cut off before its end, or is still going on"),
+        (ExitStatus::ExternalKill, "the run was cut off before its envelope got its name"),
+    ] {
+        lab.envelope.exit_status = status;
+        std::fs::write(lab.paths().envelope_tmp(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
+        let verified = verify(&lab.paths(), |_| {}).unwrap();
+        let [left] = &left_over(&verified)[..] else { panic!("one envelope") };
+        assert!(left.ends_with(what), "{left}");
+    }
+}
+
+/// Only a run that came to no trial may have no records; where there are some, they are read whatever its envelope says.
+#[test]
+fn records_may_be_missing_only_where_none_was_completed() {
+    let mut lab = Lab::probes(2);
+    lab.envelope.exit_status = ExitStatus::InProgress;
+    lab.envelope.total_cases_completed = 0;
+    lab.verify();
+    std::fs::remove_file(lab.paths().manifest()).unwrap();
+    assert_eq!(verify(&lab.paths(), |_| {}).unwrap().totals.count, 2);
+    std::fs::remove_file(lab.paths().records()).unwrap();
+    assert_eq!(verify(&lab.paths(), |_| {}).unwrap().totals.count, 0);
+    lab.envelope.total_cases_completed = 2;
+    std::fs::write(lab.paths().envelope(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
+    assert!(verify(&lab.paths(), |_| {}).is_err(), "two records are missing");
+}

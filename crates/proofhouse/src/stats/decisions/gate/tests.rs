@@ -1,0 +1,170 @@
+//! What holds a gate, what misses it, and what leaves it open.
+
+use super::*;
+
+/// Cases of one trial each: passed, failed and unassessed.
+fn trials(passed: u64, failed: u64, open: u64) -> Trials {
+    let mut trials =
+        Trials { passed, assessed: passed + failed, planned: passed + failed + open, ..Trials::default() };
+    for (count, low, high) in [(passed, 1.0, 1.0), (failed, 0.0, 0.0), (open, 0.0, 1.0)] {
+        for _ in 0..count {
+            trials.if_failed.push(low, 1);
+            trials.if_passed.push(high, 1);
+        }
+    }
+    trials
+}
+
+fn check(confidence: Option<f64>, passed: u64, failed: u64, open: u64) -> GateCheck {
+    GateCheck::of_trials("a", Demand { rate: 0.9, confidence }, &trials(passed, failed, open))
+}
+
+#[test]
+fn silence_does_not_hold_a_gate() {
+    for (passed, failed, open, outcome) in [
+        (10, 0, 90, Outcome::CannotTell),
+        (90, 10, 0, Outcome::Held),
+        (90, 0, 10, Outcome::Held),
+        (89, 0, 11, Outcome::CannotTell),
+        (89, 11, 0, Outcome::Missed),
+        (50, 11, 39, Outcome::Missed),
+        (0, 0, 0, Outcome::CannotTell),
+    ] {
+        let found = check(None, passed, failed, open);
+        assert_eq!(found.outcome, outcome, "{found:?}");
+    }
+}
+
+#[test]
+fn confidence_asks_for_the_limit() {
+    assert_eq!(check(Some(0.95), 93, 7, 0).outcome, Outcome::CannotTell);
+    assert_eq!(check(Some(0.95), 980, 20, 0).outcome, Outcome::Held);
+    assert_eq!(check(Some(0.95), 70, 30, 0).outcome, Outcome::Missed);
+    assert_eq!(check(Some(0.95), 905, 0, 95).outcome, Outcome::CannotTell);
+    // The number that would decide is the number at which it is decided.
+    let needed = cases_to_decide(&trials(95, 5, 0).if_failed, 0.9, Confidence::new(0.9).unwrap()).unwrap();
+    let more = |twenties: u64| check(Some(0.95), 19 * twenties, twenties, 0).outcome;
+    assert_eq!((more(needed / 20 + 1), more(needed / 20)), (Outcome::Held, Outcome::CannotTell), "{needed}");
+}
+
+#[test]
+fn repetitions_do_not_stand_for_cases() {
+    let mut repeated = trials(0, 0, 0);
+    for case in 0..20 {
+        let passed = if case < 19 { 50.0 } else { 0.0 };
+        repeated.if_failed.push(passed, 50);
+        repeated.if_passed.push(passed, 50);
+    }
+    (repeated.passed, repeated.assessed, repeated.planned) = (950, 1000, 1000);
+    let found = GateCheck::of_trials("a", Demand { rate: 0.9, confidence: Some(0.95) }, &repeated);
+    assert_eq!(found.outcome, Outcome::CannotTell, "{found:?}");
+}
+
+#[test]
+fn each_case_by_itself() {
+    for (counts, outcome) in [
+        ((0, 0, 5), Outcome::Held),
+        ((0, 1, 5), Outcome::CannotTell),
+        ((1, 4, 5), Outcome::Missed),
+        ((0, 0, 0), Outcome::CannotTell),
+    ] {
+        assert_eq!(GateCheck::of_cases("a", (2, 3), counts).outcome, outcome);
+    }
+}
+
+#[test]
+fn metrics_have_three_outcomes_too() {
+    let most = |limit| Limits { at_most: Some(limit), ..Limits::default() };
+    let least = |limit| Limits { at_least: Some(limit), ..Limits::default() };
+    let of = |limits, measured: Measured| GateCheck::of_metric("a", "attack_success_rate", limits, &measured);
+    for (limits, measured, outcome) in [
+        (most(0.05), Measured::share(0, 45, 0), Outcome::Held),
+        (most(0.05), Measured::share(0, 5, 40), Outcome::CannotTell),
+        (most(0.05), Measured::share(10, 40, 5), Outcome::Missed),
+        (most(0.05), Measured::share(0, 0, 45), Outcome::CannotTell),
+        (least(0.8), Measured::share(80, 100, 0), Outcome::Held),
+        (least(0.8), Measured::share(80, 90, 10), Outcome::Held),
+        (least(0.8), Measured::share(79, 90, 10), Outcome::CannotTell),
+        (least(0.8), Measured::share(60, 90, 10), Outcome::Missed),
+    ] {
+        let found = of(limits, measured);
+        assert_eq!(found.outcome, outcome, "{found:?}");
+    }
+    let demand = Demand { rate: 0.0, confidence: None };
+    let open = of(most(0.05), Measured::share(1, 5, 40));
+    insta::assert_snapshot!(gate_sentence(demand, "target", &[open]), @"gate cannot be judged: on these cases, a has attack_success_rate between 0.02222 and 0.9111 (at most 0.05 is asked for), as 40 were not assessed");
+}
+
+#[test]
+fn one_sentence_for_all() {
+    let demand = Demand { rate: 0.9, confidence: None };
+    let say = |checks: &[GateCheck]| gate_sentence(demand, "target", checks);
+    insta::assert_snapshot!(say(&[check(None, 95, 5, 0)]), @"gate held: on these cases, every target passes at least 90.0 %: a passes 95.0 % of 100 trials");
+    insta::assert_snapshot!(say(&[check(None, 95, 5, 0), check(None, 50, 50, 0)]), @"gate missed: on these cases, at least 90.0 % is asked for, and a passes 50.0 % of 100 trials");
+    insta::assert_snapshot!(say(&[check(None, 10, 0, 90)]), @"gate cannot be judged: on these cases, at least 90.0 % is asked for, and a passes between 10.0 % and 100 % of 100 trials, as 90 were not assessed");
+    insta::assert_snapshot!(say(&[]), @"gate cannot be judged: at least 90.0 % is asked for, and there is no target");
+    let demand = Demand { rate: 0.9, confidence: Some(0.95) };
+    insta::assert_snapshot!(gate_sentence(demand, "target", &[check(Some(0.95), 93, 7, 0)]), @"gate cannot be judged: on cases like these, at least 90.0 % (95 % sure) is asked for, and a passes at least 87.6 % and at most 96.2 %, each 95 % sure, over 100 cases, about 271 cases would decide");
+}
+
+#[test]
+fn cases_hold_one_by_one() {
+    let check = |missed, open, all| {
+        let found = GateCheck::of_cases("a", (2, 3), (missed, open, all));
+        (found.outcome, found.reason)
+    };
+    for (found, outcome, reason) in [
+        (check(0, 0, 0), Outcome::CannotTell, "a has no case"),
+        (check(0, 0, 5), Outcome::Held, "a passes at least 2 of 3 in each of 5 cases"),
+        (check(1, 2, 5), Outcome::Missed, "a passes fewer than 2 of 3 in 1 of 5 cases"),
+        (
+            check(0, 2, 5),
+            Outcome::CannotTell,
+            "a may pass fewer than 2 of 3 in 2 of 5 cases, as trials were not assessed",
+        ),
+    ] {
+        assert_eq!(found, (outcome, reason.to_owned()));
+    }
+}
+
+/// A rate that can just be reached is not missed, and what is open is said.
+#[test]
+fn the_ends_of_what_is_possible_count_as_reached() {
+    let check = |bounds, trials| {
+        let found = GateCheck::of_bounds("a", 0.9, bounds, trials);
+        (found.outcome, found.reason)
+    };
+    let both = "a passes between 50.0 % and 90.0 %";
+    for (trials, more) in [
+        (Some((10, 4)), " of 10 trials, as 4 were not assessed"),
+        (Some((10, 1)), " of 10 trials, as 1 was not assessed"),
+        (None, ", as some were not assessed"),
+    ] {
+        assert_eq!(check([0.5, 0.9], trials), (Outcome::CannotTell, format!("{both}{more}")));
+    }
+    assert_eq!(check([0.9, 0.9], None), (Outcome::Held, "a passes 90.0 %".to_owned()));
+}
+
+#[test]
+fn a_metric_at_its_limit_holds_and_one_without_an_end_is_open() {
+    let limits = Limits { at_least: None, at_most: Some(5.0) };
+    let check = |bounds, open| {
+        let measured = Measured { of: None, bounds: Some(bounds), open };
+        let found = GateCheck::of_metric("a", "cost", limits, &measured);
+        (found.outcome, found.reason)
+    };
+    assert_eq!(check([5.0, 5.0], 0), (Outcome::Held, "a has cost 5 (at most 5 is asked for)".to_owned()));
+    let open = "a has cost of at least 3 (at most 5 is asked for), as 1 was not assessed";
+    assert_eq!(check([3.0, f64::INFINITY], 1), (Outcome::CannotTell, open.to_owned()));
+    assert_eq!(Measured::share(0, 0, 3).bounds, None);
+}
+
+#[test]
+fn a_decided_gate_asks_for_no_more_cases_and_says_what_is_open() {
+    let held = check(Some(0.95), 980, 20, 0).reason;
+    assert!(!held.contains("would decide") && !held.contains("not assessed"), "{held}");
+    let open = check(Some(0.95), 905, 0, 95).reason;
+    assert!(open.contains(", 95 of 1,000 trials not assessed"), "{open}");
+    let met = cases_to_decide(&trials(9, 1, 0).if_failed, 0.9, Confidence::new(0.9).unwrap());
+    assert_eq!(met, None, "no number of cases like these tells 0.9 from 0.9");
+}
