@@ -29,7 +29,7 @@ pub(super) struct Alone {
     run_id: Result<RunId, Damage>,
     digests: Vec<String>,
     identity: Vec<String>,
-    /// Looked for only where the others found nothing.
+    /// Told only where the others found nothing: a line that is not what it seems breaks rules by that.
     rules: Vec<String>,
 }
 
@@ -45,16 +45,17 @@ impl<'a> Terms<'a> {
         if let Ok(facts) = alone.facts {
             check_digests(line, &facts, &mut alone.digests);
             self.check_identity(line, &facts, &mut alone.identity);
-            if alone.digests.is_empty() && alone.identity.is_empty() {
-                self.check_rules(line, fitting, &mut alone.rules);
-            }
+            self.check_rules(line, fitting, &mut alone.rules);
         }
         alone
     }
 
-    /// What a record says against itself, or against the run's being deterministic; only of one that is what it seems.
+    /// What a record says against itself, or against the run's being deterministic.
     fn check_rules(&self, line: &Line<'_>, fitting: &mut Fitting, wrong: &mut Vec<String>) {
-        let Ok(kind) = line.kind() else { return };
+        let kind = match line.kind() {
+            Ok(kind) => kind,
+            Err(damage) => return wrong.push(damage.to_string()),
+        };
         rules::wrongs(line, kind, fitting, wrong);
         if self.spine.is_some() && line.raw(HEAD.latency_ms).is_some_and(|raw| raw != b"null") {
             wrong.push("`latency_ms` is not null, and the run's artefacts are deterministic".to_owned());
@@ -172,7 +173,7 @@ impl<'a> Records<'a> {
                 wrong.push(format!("belongs to run {theirs}, not {ours}"));
             }
             (Ok(theirs), None) => self.run_id = Some(theirs),
-            (Err(damage), _) => wrong.push(damage.to_string()),
+            // One that has none breaks the rules.
             _ => {}
         }
         wrong.extend(identity);

@@ -65,3 +65,49 @@ fn records_may_be_missing_only_where_none_was_completed() {
     std::fs::write(lab.paths().envelope(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
     assert!(verify(&lab.paths(), |_| {}).is_err(), "two records are missing");
 }
+
+/// What is torn begins where the first line is that no writer would have left, or at an end without its newline.
+#[test]
+fn where_the_records_of_a_cut_off_run_are_torn_is_said() {
+    let mut lab = Lab::probes(4);
+    lab.verify();
+    lab.envelope.exit_status = ExitStatus::InProgress;
+    std::fs::write(lab.paths().envelope_tmp(), canonical::to_file(&lab.envelope).unwrap()).unwrap();
+    std::fs::remove_file(lab.paths().manifest()).unwrap();
+    std::fs::remove_file(lab.paths().envelope()).unwrap();
+    let torn = |records: &[u8]| {
+        std::fs::write(lab.paths().records(), records).unwrap();
+        let verified = verify(&lab.paths(), |_| {}).unwrap();
+        assert_eq!(texts(&verified), [""; 0]);
+        (verified.totals.count, left_over(&verified).get(1).cloned())
+    };
+    let from = |line: u64| {
+        Some(format!("records.jsonl: from line {line} on it is torn: `run --resume` cuts it there"))
+    };
+    let whole = lab.lines.concat();
+    assert_eq!(torn(&whole), (4, None));
+    assert_eq!(torn(&whole[..whole.len() - 1]), (3, from(4)), "all of the last line but its end");
+    assert_eq!(torn(&[&lab.lines[..2].concat(), &b"\0\0\n"[..], &lab.lines[2]].concat()), (2, from(3)));
+    assert_eq!(torn(&[&b"\0\0\n"[..], &whole].concat()), (0, from(1)));
+}
+
+/// More blocks than threads, which take turns.
+#[test]
+fn a_file_of_many_blocks_is_read_in_order() {
+    let lab = Lab::probes(8_000);
+    assert!(lab.lines.concat().len() > 5 << 20, "{}", lab.lines.concat().len());
+    let verified = lab.verify();
+    assert_eq!((texts(&verified), verified.totals.count), (Vec::new(), 8_000));
+}
+
+#[test]
+fn a_record_without_its_run_or_its_kind_is_named_even_where_there_is_no_manifest() {
+    for field in ["kind", "run_id"] {
+        let mut lab = Lab::probes(2);
+        lab.lines[1] = samples::forged(&lab.lines[1], field, "\"?\"");
+        lab.verify();
+        std::fs::remove_file(lab.paths().manifest()).unwrap();
+        let told = texts(&verify(&lab.paths(), |_| {}).unwrap());
+        assert!(told.iter().any(|text| text.contains(&format!("field `{field}` is missing"))), "{told:?}");
+    }
+}
