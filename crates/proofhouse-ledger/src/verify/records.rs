@@ -135,8 +135,8 @@ impl<'a> Records<'a> {
     /// Whether a line stands where a run that was cut off may have left anything: from the first one that no writer would
     /// have left, or at the end without its newline.
     pub(super) fn is_torn(&self, bytes: &[u8], block: &[u8]) -> bool {
-        let open_ended = || !block.ends_with(b"\n") && bytes.as_ptr_range().end == block.as_ptr_range().end;
-        self.torn || (self.cut_off && (is_noise(bytes) || open_ended()))
+        // A block without a newline at its end is one line, the file's last.
+        self.torn || (self.cut_off && (is_noise(bytes) || !block.ends_with(b"\n")))
     }
 
     /// A line that was cut while it was written.

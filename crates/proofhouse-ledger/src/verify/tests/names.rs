@@ -1,6 +1,7 @@
 //! Which files and folders a run may have beside its records, and what is said of one that was cut off.
 
 use super::*;
+use crate::manifest::Shard;
 
 fn left_over(verified: &Verified) -> Vec<String> {
     verified.findings.left_over.iter().map(ToString::to_string).collect()
@@ -110,4 +111,26 @@ fn a_record_without_its_run_or_its_kind_is_named_even_where_there_is_no_manifest
         let told = texts(&verify(&lab.paths(), |_| {}).unwrap());
         assert!(told.iter().any(|text| text.contains(&format!("field `{field}` is missing"))), "{told:?}");
     }
+}
+
+#[test]
+fn a_shard_holds_the_trials_of_its_part_and_no_others() {
+    let part = Part::new(0, 2).unwrap();
+    let (own, others): (Vec<u64>, Vec<u64>) =
+        (0..12).partition(|index| part.holds(&format!("case-{index}"), samples::SLOT));
+    let told = |indexes: &[u64]| {
+        let record = |index: &u64| samples::probe(*index, &Json::Null, |_| {});
+        let mut lab = Lab::of(Kind::Probe, indexes.iter().map(record).collect());
+        let plan_sha256 = lab.manifest.plan_sha256;
+        lab.manifest.shard = Some(Shard { plan_count: 12, plan_sha256, part });
+        let mut lab = lab.agree();
+        lab.envelope.details = Json::Object([("shard".to_owned(), Json::from("0/2"))].into_iter().collect());
+        texts(&lab.verify())
+    };
+    assert_eq!(told(&own), [""; 0]);
+    let mut strange = own.clone();
+    strange.push(others[0]);
+    strange.sort_unstable();
+    let [text] = &told(&strange)[..] else { panic!("one record does not belong there") };
+    assert!(text.ends_with("its case and slot do not belong to shard 0/2"), "{text}");
 }
