@@ -365,11 +365,11 @@ mod tests {
     fn trials_of_a_case_are_brought_together_wherever_they_stand() {
         let mut cases = Cases::default();
         let said = [(Some(true), Some(true)), (Some(true), Some(false)), (None, Some(true)), (None, None)];
-        // Every outcome before and after the first time that trials are brought together.
-        for (round, said) in said.into_iter().chain(said).enumerate() {
-            (0..1_000).for_each(|case| cases.add(case, said));
+        // Outcomes before the first time that trials are brought together, after it, and on both sides of it.
+        for (round, said) in said.iter().chain(&said[1..]).enumerate() {
+            (0..1_000).for_each(|case| cases.add(case, *said));
             // As if there had been a million of them.
-            if round == 4 {
+            if round == 2 {
                 cases.settle();
             }
         }
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(cases.each().count(), 1_000);
         for case in cases.each() {
             let Case { both, passed_a, passed_b, lost, lost_passed, won, won_passed } = case;
-            assert_eq!((both, passed_a, passed_b), (4, 4, 2));
+            assert_eq!((both, passed_a, passed_b), (3, 3, 1));
             assert_eq!((lost, lost_passed, won, won_passed), (0, 0, 2, 2));
         }
     }
