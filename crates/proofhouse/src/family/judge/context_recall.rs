@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grading::{self, Models};
-use super::points::share;
+use super::points::{self, Supported};
 use super::text::alternatives;
-use super::{Advice, Help, Judge, Question, Settings, Subject, Verdict};
+use super::{Judge, Settings, Subject};
 use crate::text::complaint::Complaint;
 
 /// The pinned prompt. It is part of the program, and a change of it changes verdicts.
@@ -58,7 +58,7 @@ pub struct ContextRecall {
     #[schemars(with = "Option<serde_json::Value>")]
     pub value: Option<Json>,
     /// The context, usually from a field of the case.
-    #[serde(default = "field")]
+    #[serde(default = "points::context_field")]
     pub context: String,
     /// The share, from 0 to 1, from which on the score is 1, and below which it is 0; without it the share is the score.
     #[serde(default)]
@@ -67,15 +67,9 @@ pub struct ContextRecall {
     pub models: Models,
 }
 
-fn field() -> String {
-    "{{ context }}".to_owned()
-}
-
 impl Settings for ContextRecall {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
-        grading::check_share(self.min_share)?;
-        grading::check(&self.models)?;
-        Ok(Box::new(Compiled(self.clone())))
+        points::compile(self)
     }
 
     fn needs_expected(&self) -> bool {
@@ -83,13 +77,12 @@ impl Settings for ContextRecall {
     }
 }
 
-struct Compiled(ContextRecall);
+impl Supported for ContextRecall {
+    const NAME: &'static str = "context-recall";
+    const PROMPT: &'static str = PROMPT;
 
-impl Compiled {
-    /// The expected answer, with a context to look for it in.
-    fn wanted(&self, subject: &Subject<'_>) -> Result<String, Complaint> {
-        grading::shown("the context", &self.0.context)?;
-        let wanted = self.0.value.as_ref().unwrap_or(subject.expected);
+    fn broken(&self, subject: &Subject<'_>) -> Result<String, Complaint> {
+        let wanted = self.value.as_ref().unwrap_or(subject.expected);
         if *wanted == Json::Null {
             return Err(Complaint::new("the case has no `expected`"));
         }
@@ -97,34 +90,17 @@ impl Compiled {
         let wanted = texts.join("\n");
         grading::shown("the expected answer", &wanted).map(str::to_owned)
     }
-}
 
-impl Judge for Compiled {
-    fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let why = self.wanted(subject).err().map_or_else(|| "no model was asked".to_owned(), |why| why.what);
-        Verdict::unjudged(why)
+    fn context(&self) -> &str {
+        &self.context
     }
 
-    fn help(&self) -> Option<Help> {
-        grading::help(&self.0.models)
+    fn min_share(&self) -> Option<f64> {
+        self.min_share
     }
 
-    fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {
-        let Ok(wanted) = self.wanted(subject) else { return Vec::new() };
-        let texts = [subject.input, self.0.context.as_str(), wanted.as_str()];
-        grading::questions("context-recall", PROMPT, &texts, &self.0.models)
-    }
-
-    fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
-        if let Err(complaint) = self.wanted(subject) {
-            return Verdict::unjudged(complaint.what);
-        }
-        let opinions: Vec<_> = advice.iter().map(|advice| share(grading::reply(advice))).collect();
-        grading::graded(&self.0.models, &opinions, self.0.min_share)
-    }
-
-    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
-        grading::said(&self.0.models, advice, |advice| share(grading::reply(advice)))
+    fn models(&self) -> &Models {
+        &self.models
     }
 }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grading::{self, Models};
-use super::points::share;
-use super::{Advice, Help, Judge, Question, Settings, Subject, Verdict};
+use super::points::{self, Supported};
+use super::{Judge, Settings, Subject};
 use crate::text::complaint::Complaint;
 
 /// The pinned prompt. It is part of the program, and a change of it changes verdicts.
@@ -53,7 +53,7 @@ STATEMENTS: 3";
 #[serde(deny_unknown_fields)]
 pub struct Faithfulness {
     /// The context, usually from a field of the case.
-    #[serde(default = "field")]
+    #[serde(default = "points::context_field")]
     pub context: String,
     /// The share, from 0 to 1, from which on the score is 1, and below which it is 0; without it the share is the score.
     #[serde(default)]
@@ -62,15 +62,9 @@ pub struct Faithfulness {
     pub models: Models,
 }
 
-fn field() -> String {
-    "{{ context }}".to_owned()
-}
-
 impl Settings for Faithfulness {
     fn compile(&self) -> Result<Box<dyn Judge>, Complaint> {
-        grading::check_share(self.min_share)?;
-        grading::check(&self.models)?;
-        Ok(Box::new(Compiled(self.clone())))
+        points::compile(self)
     }
 
     fn needs_expected(&self) -> bool {
@@ -78,41 +72,24 @@ impl Settings for Faithfulness {
     }
 }
 
-struct Compiled(Faithfulness);
+impl Supported for Faithfulness {
+    const NAME: &'static str = "faithfulness";
+    const PROMPT: &'static str = PROMPT;
 
-impl Compiled {
-    fn answer(&self, subject: &Subject<'_>) -> Result<String, Complaint> {
-        grading::shown("the context", &self.0.context)?;
+    fn broken(&self, subject: &Subject<'_>) -> Result<String, Complaint> {
         grading::shown("the answer", &subject.text()).map(str::to_owned)
     }
-}
 
-impl Judge for Compiled {
-    fn judge(&self, subject: &Subject<'_>) -> Verdict {
-        let why = self.answer(subject).err().map_or_else(|| "no model was asked".to_owned(), |why| why.what);
-        Verdict::unjudged(why)
+    fn context(&self) -> &str {
+        &self.context
     }
 
-    fn help(&self) -> Option<Help> {
-        grading::help(&self.0.models)
+    fn min_share(&self) -> Option<f64> {
+        self.min_share
     }
 
-    fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {
-        let Ok(answer) = self.answer(subject) else { return Vec::new() };
-        let texts = [subject.input, self.0.context.as_str(), answer.as_str()];
-        grading::questions("faithfulness", PROMPT, &texts, &self.0.models)
-    }
-
-    fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
-        if let Err(complaint) = self.answer(subject) {
-            return Verdict::unjudged(complaint.what);
-        }
-        let opinions: Vec<_> = advice.iter().map(|advice| share(grading::reply(advice))).collect();
-        grading::graded(&self.0.models, &opinions, self.0.min_share)
-    }
-
-    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
-        grading::said(&self.0.models, advice, |advice| share(grading::reply(advice)))
+    fn models(&self) -> &Models {
+        &self.models
     }
 }
 

@@ -1,7 +1,8 @@
 //! Counting statements: a model lists those of one text and says of each whether another text supports it.
 
-use super::grading::{Opinion, plain};
+use super::grading::{self, Models, Opinion, plain};
 use super::text::excerpt;
+use super::{Advice, Help, Judge, Question, Subject, Verdict};
 use crate::text::complaint::Complaint;
 
 /// What a model has to end its list with, and how each line begins. The prompts say the same.
@@ -9,8 +10,71 @@ const LAST: &str = "STATEMENTS";
 const SUPPORTED: &str = "SUPPORTED";
 const UNSUPPORTED: &str = "UNSUPPORTED";
 
+/// A judge's settings: which text is broken into statements, and the context that has to support them.
+pub(super) trait Supported: Clone + Send + Sync + 'static {
+    const NAME: &'static str;
+    const PROMPT: &'static str;
+
+    /// The text, or why there is none.
+    fn broken(&self, subject: &Subject<'_>) -> Result<String, Complaint>;
+    fn context(&self) -> &str;
+    fn min_share(&self) -> Option<f64>;
+    fn models(&self) -> &Models;
+}
+
+/// Where a context is looked for unless the settings say otherwise.
+pub(super) fn context_field() -> String {
+    "{{ context }}".to_owned()
+}
+
+/// The judge of these settings.
+pub(super) fn compile(settings: &impl Supported) -> Result<Box<dyn Judge>, Complaint> {
+    grading::check_share(settings.min_share())?;
+    grading::check(settings.models())?;
+    Ok(Box::new(Statements(settings.clone())))
+}
+
+struct Statements<S>(S);
+
+impl<S: Supported> Statements<S> {
+    /// The text, with a context to look for it in.
+    fn text(&self, subject: &Subject<'_>) -> Result<String, Complaint> {
+        grading::shown("the context", self.0.context())?;
+        self.0.broken(subject)
+    }
+}
+
+impl<S: Supported> Judge for Statements<S> {
+    fn judge(&self, subject: &Subject<'_>) -> Verdict {
+        let why = self.text(subject).err().map_or_else(|| "no model was asked".to_owned(), |why| why.what);
+        Verdict::unjudged(why)
+    }
+
+    fn help(&self) -> Option<Help> {
+        grading::help(self.0.models())
+    }
+
+    fn asks(&self, subject: &Subject<'_>) -> Vec<Question> {
+        let Ok(text) = self.text(subject) else { return Vec::new() };
+        let texts = [subject.input, self.0.context(), text.as_str()];
+        grading::questions(S::NAME, S::PROMPT, &texts, self.0.models())
+    }
+
+    fn judge_with(&self, subject: &Subject<'_>, advice: &[Advice]) -> Verdict {
+        if let Err(complaint) = self.text(subject) {
+            return Verdict::unjudged(complaint.what);
+        }
+        let opinions: Vec<_> = advice.iter().map(|advice| share(grading::reply(advice))).collect();
+        grading::graded(self.0.models(), &opinions, self.0.min_share())
+    }
+
+    fn said(&self, advice: &[Advice]) -> Vec<(String, Option<f64>, Option<String>)> {
+        grading::said(self.0.models(), advice, |advice| share(grading::reply(advice)))
+    }
+}
+
 /// The share of statements that are supported, with the first that is not. A list that is cut off, or whose own count differs, is none.
-pub(super) fn share(reply: Result<String, Complaint>) -> Opinion {
+fn share(reply: Result<String, Complaint>) -> Opinion {
     let text = match reply {
         Ok(text) => text,
         Err(why) => return (None, why.what),
