@@ -36,15 +36,7 @@ pub use rewording::{
 pub use visible::{Unit, Visible, WANTED, gate_reach, visible};
 pub use worse::{NotWorse, Verdict, Views};
 
-/// A difference of two shares in percentage points, with its sign: `+4.1`, `0`, `−12.5`.
-fn points(difference: f64) -> String {
-    let digits = format!("{:.1}", (difference * 100.0).abs());
-    match digits.as_str() {
-        "0.0" => "0".to_owned(),
-        _ if difference < 0.0 => format!("−{digits}"),
-        _ => format!("+{digits}"),
-    }
-}
+use crate::text::numbers::{count as grouped, points};
 
 /// A share as a percentage with one decimal, never rounded into certainty.
 fn percent(share: f64) -> String {
@@ -70,19 +62,6 @@ fn p_value(p: f64) -> String {
 /// `1 case`, `1,200 cases`
 fn cases(count: u64) -> String {
     format!("{} {}", grouped(count), if count == 1 { "case" } else { "cases" })
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// At most four names, and how many more there are.
