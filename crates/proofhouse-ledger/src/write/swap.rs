@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use crate::RunPaths;
 use crate::disk::{Disk, Node, Real};
 use crate::envelope::ExitStatus;
-use crate::files::{FileError, MAX_FACTS_BYTES, NAMES};
+use crate::files::{FileError, MAX_FACTS_BYTES, NAMES, REPORT_DATA};
 use crate::read::lines;
 
 /// Why a directory cannot be replaced.
@@ -22,7 +22,7 @@ pub enum SwapError {
 }
 
 /// Whether a directory is a run: nothing but the regular files that a run has, its resolved configuration among them
-/// (written before anything else), and records that look like ours. One that was killed before its first file was
+/// (written before anything else), the parts of a large report, and records that look like ours. One that was killed before its first file was
 /// whole holds drafts only.
 pub fn is_run_dir(dir: &Utf8Path) -> bool {
     is_run_dir_on(&Real, dir)
@@ -33,10 +33,24 @@ pub fn is_run_dir_on(disk: &dyn Disk, dir: &Utf8Path) -> bool {
     let Ok(names) = disk.sorted(dir) else { return false };
     let draft = |name: &str| name.strip_suffix(".draft").is_some_and(|name| NAMES.contains(&name));
     let regular = |name: &str| matches!(disk.look(&dir.join(name)), Ok(Node::File(_)));
-    let known = names.iter().all(|name| (NAMES.contains(&name.as_str()) || draft(name)) && regular(name));
+    let report = |name: &str| name.strip_suffix(".draft").unwrap_or(name) == REPORT_DATA;
+    let known = names.iter().all(|name| match name.as_str() {
+        name if NAMES.contains(&name) || draft(name) => regular(name),
+        name => report(name) && holds_parts(disk, &dir.join(name)),
+    });
     let begun =
         names.iter().any(|name| name == "config.resolved.yaml") || names.iter().all(|name| draft(name));
     known && !names.is_empty() && begun && looks_like_records(disk, dir)
+}
+
+/// Whether a folder has nothing but the numbered parts of a report.
+fn holds_parts(disk: &dyn Disk, folder: &Utf8Path) -> bool {
+    let numbered = |name: &str| {
+        name.strip_suffix(".js").is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let part = |name: &String| numbered(name) && matches!(disk.look(&folder.join(name)), Ok(Node::File(_)));
+    matches!(disk.look(folder), Ok(Node::Dir))
+        && disk.sorted(folder).is_ok_and(|names| names.iter().all(part))
 }
 
 /// Whether the first line is a record of any kind; one that is torn, or longer than a look, has its beginning only. Where the

@@ -261,6 +261,20 @@ fn only_a_run_is_taken_for_one() {
     std::fs::write(dir.paths().dir.join("thesis.tex"), "years of work").unwrap();
     assert!(!is_run(), "a foreign file");
     std::fs::remove_file(dir.paths().dir.join("thesis.tex")).unwrap();
+    for folder in [dir.paths().report_data(), dir.paths().dir.join("report-data.draft")] {
+        std::fs::write(&folder, "").unwrap();
+        assert!(!is_run(), "a file where a folder should be");
+        std::fs::remove_file(&folder).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("0001.js"), "").unwrap();
+        assert!(is_run(), "the parts of a large report");
+        std::fs::write(folder.join("thesis.js"), "years of work").unwrap();
+        assert!(!is_run(), "a foreign file among them");
+        std::fs::remove_file(folder.join("thesis.js")).unwrap();
+    }
+    std::fs::create_dir(dir.paths().dir.join("other")).unwrap();
+    assert!(!is_run(), "a foreign folder");
+    std::fs::remove_dir(dir.paths().dir.join("other")).unwrap();
     std::fs::remove_file(dir.paths().records()).unwrap();
     std::fs::create_dir(dir.paths().records()).unwrap();
     assert!(!is_run(), "a directory where a file should be");
