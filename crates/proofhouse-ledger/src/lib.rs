@@ -9,6 +9,7 @@
 pub mod attest;
 pub mod canonical;
 pub mod config;
+mod crew;
 pub mod digest;
 pub mod disk;
 pub mod envelope;

@@ -3,6 +3,7 @@
 //! One pass over the records feeds two threads: one hashes the file as `sha256sum` would, the other looks at each line.
 //! Whoever re-derives the summary watches the same pass through `each`.
 
+use crate::crew::Crew;
 use crate::disk::{Disk as _, Node, Real};
 use crate::envelope::{Envelope, ExitStatus};
 use crate::files::{self, FileError, NAMES, REPORT_DATA};
@@ -14,7 +15,6 @@ use crate::record::{Line, Spans, Status};
 use crate::totals::{Totalling, Totals};
 use crate::{Digest, RunPaths, spine};
 
-mod crew;
 mod order;
 mod records;
 #[cfg(test)]
@@ -23,8 +23,7 @@ mod tamper;
 mod tests;
 mod twice;
 
-use crew::Crew;
-use records::{Records, Terms, spine_of};
+use records::{ByItself, Records, Terms, spine_of};
 
 /// More findings than this are counted, not listed.
 pub const MAX_FINDINGS: usize = 1_000;
@@ -201,7 +200,7 @@ fn check_records(
     let spine = spine_of(manifest);
     let terms = Terms::new(manifest, spine.as_ref(), part);
     std::thread::scope(|scope| {
-        let mut crew = Crew::start(scope, terms);
+        let mut crew = Crew::new(scope, ByItself::new(terms));
         let mut records = Records::new(manifest, part, cut_off);
         let spans = Spans::default();
         let mut ended = false;
@@ -217,17 +216,20 @@ fn check_records(
             if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
-            looked.each(&block, &spans, |bytes, found| match found {
-                Ok((line, alone)) if !records.is_torn(bytes, &block) => {
-                    each(&line);
-                    records.check(&line, alone, findings);
+            crew.hash(&block, block.len());
+            for (bytes, found) in looked.each(&block, &spans) {
+                match found {
+                    Ok((line, alone)) if !records.is_torn(bytes, &block) => {
+                        each(&line);
+                        records.check(&line, alone, findings);
+                    }
+                    Ok(_) => records.torn(findings),
+                    Err(damage) => records.damaged(&damage, findings),
                 }
-                Ok(_) => records.torn(findings),
-                Err(damage) => records.damaged(&damage, findings),
-            });
+            }
             crew.take_back(block, looked);
         }
-        let records_sha256 = crew.finish();
+        let records_sha256 = crew.finish().finish();
         let (mut totals, trials) = records.finish(findings);
         trials.check(&path, findings)?;
         totals.records_sha256 = records_sha256;

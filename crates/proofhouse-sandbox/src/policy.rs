@@ -1,6 +1,6 @@
 //! The policy as text, and its digest for the manifest: two runs with the same digest were held by the same rules.
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use crate::capture::hex;
 use crate::spec::Network;
@@ -57,7 +57,7 @@ fn held(_: Tier, _: Network, _: bool) -> Vec<String> {
 
 /// SHA-256 of [`policy_text`], as hexadecimal digits.
 pub fn policy_digest(tier: Tier, network: Network, cgroup: bool) -> String {
-    hex(&Sha256::digest(policy_text(tier, network, cgroup).as_bytes()))
+    hex(digest(&SHA256, policy_text(tier, network, cgroup).as_bytes()).as_ref())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::Digest;
 use crate::json::is_canonical;
 
 /// Which fields of its kind a line has, remembered for further lines of the same layout.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Fitting {
     of: Option<(LayoutId, Kind)>,
     /// One for each field of the line.

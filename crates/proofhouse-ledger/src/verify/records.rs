@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::order::{Order, Place};
 use super::twice::Trials;
 use super::{Finding, Findings};
+use crate::crew::{Claims, Eye};
 use crate::manifest::Manifest;
 use crate::part::Part;
 use crate::record::rules::{self, Fitting};
@@ -38,18 +39,6 @@ impl<'a> Terms<'a> {
         Self { manifest, spine, part }
     }
 
-    /// Looks at a line by itself.
-    pub(super) fn look(&self, line: &Line<'_>, fitting: &mut Fitting) -> Alone {
-        let (facts, run_id) = (Facts::of(line), line.run_id());
-        let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
-        if let Ok(facts) = alone.facts {
-            check_digests(line, &facts, &mut alone.digests);
-            self.check_identity(line, &facts, &mut alone.identity);
-            self.check_rules(line, fitting, &mut alone.rules);
-        }
-        alone
-    }
-
     /// What a record says against itself, or against the run's being deterministic.
     fn check_rules(&self, line: &Line<'_>, fitting: &mut Fitting, wrong: &mut Vec<String>) {
         let kind = match line.kind() {
@@ -63,9 +52,6 @@ impl<'a> Terms<'a> {
     }
 
     fn check_identity(&self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
-        if trial_id(line) != Ok(facts.record_id) {
-            wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
-        }
         if line.get(HEAD.schema_version).as_deref() != Ok(SCHEMA_VERSION) {
             wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
         }
@@ -92,6 +78,48 @@ impl<'a> Terms<'a> {
             if line.get(HEAD.suite_id).as_deref() != Ok(&manifest.suite_id) {
                 wrong.push(format!("`suite_id` is not {}", manifest.suite_id));
             }
+        }
+    }
+}
+
+/// Looks at lines by themselves.
+#[derive(Clone)]
+pub(super) struct ByItself<'a> {
+    terms: Terms<'a>,
+    fitting: Fitting,
+}
+
+impl<'a> ByItself<'a> {
+    pub(super) fn new(terms: Terms<'a>) -> Self {
+        Self { terms, fitting: Fitting::default() }
+    }
+}
+
+impl Eye for ByItself<'_> {
+    type Found = Alone;
+
+    fn look(&mut self, line: &Line<'_>) -> Alone {
+        let (facts, run_id) = (Facts::of(line), line.run_id());
+        let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
+        if let Ok(facts) = alone.facts {
+            self.terms.check_identity(line, &facts, &mut alone.identity);
+            self.terms.check_rules(line, &mut self.fitting, &mut alone.rules);
+        }
+        alone
+    }
+
+    fn claim(&self, line: &Line<'_>, claims: &mut Claims) -> Option<()> {
+        claims.own(line)?;
+        claims.id(line)?;
+        claims.contents(line)
+    }
+
+    fn doubt(&self, line: &Line<'_>, alone: &mut Alone) {
+        let Ok(facts) = alone.facts else { return };
+        check_digests(line, &facts, &mut alone.digests);
+        if trial_id(line) != Ok(facts.record_id) {
+            let what = "`record_id` does not follow from slot, case, variant and repetition";
+            alone.identity.insert(0, what.to_owned());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::crew::{Claims, Crew, Eye};
 use crate::disk::{Disk, Node, Real};
 use crate::files::FileError;
 use crate::part::Places;
@@ -117,32 +118,47 @@ impl Scan<'_> {
             }
         };
         let mut reader = self.open(&path)?;
-        let mut spans = Spans::default();
-        let mut last = None;
-        loop {
-            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-            let mut good = 0;
-            let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
-            for line in lines(&block[..whole]) {
-                let number = found.totals.count() + 1;
-                let facts = match check(line, &mut spans, self.run_id, "records.jsonl", number) {
-                    Err(error) if self.cut_off && is_torn(line, &error) => break,
-                    facts => facts?,
-                };
-                if !found.places.fits(number - 1, facts.index, last) {
-                    return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
+        std::thread::scope(|scope| {
+            let mut crew = Crew::new(scope, OwnDigest);
+            let (spans, mut last, mut bytes, mut ended) = (Spans::default(), None, 0, false);
+            loop {
+                while !ended && crew.has_room() {
+                    let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+                    // What is behind the last line end is torn.
+                    let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
+                    ended = whole == 0;
+                    if !ended {
+                        crew.give(&block[..whole]);
+                    }
                 }
-                last = Some(facts.index);
-                each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
-                found.totals.push(&facts);
-                good += line.len() + 1;
+                let Some((block, mut looked)) = crew.next() else { break };
+                let mut good = 0;
+                for (line, seen) in looked.each(&block, &spans) {
+                    let number = found.totals.count() + 1;
+                    let facts =
+                        match checked(seen.map(|(_, seen)| seen), self.run_id, "records.jsonl", number) {
+                            Err(error) if self.cut_off && is_torn(line, &error) => break,
+                            facts => facts?,
+                        };
+                    if !found.places.fits(number - 1, facts.index, last) {
+                        return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
+                    }
+                    last = Some(facts.index);
+                    each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
+                    found.totals.push(&facts);
+                    good += line.len() + 1;
+                }
+                crew.hash(&block, good);
+                bytes += good as u64;
+                if good < block.len() {
+                    break;
+                }
+                crew.take_back(block, looked);
             }
-            found.totals.bytes(&block[..good]);
-            if good == 0 || good < whole {
-                found.torn_bytes = length - found.totals.byte_count();
-                return Ok(last);
-            }
-        }
+            found.totals.hashed(crew.finish(), bytes);
+            found.torn_bytes = length - bytes;
+            Ok(last)
+        })
     }
 
     fn journal(
@@ -206,6 +222,42 @@ pub fn is_noise(line: &[u8]) -> bool {
     line.iter().any(|byte| *byte < 0x20) || std::str::from_utf8(line).is_err()
 }
 
+/// What a resume needs to know of a line.
+struct Seen {
+    facts: Facts,
+    /// Whether it has the digest that it says.
+    fits: bool,
+    run_id: Result<RunId, Damage>,
+}
+
+fn see(line: &Line<'_>) -> Result<Seen, Damage> {
+    Ok(Seen { facts: Facts::of(line)?, fits: true, run_id: line.run_id() })
+}
+
+/// Looks whether lines match their own digests.
+#[derive(Clone)]
+struct OwnDigest;
+
+impl Eye for OwnDigest {
+    type Found = Result<Seen, Damage>;
+
+    fn look(&mut self, line: &Line<'_>) -> Self::Found {
+        see(line)
+    }
+
+    fn claim(&self, line: &Line<'_>, claims: &mut Claims) -> Option<()> {
+        claims.own(line)
+    }
+
+    fn doubt(&self, line: &Line<'_>, found: &mut Self::Found) {
+        let Ok(seen) = found else { return };
+        match line.recompute_digest() {
+            Ok(digest) => seen.fits = digest == seen.facts.record_sha256,
+            Err(damage) => *found = Err(damage),
+        }
+    }
+}
+
 fn check(
     line: &[u8],
     spans: &mut Spans,
@@ -213,13 +265,27 @@ fn check(
     file: &str,
     number: u64,
 ) -> Result<Facts, StateError> {
+    let found = Line::split(line, spans).map(|line| {
+        let mut found = see(&line);
+        OwnDigest.doubt(&line, &mut found);
+        found
+    });
+    checked(found, run_id, file, number)
+}
+
+/// What a finished trial's line says, if it is what it should be.
+fn checked(
+    found: Result<Result<Seen, Damage>, Damage>,
+    run_id: RunId,
+    file: &str,
+    number: u64,
+) -> Result<Facts, StateError> {
     let damaged = |damage| StateError::Damaged { file: file.to_owned(), line: number, damage };
-    let line = Line::split(line, spans).map_err(damaged)?;
-    let facts = Facts::of(&line).map_err(damaged)?;
-    if line.recompute_digest().map_err(damaged)? != facts.record_sha256 {
+    let Seen { facts, fits, run_id: theirs } = found.flatten().map_err(damaged)?;
+    if !fits {
         return Err(foreign(file, number, "the record does not match its own digest".to_owned()));
     }
-    let theirs = line.run_id().map_err(damaged)?;
+    let theirs = theirs.map_err(damaged)?;
     if theirs != run_id {
         return Err(foreign(file, number, format!("belongs to run {theirs}, not {run_id}")));
     }
