@@ -257,6 +257,7 @@ mod tests {
             r#"[[],{},"a",null,-7]"#,
             "{}",
             r#"{"":0}"#,
+            r#"{"a":0,"a!":0}"#,
             r#"{"a":[1,{"b":null}],"aa":"x","b":{"a":true,"b":false}}"#,
         ] {
             assert!(sure(text), "{text}");
