@@ -359,6 +359,8 @@ mod tests {
     #[test]
     fn a_shared_file_that_cannot_be_put_in_its_place_leaves_no_draft() {
         let (_dir, at) = folder();
+        let nowhere = draft_of(&at("nowhere/x")).unwrap_err();
+        assert_eq!(nowhere.kind(), io::ErrorKind::NotFound, "another name for the draft is no help");
         fs::create_dir_all(at("taken/inner")).unwrap();
         assert!(write_shared(&at("taken"), b"x").is_err(), "a directory is in the way");
         assert_eq!(sorted_dir(&at("")).unwrap(), ["taken"]);

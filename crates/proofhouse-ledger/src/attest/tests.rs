@@ -298,7 +298,7 @@ fn what_a_proof_does_not_prove_is_told() {
     assert_eq!(of(&|proof| proof.record = forged("index", "2")), [RECORD]);
     assert_eq!(of(&|proof| proof.record = forged("passed", "false")), [TREE]);
     assert_eq!(of(&|proof| proof.index = 2), [RECORD]);
-    assert_eq!(of(&|proof| drop(proof.audit_path.pop())), [TREE]);
+    assert_eq!(of(&|proof| proof.audit_path.truncate(1)), [TREE]);
     // Four records would have the same way to the root: that the manifest counts three is looked at by itself.
     assert_eq!(of(&|proof| proof.record_count = 4), [TREE]);
     let root = lab.manifest.records_merkle_root.to_string();
