@@ -244,6 +244,10 @@ mod tests {
             Some("one"),
             "the first of equals"
         );
+        let rivals =
+            compare(&[("many", &many), ("few", &few), ("none", &Column::default())]).1.unwrap().rivals;
+        let is_rival = |name: &str| rivals.iter().any(|rival| rival == name);
+        assert!(is_rival("many") && !is_rival("few"), "two cases do not tell them apart: {rivals:?}");
         assert_eq!(best(&[("few", &few), ("many", &many)]), None, "of two, the comparison says it");
     }
 }

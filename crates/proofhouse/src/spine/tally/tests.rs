@@ -491,3 +491,60 @@ fn a_run_without_records_is_what_its_configuration_says() {
         assert!(Tally::new(&json(part), own).finish().is_none(), "{part}");
     }
 }
+
+/// Thirty cases that all pass are 95 % sure of a half, thirty that all fail as well; four are not.
+#[test]
+fn a_gate_that_has_to_be_sure_counts_cases() {
+    let sure = r#"{"gate":{"pass_rate":0.5,"confidence":0.95}}"#;
+    assert_eq!((gate(sure, &[YES; 30]).held, gate(sure, &[NO; 30]).held), (YES, NO));
+    assert_eq!(gate(sure, &[YES, YES, NO, NO]).held, None);
+    // A target that was not asked a case has none to miss.
+    let asked = r#"{"gate":{"pass_rate":0.1,"per_case":"1 of 1"}}"#;
+    let rows = [row("one", "a", YES), row("two", "a", YES), row("one", "b", NO)];
+    let found = summary(asked, &rows).gate.unwrap();
+    assert_eq!(found.failed_slots, ["b"]);
+    assert!(found.sentence.contains("1 of 1 case"), "{}", found.sentence);
+}
+
+/// Ten of ten: the mean's own interval has no width, Wilson's has.
+#[test]
+fn a_clustered_rate_has_an_interval_of_rates() {
+    let names: Vec<String> = (0..10).map(|n| format!("c{n}")).collect();
+    let rows: Vec<Row<'_>> = names.iter().map(|name| row(name, "a", YES)).collect();
+    let slot = &summary("{}", &rows).slots[0];
+    let clustered = slot.pass_rate_clustered.as_ref().unwrap();
+    assert!(clustered.low.unwrap() < 0.9 && clustered.high == Some(1.0), "{clustered:?}");
+    let rows: Vec<Row<'_>> = names.iter().map(|name| row(name, "a", NO)).collect();
+    let slot = &summary("{}", &rows).slots[0];
+    let clustered = slot.pass_rate_clustered.as_ref().unwrap();
+    assert!(clustered.low == Some(0.0) && clustered.high.unwrap() > 0.1, "{clustered:?}");
+}
+
+/// Of the two cases that all have, `a` passes one; what `b` alone was asked makes it no better.
+#[test]
+fn the_best_is_found_on_cases_that_several_have() {
+    let shared = |case| [row(case, "a", Some(case == "one")), row(case, "b", NO), row(case, "c", NO)];
+    let alone = ["three", "four", "five"].map(|case| row(case, "b", YES));
+    let rows: Vec<Row<'_>> = [shared("one"), shared("two"), alone].concat();
+    assert_eq!(summary("{}", &rows).best.unwrap().slot, "a");
+}
+
+#[test]
+fn a_run_directory_is_added_up_and_a_damaged_line_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = RunPaths::new(camino::Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap());
+    let lines = [line(0, &row("one", "a", YES)), line(1, &row("two", "a", NO))];
+    std::fs::write(paths.config(), "{}\n").unwrap();
+    std::fs::write(paths.records(), lines.concat()).unwrap();
+    let (summary, bytes) = write(&paths, own).unwrap();
+    assert_eq!((summary.trials, counts(&summary.slots[0].pass_rate)), (2, (1, 2)));
+    assert_eq!(tally(&paths, own).unwrap(), summary);
+    assert_eq!(std::fs::read(paths.summary()).unwrap(), bytes);
+    std::fs::write(paths.records(), [&lines[0][..], b"{}\n"].concat()).unwrap();
+    let damaged = tally(&paths, own).unwrap_err();
+    assert!(matches!(damaged, TallyError::Damaged { line: 2, .. }), "{damaged}");
+    std::fs::write(paths.records(), "").unwrap();
+    assert!(matches!(tally(&paths, own).unwrap_err(), TallyError::Empty));
+    std::fs::write(paths.config(), "[").unwrap();
+    assert!(matches!(tally(&paths, own).unwrap_err(), TallyError::Config(_)));
+}

@@ -164,6 +164,8 @@ fn a_task_that_cannot_be_tried_is_nobodys_fault_unless_somebody_tried_it() {
     }
     assert_eq!(excluded(&[said("w", Some(true), None, "{}")]), [u]);
     assert_eq!(excluded(&[said("w", None, Some("infra_sandbox"), "{}")]), [u, w], "no verdict");
+    let nothing_left = tallied(&ALL.replace("\"all\"", "\"answered\""), &[untried("u")]);
+    assert_eq!(nothing_left.gate_bounds(), [None]);
     // Its own solution fails: whoever passes it, it is broken, and the first reason is told.
     let broken = |why: &str| said("a", None, Some("broken_task"), &format!(r#"{{"error":"{why}"}}"#));
     assert_eq!(
@@ -249,6 +251,11 @@ fn without_a_plan_what_was_skipped_answers_no_task() {
         tallied(r#"{"k":[1],"count_tasks":"answered"}"#, &[said("a", Some(true), None, "{}"), skipped]);
     let slot = tally.slots[0].finish("s", &tally);
     assert_eq!((slot.total, slot.scored, slot.unknown, slot.tasks_planned), (2, 1, 1, 1));
+    assert_eq!(
+        (slot.mean_compile_time_ms, slot.mean_binary_size_bytes),
+        (None, None),
+        "nothing was measured"
+    );
     assert_eq!(slot.unknown_tasks, [("elsewhere".to_owned(), 1)].into());
 }
 
