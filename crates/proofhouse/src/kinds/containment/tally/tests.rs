@@ -399,7 +399,8 @@ fn half_of_the_canaries_show_competence() {
 
 #[test]
 fn more_and_fewer_leaks_than_as_it_stands_are_told_apart() {
-    let counted = |cases: &[((u64, u64), (u64, u64))]| {
+    type Counted = (u64, u64);
+    let counted = |cases: &[(Counted, Counted)]| {
         let mut forms = forms::Forms::default();
         for ((leaked, assessed), (plain_leaked, plain)) in cases {
             (0..*assessed).for_each(|at| forms.push(Some("f"), at < *leaked));
