@@ -17,6 +17,9 @@ use crate::record::{HEAD, Kind, Line, Spans};
 use crate::verify::Findings;
 use crate::{Digest, RunId, RunPaths, canonical};
 
+#[cfg(test)]
+mod tests;
+
 /// The type of a payload that is an in-toto Statement.
 pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
 /// The version of in-toto's Statement.

@@ -261,3 +261,134 @@ impl dyn Disk + '_ {
         Ok(names)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, impl Fn(&str) -> Utf8PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        (dir, move |name: &str| root.join(name))
+    }
+
+    const DISK: &dyn Disk = &Real;
+
+    #[test]
+    fn a_file_is_read_anywhere_and_written_where_it_was() {
+        let (_dir, at) = folder();
+        let mut file = DISK.open(&at("a")).unwrap();
+        write_all(&mut *file, b"0123456789").unwrap();
+        let mut part = [0; 3];
+        file.read_at(2, &mut part).unwrap();
+        assert_eq!(&part, b"234");
+        write_all(&mut *file, b"ab").unwrap();
+        file.cut(11).unwrap();
+        write_all(&mut *file, b"c").unwrap();
+        file.seek(1).unwrap();
+        write_all(&mut *file, b"x").unwrap();
+        sync(&mut *file).unwrap();
+        assert_eq!(fs::read(at("a")).unwrap(), b"0x23456789ac");
+        assert!(file.read_at(10, &mut part).is_err(), "there are only two bytes");
+        // Who opens it again finds what is there.
+        DISK.open(&at("a")).unwrap().read_at(0, &mut part).unwrap();
+        assert_eq!(&part, b"0x2");
+    }
+
+    #[test]
+    fn what_is_written_in_place_has_its_own_length() {
+        let (_dir, at) = folder();
+        DISK.write_synced_in_place(&at("a"), b"a long text").unwrap();
+        DISK.write_synced_in_place(&at("a"), b"short").unwrap();
+        assert_eq!(fs::read(at("a")).unwrap(), b"short");
+        DISK.write_synced_in_place(&at("a"), b"longer again").unwrap();
+        assert_eq!(DISK.read_all(&at("a"), 12).unwrap(), b"longer again");
+        let failed = DISK.write_synced_in_place(&at("no/a"), b"").unwrap_err();
+        assert_eq!(failed.action, "open");
+    }
+
+    #[test]
+    fn a_name_stands_for_a_file_a_directory_or_something_else() {
+        let (_dir, at) = folder();
+        fs::write(at("file"), "four").unwrap();
+        fs::create_dir(at("dir")).unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        for (name, expected) in [
+            ("file", Some(Node::File(4))),
+            ("dir", Some(Node::Dir)),
+            ("link", Some(Node::Other)),
+            ("none", None),
+        ] {
+            assert_eq!(DISK.look(&at(name)).ok(), expected, "{name}");
+            assert_eq!(DISK.exists(&at(name)), expected.is_some());
+        }
+        let refused = open_regular(&at("dir")).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidInput);
+        assert!(open_regular(&at("link")).is_ok() && open_regular(&at("none")).is_err());
+    }
+
+    /// A link has no length of its own: what it leads to is measured while it is read.
+    #[test]
+    fn no_file_is_read_that_is_longer_than_its_limit() {
+        let (_dir, at) = folder();
+        fs::write(at("file"), "four").unwrap();
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        for name in ["file", "link"] {
+            assert_eq!(DISK.read_all(&at(name), 4).unwrap(), b"four");
+            let failed = DISK.read_all(&at(name), 3).unwrap_err();
+            assert_eq!(failed.source.to_string(), "it is longer than 3 bytes");
+        }
+    }
+
+    #[test]
+    fn a_tree_is_removed_and_what_links_lead_to_stays() {
+        let (_dir, at) = folder();
+        DISK.make_dir(&at("tree/inner/most")).unwrap();
+        fs::write(at("tree/inner/file"), "").unwrap();
+        fs::create_dir(at("kept")).unwrap();
+        fs::write(at("kept/file"), "").unwrap();
+        std::os::unix::fs::symlink(at("kept"), at("tree/link")).unwrap();
+        assert_eq!(DISK.sorted(&at("tree")).unwrap(), ["inner", "link"]);
+        DISK.remove_tree(&at("tree")).unwrap();
+        DISK.remove_tree(&at("tree")).unwrap();
+        assert_eq!(DISK.sorted(&at("")).unwrap(), ["kept"]);
+        DISK.remove_tree(&at("kept/file")).unwrap();
+        assert!(DISK.sorted(&at("kept")).unwrap().is_empty());
+        fs::write(at("kept/file"), "").unwrap();
+        assert!(DISK.remove_tree(&at("kept/file/below")).is_err(), "a file has nothing below it");
+    }
+
+    #[test]
+    fn signals_are_no_answer_and_nothing_written_is_an_error() {
+        let mut interrupted = 3;
+        let outcome = uninterrupted(|| {
+            interrupted -= 1;
+            if interrupted > 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok("done") }
+        });
+        assert_eq!(outcome.unwrap(), "done");
+        let failed = uninterrupted(|| Err::<(), _>(io::ErrorKind::NotFound.into()));
+        assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::NotFound);
+
+        struct Full;
+        impl DiskFile for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Ok(0)
+            }
+            fn read_at(&mut self, _: u64, _: &mut [u8]) -> io::Result<()> {
+                Ok(())
+            }
+            fn cut(&mut self, _: u64) -> io::Result<()> {
+                Ok(())
+            }
+            fn seek(&mut self, _: u64) -> io::Result<()> {
+                Ok(())
+            }
+            fn sync(&mut self) -> io::Result<()> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+        }
+        assert_eq!(write_all(&mut Full, b"x").unwrap_err().kind(), io::ErrorKind::WriteZero);
+        assert!(write_all(&mut Full, b"").is_ok());
+        assert_eq!(sync(&mut Full).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -149,3 +149,55 @@ impl Envelope {
         Some((list(SHARDS)?.len(), missing))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{Strictness, parse};
+
+    fn envelope(details: &str) -> Envelope {
+        let any = Digest::of(b"any");
+        let text = format!(
+            r#"{{"schema_version":"1.1","run_id":"000000000000","run_instance_id":null,"suite":"s","model_id":null,"backend":null,
+                "seed":7,"lane":null,"variant":null,"git_commit":null,"suite_sha256":"{any}","timeout_per_case":60,
+                "total_cases_expected":1,"total_cases_completed":1,"run_start_ts_utc":null,"run_end_ts_utc":null,
+                "exit_status":"normal","determinism_hash":null,"receipt_path":"run/records.jsonl","receipt_sha256":null,
+                "suite_content_sha256":null,"spec_digest":null,"git_dirty":null,"tool_sha256":null,"cases_assessed":1,
+                "cases_timed_out":0,"cases_errored":0,"cases_unparsed":0,"sandbox_tier":null,"resumed_from":[],"host":null,
+                "pid":null,"boot_id":null,"error":null,"details":null}}"#
+        );
+        let whole: Envelope = serde_json::from_str(&text).unwrap();
+        Envelope { details: parse(details.as_bytes(), Strictness::Strict).unwrap(), ..whole }
+    }
+
+    #[test]
+    fn an_envelope_says_which_part_its_run_is_and_of_which_it_was_merged() {
+        let part = |index, count| Part::new(index, count).unwrap();
+        for (details, expected, merged) in [
+            ("null", None, None),
+            (r#"{"shard":"3/4"}"#, Some(part(3, 4)), None),
+            (r#"{"shard":"4/4"}"#, None, None),
+            (r#"{"shards":["0/2","1/2"]}"#, None, Some((2, vec![]))),
+            (
+                r#"{"missing_shards":["1/3",7,"x","2/3"],"shards":["0/3"]}"#,
+                None,
+                Some((1, vec![part(1, 3), part(2, 3)])),
+            ),
+            (r#"{"missing_shards":["1/3"]}"#, None, None),
+        ] {
+            let envelope = envelope(details);
+            assert_eq!((envelope.part(), envelope.merged_from()), (expected, merged), "{details}");
+        }
+    }
+
+    #[test]
+    fn receipts_name_the_only_file_of_cases() {
+        let [file, one, other] = [b"file", b"one ", b"two "].map(|bytes| Digest::of(bytes));
+        assert_eq!(suite_digests(Kind::Containment, file, &[one]), (one, Some(file)));
+        for (kind, cases) in
+            [(Kind::Containment, &[one, other][..]), (Kind::Containment, &[]), (Kind::Probe, &[one])]
+        {
+            assert_eq!(suite_digests(kind, file, cases), (file, None));
+        }
+    }
+}

@@ -272,4 +272,97 @@ mod tests {
         });
         assert_eq!(sorted_dir(dir_of(&path)).unwrap(), ["entry.json"]);
     }
+
+    #[test]
+    fn every_name_around_a_run_is_its_own() {
+        let paths = RunPaths::new("of/run");
+        for (path, expected) in [
+            (paths.records(), "of/run/records.jsonl"),
+            (paths.manifest(), "of/run/manifest.json"),
+            (paths.config(), "of/run/config.resolved.yaml"),
+            (paths.summary(), "of/run/summary.json"),
+            (paths.report(), "of/run/report.html"),
+            (paths.report_data(), "of/run/report-data"),
+            (paths.receipts(), "of/run.jsonl"),
+            (paths.envelope(), "of/run.run.json"),
+            (paths.envelope_tmp(), "of/run.run.json.tmp"),
+            (paths.telemetry(), "of/run.telemetry.jsonl"),
+            (paths.timing(), "of/run.timing.html"),
+            (paths.journal(), "of/run.journal.jsonl"),
+            (paths.attestation(), "of/run.intoto.jsonl"),
+            (paths.debug(), "of/run.debug"),
+            (paths.lock(), "of/run.lock"),
+            (paths.next().dir, "of/.run.proofhouse-next"),
+            (paths.prev().dir, "of/.run.proofhouse-prev"),
+            (paths.parent().to_owned(), "of"),
+            (RunPaths::new("run").parent().to_owned(), "."),
+        ] {
+            assert_eq!(path, expected);
+        }
+        let beside = [
+            "run.run.json",
+            "run.run.json.tmp",
+            "run.telemetry.jsonl",
+            "run.journal.jsonl",
+            "run.intoto.jsonl",
+        ];
+        assert_eq!(RunPaths::new("run").sidecars(), beside);
+        let is_own = |name: &str| RunPaths::new(name).is_own();
+        assert!(paths.next().is_own() && paths.prev().is_own());
+        assert!(!is_own("of/run") && !is_own("of/.run") && !is_own("of/a.proofhouse-next"));
+    }
+
+    /// A folder for a test, and a path in it.
+    fn folder() -> (tempfile::TempDir, impl Fn(&str) -> Utf8PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
+        (dir, move |name: &str| root.join(name))
+    }
+
+    #[test]
+    fn files_are_written_replaced_renamed_and_removed() {
+        let (_dir, at) = folder();
+        write_atomic(&at("a"), b"the first").unwrap();
+        write_atomic(&at("a"), b"second").unwrap();
+        write_synced(&at("b"), b"other").unwrap();
+        append(&at("b"), b" and").unwrap();
+        append(&at("c"), b"new").unwrap();
+        let text = |name: &str| String::from_utf8(read(&at(name)).unwrap()).unwrap();
+        assert_eq!([text("a"), text("b"), text("c")], ["second", "other and", "new"]);
+        assert_eq!(read_facts(&at("a")).unwrap(), b"second");
+        rename(&at("a"), &at("d")).unwrap();
+        remove_if_there(&at("c")).unwrap();
+        remove_if_there(&at("c")).unwrap();
+        fs::create_dir_all(at("z/inner")).unwrap();
+        fs::create_dir(at("y")).unwrap();
+        assert_eq!(sorted_dir(&at("")).unwrap(), ["b", "d", "y", "z"], "no draft is left");
+        assert_eq!(sorted_dirs(&at("")).unwrap(), ["y", "z"]);
+        sync_dir_of(&at("d")).unwrap();
+
+        let missing = at("nowhere/x");
+        for (failed, verb, path) in [
+            (read(&missing).unwrap_err(), "read", "nowhere/x"),
+            (read_facts(&missing).unwrap_err(), "read", "nowhere/x"),
+            (write_atomic(&missing, b"").unwrap_err(), "create", "nowhere/x.draft"),
+            (write_synced(&missing, b"").unwrap_err(), "create", "nowhere/x"),
+            (append(&missing, b"").unwrap_err(), "open", "nowhere/x"),
+            (rename(&missing, &at("e")).unwrap_err(), "rename", "nowhere/x"),
+            (sync_dir_of(&missing).unwrap_err(), "sync", "nowhere"),
+            (sorted_dir(&at("nowhere")).unwrap_err(), "list", "nowhere"),
+            (sorted_dirs(&at("nowhere")).unwrap_err(), "list", "nowhere"),
+            (remove_if_there(&at("z")).unwrap_err(), "remove", "z"),
+        ] {
+            assert_eq!((failed.action, failed.path), (verb, at(path)));
+        }
+    }
+
+    #[test]
+    fn a_shared_file_that_cannot_be_put_in_its_place_leaves_no_draft() {
+        let (_dir, at) = folder();
+        let nowhere = draft_of(&at("nowhere/x")).unwrap_err();
+        assert_eq!(nowhere.kind(), io::ErrorKind::NotFound, "another name for the draft is no help");
+        fs::create_dir_all(at("taken/inner")).unwrap();
+        assert!(write_shared(&at("taken"), b"x").is_err(), "a directory is in the way");
+        assert_eq!(sorted_dir(&at("")).unwrap(), ["taken"]);
+    }
 }

@@ -145,3 +145,69 @@ fn first_record_version(path: &Utf8Path) -> Option<String> {
     let mut spans = Spans::default();
     Some(Line::split(line, &mut spans).ok()?.get(HEAD.schema_version).ok()?.into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use camino::Utf8PathBuf;
+
+    use super::*;
+    use crate::Json;
+    use crate::record::samples;
+
+    fn folder() -> (tempfile::TempDir, RunPaths) {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(Utf8PathBuf::from_path_buf(dir.path().join("run")).unwrap());
+        fs::create_dir(&paths.dir).unwrap();
+        (dir, paths)
+    }
+
+    #[test]
+    fn a_run_with_any_file_of_another_version_is_refused_by_the_name_of_the_file() {
+        let (_dir, paths) = folder();
+        assert!(check_versions(&paths).is_ok(), "what is missing is for others to tell");
+        let record = samples::probe(0, &Json::Null, |_| {});
+        let newer = samples::forged(&record, "schema_version", r#""9.0""#);
+        let later = [&record[..], &newer].concat();
+        for (path, known, unknown) in [
+            (paths.manifest(), &br#"{"schema_version":"1.0"}"#[..], &br#"{"schema_version":"9.0"}"#[..]),
+            (paths.summary(), br#"{"other":1}"#, br#"{"schema_version":9}"#),
+            (paths.envelope(), br#"{"schema_version":"1.1"}"#, br#"{"schema_version":"1.0"}"#),
+            (paths.envelope_tmp(), b"no JSON", br#"{"schema_version":"9.0"}"#),
+            (
+                paths.config(),
+                b"kind: probe\nschema_version: \"1.0\"\n",
+                b"kind: probe\nschema_version: '9.0'\n",
+            ),
+            (paths.records(), &later, &newer),
+        ] {
+            fs::write(&path, unknown).unwrap();
+            let refused = check_versions(&paths).unwrap_err().to_string();
+            let expected = format!("`{}`: `schema_version` is ", path.file_name().unwrap());
+            assert!(refused.starts_with(&expected) && refused.contains("; this program knows "), "{refused}");
+            fs::write(&path, known).unwrap();
+            assert!(check_versions(&paths).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_as_what_it_is_and_refused_with_its_name() {
+        let (_dir, paths) = folder();
+        let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofhouse/tests/golden/v1/probe/run");
+        let released = RunPaths::new(golden);
+        let whole = read_manifest(&released).unwrap();
+        assert_eq!(whole.run_id, read_summary(&released).unwrap().run_id);
+        let text = fs::read(released.manifest()).unwrap();
+        assert_eq!(parse::<Manifest>(&text).unwrap(), whole);
+
+        fs::write(paths.manifest(), r#"{"schema_version":"1.0"}"#).unwrap();
+        fs::write(paths.summary(), r#"{"schema_version":"0.1"}"#).unwrap();
+        let manifest = read_manifest(&paths).unwrap_err().to_string();
+        assert!(manifest.starts_with("`manifest.json`: is not what the format says: "), "{manifest}");
+        let summary = read_summary(&paths).unwrap_err().to_string();
+        assert!(summary.starts_with("`summary.json`: `schema_version` is 0.1; "), "{summary}");
+        let envelope = read_envelope(&paths.envelope()).unwrap_err();
+        assert!(matches!(envelope, ReadError::File(_)), "{envelope}");
+    }
+}

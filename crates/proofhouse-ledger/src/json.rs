@@ -375,6 +375,177 @@ mod tests {
 
     use super::*;
 
+    fn read(text: &str) -> Json {
+        parse(text.as_bytes(), Strictness::Strict).expect(text)
+    }
+
+    #[test]
+    fn an_object_keeps_its_keys_in_order_and_each_once() {
+        let mut object = Object::new();
+        assert!(object.is_empty());
+        for key in ["m", "z", "a", "n"] {
+            object.insert(key.to_owned(), Json::from(key)).unwrap();
+        }
+        for key in ["a", "n", "z"] {
+            let again = object.insert(key.to_owned(), Json::Null);
+            assert_eq!(again, Err(RepeatedKey(key.to_owned())), "the value that is there stays");
+        }
+        object.set("n", true);
+        object.set("b", 7u32);
+        let keys: Vec<&str> = object.iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["a", "b", "m", "n", "z"]);
+        assert_eq!((object.len(), object.is_empty()), (5, false));
+        assert_eq!((object.get("n"), object.get("o")), (Some(&Json::Bool(true)), None));
+        assert_eq!((object.remove("m"), object.remove("m")), (Some(Json::from("m")), None));
+        assert_eq!(Json::from(object).to_string(), r#"{"a":"a","b":7,"n":true,"z":"z"}"#);
+    }
+
+    #[test]
+    fn a_value_says_what_it_is() {
+        for (text, name, as_str, as_f64, to_text) in [
+            ("null", "null", None, None, "null"),
+            ("true", "boolean", None, None, "true"),
+            ("-2.5", "number", None, Some(-2.5), "-2.5"),
+            (r#""a\"b""#, "string", Some("a\"b"), None, "a\"b"),
+            ("[1]", "array", None, None, "[1]"),
+            (r#"{"k":1}"#, "object", None, None, r#"{"k":1}"#),
+        ] {
+            let value = read(text);
+            assert_eq!((value.type_name(), value.as_str(), value.as_f64()), (name, as_str, as_f64));
+            assert_eq!(value.to_text(), to_text);
+            assert_eq!(value.as_object().is_some(), name == "object");
+            assert_eq!(value.get("k").and_then(Json::as_f64), (name == "object").then_some(1.0));
+        }
+    }
+
+    /// The examples of RFC 6901, section 5, and what no value has.
+    #[test]
+    fn a_pointer_names_one_value() {
+        let document = read(
+            r#"{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"~1":9}"#,
+        );
+        for (pointer, expected) in [
+            ("/foo", Some(r#"["bar","baz"]"#)),
+            ("/foo/0", Some(r#""bar""#)),
+            ("/foo/1", Some(r#""baz""#)),
+            ("/", Some("0")),
+            ("/a~1b", Some("1")),
+            ("/c%d", Some("2")),
+            ("/e^f", Some("3")),
+            ("/g|h", Some("4")),
+            ("/i\\j", Some("5")),
+            ("/k\"l", Some("6")),
+            ("/ ", Some("7")),
+            ("/m~0n", Some("8")),
+            ("/~01", Some("9")),
+            ("/foo/2", None),
+            ("/foo/bar", None),
+            ("/foo/0/x", None),
+            ("/bar", None),
+            ("foo", None),
+        ] {
+            let found = document.pointer(pointer).map(Json::to_string);
+            assert_eq!(found.as_deref(), expected, "{pointer}");
+        }
+        assert_eq!(document.pointer(""), Some(&document));
+    }
+
+    #[test]
+    fn what_is_known_becomes_a_value() {
+        assert_eq!(Json::from("a"), Json::String("a".to_owned()));
+        assert_eq!(Json::from("a".to_owned()), Json::String("a".to_owned()));
+        assert_eq!((Json::from(true), Json::from(false)), (Json::Bool(true), Json::Bool(false)));
+        assert_eq!(Json::from(u32::MAX), Json::Number(4_294_967_295.0));
+        assert_eq!(Json::from(vec![Json::Null]), Json::Array(vec![Json::Null]));
+        assert_eq!((Json::from(Some(3u32)), Json::from(None::<u32>)), (Json::Number(3.0), Json::Null));
+        let object: Object = [("b", 1u32), ("a", 2), ("b", 3)].into_iter().collect();
+        assert_eq!(Json::from(object.clone()).to_string(), r#"{"a":2,"b":3}"#, "the last one holds");
+        let pairs: Vec<(String, Json)> = object.into_iter().collect();
+        assert_eq!(pairs, [("a", 2.0), ("b", 3.0)].map(|(key, value)| (key.to_owned(), Json::Number(value))));
+    }
+
+    /// 2^53 is the last number that is handed over as an integer; the next whole one is a double.
+    #[test]
+    fn other_writers_are_given_integers_as_integers() {
+        for text in [
+            "null",
+            "true",
+            "0",
+            "-3",
+            "0.5",
+            "9007199254740992",
+            "-9007199254740992",
+            r#""a""#,
+            "[1,[],{}]",
+            r#"{"a":1,"b":[null]}"#,
+        ] {
+            assert_eq!(serde_json::to_string(&read(text)).unwrap(), text);
+        }
+        let beyond = Json::Number(9_007_199_254_740_994.0);
+        assert_eq!(serde_json::to_string(&beyond).unwrap(), "9007199254740994.0");
+    }
+
+    #[test]
+    fn other_readers_values_are_held_to_the_same_rules() {
+        for text in ["null", "false", "7", "-7", "0.25", r#""a""#, "[1,null]", r#"{"a":{"b":1}}"#] {
+            assert_eq!(serde_json::from_str::<Json>(text).unwrap(), read(text));
+        }
+        let repeated = serde_json::from_str::<Json>(r#"{"a":1,"a":1}"#).unwrap_err().to_string();
+        assert!(repeated.contains("duplicate key `a`"), "{repeated}");
+    }
+
+    /// Readers of other formats may hand over more than JSON has.
+    #[test]
+    fn every_kind_of_number_is_taken_up_to_the_last_exact_one() {
+        use serde::de::value::{BoolDeserializer, Error};
+        const EDGE: u64 = 9_007_199_254_740_992;
+        let visit = || JsonVisitor;
+        let said = |found: Result<Json, Error>| found.map_err(|error| error.to_string());
+        for (found, expected) in [
+            (visit().visit_none(), Json::Null),
+            (visit().visit_unit(), Json::Null),
+            (visit().visit_some(BoolDeserializer::new(true)), Json::Bool(true)),
+            (visit().visit_i64(-(EDGE as i64)), Json::Number(-9_007_199_254_740_992.0)),
+            (visit().visit_u64(EDGE), Json::Number(9_007_199_254_740_992.0)),
+            (visit().visit_i128(-5), Json::Number(-5.0)),
+            (visit().visit_i128(5), Json::Number(5.0)),
+            (visit().visit_u128(5), Json::Number(5.0)),
+            (visit().visit_f64(f64::MAX), Json::Number(f64::MAX)),
+            (visit().visit_str("a"), Json::from("a")),
+            (visit().visit_string("a".to_owned()), Json::from("a")),
+        ] {
+            assert_eq!(said(found), Ok(expected));
+        }
+        for (found, expected) in [
+            (visit().visit_u64(EDGE + 1), "integer 9007199254740993 is beyond 2^53"),
+            (visit().visit_i64(-(EDGE as i64) - 1), "integer -9007199254740993 is beyond 2^53"),
+            (visit().visit_i128(i128::MIN), "integer -18446744073709551615 is beyond 2^53"),
+            (visit().visit_u128(u128::MAX), "integer 18446744073709551615 is beyond 2^53"),
+            (visit().visit_f64(f64::INFINITY), "`inf` is not a number that JSON can hold"),
+            (visit().visit_f64(f64::NAN), "`NaN` is not a number that JSON can hold"),
+            (visit().visit_bytes(b"a"), "expected a JSON value"),
+        ] {
+            let found = said(found).unwrap_err();
+            assert!(found.contains(expected), "{found}");
+        }
+        // Zero is read without a sign, which the integers have not.
+        let zeros = [visit().visit_i64::<Error>(0), visit().visit_i128(0), visit().visit_u64(0)];
+        assert!(zeros.into_iter().all(|zero| zero.unwrap().as_f64().unwrap().is_sign_positive()));
+    }
+
+    #[test]
+    fn its_schema_says_where_it_stands_that_any_value_fits() {
+        #[derive(schemars::JsonSchema)]
+        struct Holder {
+            #[expect(dead_code, reason = "only its schema is looked at")]
+            any: Json,
+        }
+        let schema = serde_json::to_value(schemars::schema_for!(Holder)).unwrap();
+        assert_eq!(schema["properties"]["any"], true);
+        assert_eq!(schema.get("$defs"), None);
+        assert_eq!(<Json as schemars::JsonSchema>::schema_name(), "Json");
+    }
+
     proptest! {
         #[test]
         fn keys_are_in_the_order_of_their_utf16(a in "[a-c\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{ffff}\u{10000}\u{1f600}\u{10ffff}]{0,6}", b in "[a-c\u{e9}\u{d7ff}\u{e000}\u{ff5e}\u{ffff}\u{10000}\u{1f600}\u{10ffff}]{0,6}") {

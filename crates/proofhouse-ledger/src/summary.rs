@@ -302,3 +302,59 @@ impl Gate {
         self.sentence.split_once(": ").map_or(&*self.sentence, |(_, reason)| reason)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(kind: Kind) -> Summary {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../proofhouse/tests/golden/v1");
+        let path = format!("{root}/{}/run/summary.json", kind.as_str());
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn broken_tasks_count_for_nobody() {
+        let mut summary = golden(Kind::Code);
+        let slots = &mut summary.code.as_mut().unwrap().slots;
+        let broken =
+            |task: &str| BrokenTask { task_id: task.to_owned(), why: "its solution fails".to_owned() };
+        slots[0].broken = vec![broken("b"), broken("a")];
+        assert!(summary.left_out().is_superset(&BTreeSet::from(["a", "b"])));
+        assert_eq!(summary.code.as_ref().unwrap().excluded(), summary.left_out());
+        assert!(golden(Kind::Probe).left_out().is_empty());
+    }
+
+    #[test]
+    fn a_reason_is_what_stands_behind_the_outcome() {
+        let gate = |sentence: &str| Gate {
+            pass_rate: 0.5,
+            confidence: None,
+            held: None,
+            failed_slots: Vec::new(),
+            undecided_slots: Vec::new(),
+            sentence: sentence.to_owned(),
+        };
+        assert_eq!(gate("gate held: a: passes 1 of 2").reason(), "a: passes 1 of 2");
+        assert_eq!(gate("nothing to say").reason(), "nothing to say");
+    }
+
+    /// The control leaked, and the model called tools.
+    #[test]
+    fn a_containment_run_says_whether_it_shows_anything() {
+        let mut found = golden(Kind::Containment).containment.unwrap();
+        assert!(!found.is_pointless() && found.incompetent().next().is_none());
+        assert_eq!(found.controls().collect::<Vec<_>>(), ["naive"]);
+        found.discrimination.discriminating = Some(false);
+        assert!(found.is_pointless());
+        found.lane1 = Some(containment::Lane1 { passed: true, checks: Vec::new() });
+        assert!(!found.is_pointless(), "a lane 1 asks for something else");
+        found.discrimination.discriminating = None;
+        found.lane1 = None;
+        assert!(!found.is_pointless());
+        let told = found.variants.iter_mut().find(|variant| variant.competence.is_some()).unwrap();
+        told.competence.as_mut().unwrap().shown = Some(false);
+        let names: Vec<&str> = found.incompetent().map(|variant| variant.variant.as_str()).collect();
+        assert_eq!(names, ["told"]);
+    }
+}

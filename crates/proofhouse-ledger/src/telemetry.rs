@@ -126,3 +126,54 @@ pub struct RunTelemetry {
     /// Syncs of the records to the disk.
     pub syncs: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trial_has_one_line_with_what_was_measured() {
+        let trial = TrialTelemetry {
+            slot: "m \"x\"",
+            index: 7,
+            record_id: RecordId::from_hex(b"000102030405060708090a0b").unwrap(),
+            started: Stamp::parse("2026-02-13T15:24:54.238593+00:00").unwrap(),
+            latency_ms: 12.5,
+            attempts: 2,
+            cached: false,
+            compile_time_ms: None,
+        };
+        let text = |trial: TrialTelemetry<'_>| {
+            let mut out = Vec::new();
+            trial.push(&mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let rest = r#""event":"trial","index":7,"latency_ms":12.5,"record_id":"000102030405060708090a0b","slot":"m \"x\"","started_at":"2026-02-13T15:24:54.238593+00:00"}"#;
+        assert_eq!(text(trial), format!("{{\"attempts\":2,{rest}\n"));
+        let compiled = TrialTelemetry { cached: true, compile_time_ms: Some(30), ..trial };
+        assert_eq!(
+            text(compiled),
+            format!("{{\"attempts\":2,\"cached\":true,\"compile_time_ms\":30,{rest}\n")
+        );
+        let times: TrialTimes = serde_json::from_str(&text(trial)).unwrap();
+        assert_eq!((times.record_id, times.latency_ms), (trial.record_id, 12.5));
+    }
+
+    #[test]
+    fn a_request_has_one_line() {
+        let attempt = AttemptTelemetry {
+            attempt: 1,
+            elapsed_ms: 2.5,
+            event: "attempt",
+            http_status: Some(429),
+            index: 7,
+            result: "rate_limited",
+            sent: true,
+            waited_ms: 0.0,
+        };
+        let mut out = Vec::new();
+        attempt.push(&mut out);
+        let expected = r#"{"attempt":1,"elapsed_ms":2.5,"event":"attempt","http_status":429,"index":7,"result":"rate_limited","sent":true,"waited_ms":0}"#;
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{expected}\n"));
+    }
+}

@@ -232,6 +232,121 @@ mod tests {
         }
     }
 
+    /// Most lines are made of nothing else: if the scan left these to the parser, only the time it takes would tell.
+    #[test]
+    fn the_scan_knows_by_itself_what_records_are_made_of() {
+        let sure = |text: &str| Scan { bytes: text.as_bytes() }.value(0, 0) == Some(text.len());
+        for text in [
+            "null",
+            "true",
+            "false",
+            "0",
+            "-1",
+            "-90",
+            "123456789012345",
+            "-123456789012345",
+            r#""""#,
+            r#""a""#,
+            r#""sixteen letters.""#,
+            r#""\"\\\b\t\n\f\r""#,
+            r#""\u0000\u0007\u000b\u000e\u000f\u0010\u0019\u001a\u001f""#,
+            "\"é\"",
+            "\"é, \u{1f600} and eight more\"",
+            "[]",
+            "[1]",
+            r#"[[],{},"a",null,-7]"#,
+            "{}",
+            r#"{"":0}"#,
+            r#"{"a":0,"a!":0}"#,
+            r#"{"a":[1,{"b":null}],"aa":"x","b":{"a":true,"b":false}}"#,
+        ] {
+            assert!(sure(text), "{text}");
+        }
+        for text in ["0.5", "1e+21", "-0.5", "1234567890123456", r#"{"é":1}"#, r#"{"\n":1}"#] {
+            assert!(!sure(text) && is_canonical(text.as_bytes()), "{text} takes the parser");
+        }
+        for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+            let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            assert!(sure(&nested(MAX_DEPTH)));
+            assert!(!is_canonical(nested(MAX_DEPTH + 1).as_bytes()), "too deep for the parser");
+        }
+    }
+
+    #[test]
+    fn a_value_that_does_not_end_is_none() {
+        for text in [
+            "",
+            "-",
+            "t",
+            "[",
+            "[1",
+            "[1,",
+            "{",
+            r#"{""#,
+            r#"{"a"#,
+            r#"{"a""#,
+            r#"{"a":"#,
+            r#"{"a":1"#,
+            r#"{"a":1,"#,
+            r#"""#,
+            r#""a"#,
+            r#""\"#,
+            r#""\u00"#,
+        ] {
+            assert_eq!(Scan { bytes: text.as_bytes() }.value(0, 0), None, "{text}");
+        }
+    }
+
+    /// Each byte at each place of two words and a rest, among neighbours whose differences borrow or do not.
+    #[test]
+    fn plain_bytes_end_where_one_needs_a_second_look() {
+        for filler in [b' ', b'!', b'#', b'a', b'[', b']', b'~', 0x7f] {
+            for byte in 0..=u8::MAX {
+                let is_plain = (0x20..0x80).contains(&byte) && byte != b'"' && byte != b'\\';
+                for length in [1, 7, 8, 9, 16, 20] {
+                    for at in 0..length {
+                        let mut bytes = vec![filler; length];
+                        bytes[at] = byte;
+                        let expected = if is_plain { length } else { at };
+                        assert_eq!(plain_bytes(&bytes), expected, "{byte:#x} at {at} among {filler:#x}");
+                    }
+                }
+            }
+        }
+        assert_eq!(plain_bytes(b""), 0);
+    }
+
+    /// Of the first 32 characters five have a letter; the others have four digits, in lower case.
+    #[test]
+    fn an_escape_is_the_only_one_for_its_character() {
+        for code in 0..0x30u8 {
+            let has_digits = code < 0x20 && ![0x08, 0x09, 0x0a, 0x0c, 0x0d].contains(&code);
+            let lower = format!("u{code:04x}");
+            assert_eq!(escape(lower.as_bytes()), has_digits.then_some(5), "{lower}");
+            let upper = format!("u{code:04X}");
+            assert_eq!(escape(upper.as_bytes()), (has_digits && upper == lower).then_some(5), "{upper}");
+        }
+        for letter in ['"', '\\', 'b', 't', 'n', 'f', 'r'] {
+            assert_eq!(escape(format!("{letter}x").as_bytes()), Some(1));
+        }
+        for wrong in ["", "/", "x", "u", "u0", "u000", "u1000", "u0100", "u00f0"] {
+            assert_eq!(escape(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bytes_beyond_ascii_are_taken_together_if_they_are_characters() {
+        for (bytes, expected) in [
+            (&b"\xc3\xa9"[..], Some(2)),
+            (b"\xc3\xa9\xf0\x9f\x98\x80\"", Some(6)),
+            (b"\xc3\xa9a\xc3\xa9", Some(2)),
+            (b"\xc3a", None),
+            (b"\xff", None),
+        ] {
+            assert_eq!(beyond_ascii(bytes), expected, "{bytes:x?}");
+        }
+    }
+
     fn json() -> impl Strategy<Value = Json> {
         let leaf = prop_oneof![
             Just(Json::Null),

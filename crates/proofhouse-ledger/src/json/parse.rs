@@ -324,3 +324,104 @@ impl Parser<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_of_a_value_is_read() {
+        for (text, expected) in [
+            (" { \"a\" : [ 1 , 2 ] ,\r\n\t\"b\" : { } } ", r#"{"a":[1,2],"b":{}}"#),
+            ("[ ]", "[]"),
+            ("[true,false,null]", "[true,false,null]"),
+            (r#""\"\\\/\b\f\n\r\t""#, r#""\"\\/\b\f\n\r\t""#),
+            (r#""\u00e9\u20AC\ud7ff\ue000""#, "\"é€\u{d7ff}\u{e000}\""),
+            (r#""\ud83d\ude00 \ud800\udc00 \uDBFF\uDFFF""#, "\"😀 \u{10000} \u{10ffff}\""),
+            ("0", "0"),
+            ("-0", "0"),
+            ("-12.50e+1", "-125"),
+            ("1E5", "100000"),
+            ("1e-2", "0.01"),
+            ("1e22", "1e+22"),
+            ("9007199254740991", "9007199254740991"),
+            ("-9007199254740992", "-9007199254740992"),
+        ] {
+            for strictness in [Strictness::Strict, Strictness::Lenient, Strictness::Canonical] {
+                assert_eq!(parse(text.as_bytes(), strictness).unwrap().to_string(), expected, "{text}");
+            }
+        }
+    }
+
+    /// 2^53 + 1 has no double of its own; 2^53 + 2 has one, whose canonical text it is.
+    #[test]
+    fn an_integer_without_a_double_is_refused_kept_or_canonical() {
+        let read = |text: &str, strictness| parse(text.as_bytes(), strictness).map(|value| value.to_string());
+        for (text, is_canonical) in
+            [("9007199254740993", false), ("9007199254740994", true), ("-9007199254740994", true)]
+        {
+            let refused = read(text, Strictness::Strict).unwrap_err();
+            assert_eq!((refused.fault, refused.offset), (Fault::InexactInteger, text.len()));
+            assert_eq!(read(text, Strictness::Lenient), Ok(format!("\"{text}\"")));
+            assert_eq!(read(text, Strictness::Canonical).is_ok(), is_canonical, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_fault_has_its_class_its_place_and_its_offset() {
+        const SYNTAX: Fault = Fault::Syntax;
+        for (text, fault, offset, path, what) in [
+            ("", SYNTAX, 0, "", "unexpected end of JSON"),
+            (" \t\r\n", SYNTAX, 4, "", "unexpected end of JSON"),
+            ("x", SYNTAX, 0, "", "expected a JSON value"),
+            ("tru", SYNTAX, 0, "", "expected a JSON value"),
+            ("1 2", SYNTAX, 2, "", "unexpected text after the value"),
+            ("01", SYNTAX, 1, "", "unexpected text after the value"),
+            ("{", SYNTAX, 1, "", "expected a key in double quotes"),
+            ("{,", SYNTAX, 1, "", "expected a key in double quotes"),
+            (r#"{"a""#, SYNTAX, 4, "", "expected `:` after the key"),
+            (r#"{"a":1 "b""#, SYNTAX, 7, "", "expected `,` or `}`"),
+            (r#"{"a/b~c":x"#, SYNTAX, 9, "/a~1b~0c", "expected a JSON value"),
+            (r#"{"a":[0,{"b":x"#, SYNTAX, 13, "/a/1/b", "expected a JSON value"),
+            (r#"{"a":1,"a":2}"#, Fault::DuplicateKey, 11, "/a", "duplicate key"),
+            ("[1 2]", SYNTAX, 3, "", "expected `,` or `]`"),
+            ("[1,]", SYNTAX, 3, "/1", "expected a JSON value"),
+            (r#""a"#, SYNTAX, 2, "", "string without an end"),
+            ("\"a\u{1f}\"", SYNTAX, 2, "", "control character in a string"),
+            (r#""\x""#, SYNTAX, 3, "", "unknown escape in a string"),
+            (r#""\"#, SYNTAX, 3, "", "unknown escape in a string"),
+            (r#""\u12"#, SYNTAX, 3, "", "`\\u` needs four hexadecimal digits"),
+            (r#""\u12g4""#, SYNTAX, 3, "", "`\\u` needs four hexadecimal digits"),
+            (r#""\ud800""#, Fault::LoneSurrogate, 7, "", "lone surrogate in a string"),
+            (r#""\udc00\ud800""#, Fault::LoneSurrogate, 7, "", "lone surrogate in a string"),
+            (r#""\ud800x""#, Fault::LoneSurrogate, 7, "", "lone surrogate in a string"),
+            (r#""\ud800\u0041""#, Fault::LoneSurrogate, 13, "", "lone surrogate in a string"),
+            (r#""\ud800\ue000""#, Fault::LoneSurrogate, 13, "", "lone surrogate in a string"),
+            (".5", SYNTAX, 0, "", "expected a JSON value"),
+            ("-", SYNTAX, 1, "", "expected a digit"),
+            ("-Infinity", SYNTAX, 1, "", "expected a digit"),
+            ("1.", SYNTAX, 2, "", "expected a digit"),
+            ("1e", SYNTAX, 2, "", "expected a digit"),
+            ("1e+", SYNTAX, 3, "", "expected a digit"),
+            ("[1e999]", Fault::TooLarge, 6, "/0", "number `1e999` is too large"),
+            ("NaN", Fault::NotANumber, 0, "", "`NaN` and `Infinity` are not JSON"),
+            ("Infinity", Fault::NotANumber, 0, "", "`NaN` and `Infinity` are not JSON"),
+        ] {
+            let error = parse(text.as_bytes(), Strictness::Strict).expect_err(text);
+            let expected = ParseError { fault, what: what.to_owned(), path: path.to_owned(), offset };
+            assert_eq!(error, expected, "{text}");
+        }
+        let error = parse(b"\"\xff\"", Strictness::Strict).unwrap_err();
+        assert_eq!((error.fault, error.offset), (Fault::NotUtf8, 1));
+    }
+
+    /// The innermost of 129 arrays lies in 128 others.
+    #[test]
+    fn a_value_lies_in_128_others_at_most() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(nested(129).as_bytes(), Strictness::Strict).is_ok());
+        let error = parse(nested(130).as_bytes(), Strictness::Strict).unwrap_err();
+        assert_eq!((error.what.as_str(), error.offset), ("nested deeper than 128", 129));
+        assert_eq!(error.path, "/0".repeat(129));
+    }
+}

@@ -268,3 +268,112 @@ impl ser::SerializeStructVariant for Tagged<Map> {
         tagged(self.0, ser::SerializeStruct::end(self.1)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Serializer as _;
+    use serde::ser::SerializeMap as _;
+
+    use super::*;
+
+    #[derive(serde::Serialize)]
+    struct Unit;
+    #[derive(serde::Serialize)]
+    struct New(u8);
+    #[derive(serde::Serialize)]
+    struct Pair(u8, bool);
+    #[derive(serde::Serialize)]
+    struct Named {
+        b: u8,
+        a: Option<u8>,
+    }
+    #[derive(serde::Serialize)]
+    enum Choice {
+        Plain,
+        New(u8),
+        Pair(u8, u8),
+        Named { b: u8, a: u8 },
+    }
+    struct Bytes;
+    impl Serialize for Bytes {
+        fn serialize<S: ser::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            serializer.serialize_bytes(b"ab")
+        }
+    }
+
+    fn text(value: impl Serialize) -> String {
+        match to_json(&value) {
+            Ok(value) => value.to_string(),
+            Err(error) => format!("error: {error}"),
+        }
+    }
+
+    /// Enums as serde tags them unless told otherwise: by a key.
+    #[test]
+    fn every_shape_has_its_text() {
+        for (found, expected) in [
+            (text(()), "null"),
+            (text(None::<u8>), "null"),
+            (text(Some(3)), "3"),
+            (text(true), "true"),
+            (text(false), "false"),
+            (text('é'), "\"é\""),
+            (text("a\"b"), r#""a\"b""#),
+            (text([1u8, 2]), "[1,2]"),
+            (text(vec![1u8, 2, 3]), "[1,2,3]"),
+            (text((1u8, "a")), r#"[1,"a"]"#),
+            (text(BTreeMap::from([("b", 1u8), ("a", 2)])), r#"{"a":2,"b":1}"#),
+            (text(BTreeMap::from([('c', 1u8)])), r#"{"c":1}"#),
+            (text(Unit), "null"),
+            (text(New(4)), "4"),
+            (text(Pair(4, true)), "[4,true]"),
+            (text(Named { b: 1, a: None }), r#"{"a":null,"b":1}"#),
+            (text(Choice::Plain), r#""Plain""#),
+            (text(Choice::New(1)), r#"{"New":1}"#),
+            (text(Choice::Pair(1, 2)), r#"{"Pair":[1,2]}"#),
+            (text(Choice::Named { b: 1, a: 2 }), r#"{"Named":{"a":2,"b":1}}"#),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn every_width_of_number_is_kept() {
+        for (found, expected) in [
+            (text(i8::MIN), "-128"),
+            (text(i16::MIN), "-32768"),
+            (text(i32::MIN), "-2147483648"),
+            (text(u8::MAX), "255"),
+            (text(u16::MAX), "65535"),
+            (text(u32::MAX), "4294967295"),
+            (text(9_007_199_254_740_992_u64), "9007199254740992"),
+            (text(9_007_199_254_740_992_i64), "9007199254740992"),
+            (text(-9_007_199_254_740_992_i64), "-9007199254740992"),
+            (text(0.5f32), "0.5"),
+            (text(0.1f64), "0.1"),
+        ] {
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn what_has_no_canonical_form_is_refused_and_named() {
+        for (found, expected) in [
+            (text(9_007_199_254_740_993_u64), "error: integer 9007199254740993 is beyond 2^53"),
+            (text(-9_007_199_254_740_993_i64), "error: integer -9007199254740993 is beyond 2^53"),
+            (text(f32::NAN), "error: `NaN` has no JSON form"),
+            (text(f64::NEG_INFINITY), "error: `-inf` has no JSON form"),
+            (text(Bytes), "error: raw bytes have no JSON form"),
+            (text(BTreeMap::from([(1u8, 1u8)])), "error: key of type number is not text"),
+            (text(vec![Some(f64::NAN)]), "error: `NaN` has no JSON form"),
+        ] {
+            assert_eq!(found, expected);
+        }
+        let mut map = ToJson.serialize_map(None).unwrap();
+        assert_eq!(map.serialize_value(&1u8).unwrap_err().to_string(), "a value without a key");
+        map.serialize_entry("a", &1u8).unwrap();
+        assert_eq!(map.serialize_entry("a", &2u8).unwrap_err().to_string(), "duplicate key `a`");
+    }
+}

@@ -150,4 +150,28 @@ mod tests {
             assert!(read(&WHOLE.replace(from, to)).is_err(), "{from} → {to}");
         }
     }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Choice {
+        Plain,
+        New(u64),
+        Named { a: bool },
+    }
+
+    #[test]
+    fn an_enum_is_a_word_or_a_map_of_one_word() {
+        let read =
+            |text: &str| from_json::<Choice>(&parse(text.as_bytes(), Strictness::Strict).unwrap()).ok();
+        for (text, expected) in [
+            (r#""plain""#, Some(Choice::Plain)),
+            (r#"{"new":7}"#, Some(Choice::New(7))),
+            (r#"{"named":{"a":true}}"#, Some(Choice::Named { a: true })),
+            (r#"{"new":7,"other":8}"#, None),
+            ("{}", None),
+            ("7", None),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
 }

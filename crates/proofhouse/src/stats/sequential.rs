@@ -310,6 +310,88 @@ mod tests {
         assert!(series.bounds(14, 0, 0.05, true).unwrap().low > 0.8);
     }
 
+    /// A coin and an error of 3/8: after two runs 1/4 on either side; of the 1/8 that is left, nothing after three, where each open end
+    /// has 1/4, and all of it after four, with 2/16.
+    const COIN: Design = Design { error: 0.375, cap: 4, ..CLEAR };
+
+    #[test]
+    fn error_is_spent_as_soon_as_there_is_enough_of_it_and_to_the_last() {
+        let expected = Rule {
+            good: vec![None, None, Some(0), None, Some(1)],
+            bad: vec![None, None, Some(2), None, Some(3)],
+        };
+        assert_eq!(COIN.rule(), expected);
+        let one = Design { error: 1.0, cap: 1, ..CLEAR }.rule();
+        assert_eq!(one, Rule { good: vec![None, Some(1)], bad: vec![None, None] }, "no end is good and bad");
+    }
+
+    /// At 3/4 three alike runs have (27 + 1) / 64 = 7/16, all that there is for good ends. Of the same 7/16 bad ends have a quarter, half,
+    /// three quarters and all after one to four runs; only after four there are enough of them with two misses of four: 67/256.
+    #[test]
+    fn error_that_is_spent_evenly_waits_for_ends_that_two_outcomes_can_have() {
+        let design = Design { share: 0.75, error: 0.4375, cap: 4, ..STABLE };
+        let expected =
+            Rule { good: vec![None, None, None, Some(0), None], bad: vec![None, None, None, None, Some(2)] };
+        assert_eq!(design.rule(), expected);
+        // 106/1024 for three misses or more of five, and 376/1024 for two: three of five cannot be beside a usual outcome.
+        let rule = Design { share: 0.75, error: 0.2, cap: 5, either: false, ..STABLE }.rule();
+        assert_eq!(rule, Rule { good: vec![None; 6], bad: vec![None; 6] });
+    }
+
+    #[test]
+    fn ends_are_in_their_order_and_have_their_ways() {
+        let series = Series::by_rule(&COIN.rule(), 4);
+        let ends: Vec<(u64, u64, u64)> = series
+            .ends()
+            .iter()
+            .map(|end| (end.runs, end.misses, end.ln_ways.exp().round() as u64))
+            .collect();
+        // One hit and one miss in two ways; from there each outcome of two more runs.
+        assert_eq!(ends, [(2, 0, 1), (4, 1, 2), (4, 2, 4), (4, 3, 2), (2, 2, 1)]);
+        let end = |runs, misses| End { runs, misses, ln_ways: 0.0 };
+        let ranked = Series::ranked(vec![end(4, 1), end(2, 2), end(2, 0), end(8, 2), end(3, 0)]);
+        let ranked: Vec<_> = ranked.ends().iter().map(|end| (end.runs, end.misses)).collect();
+        assert_eq!(ranked, [(3, 0), (2, 0), (8, 2), (4, 1), (2, 2)]);
+    }
+
+    #[test]
+    fn an_end_has_the_chance_of_its_outcomes_in_all_their_orders() {
+        for (runs, misses, ways, share, expected) in [
+            (2, 1, 2.0f64, 0.25, 2.0 * 0.25 * 0.75),
+            (5, 2, 10.0, 0.5, 10.0 / 32.0),
+            (3, 0, 1.0, 1.0, 1.0),
+            (3, 3, 1.0, 0.0, 1.0),
+            (3, 3, 1.0, 1.0, 0.0),
+            (3, 0, 1.0, 0.0, 0.0),
+        ] {
+            let chance = End { runs, misses, ln_ways: ways.ln() }.chance(share);
+            assert!((chance - expected).abs() < 1e-12, "{misses} of {runs} at {share}: {chance}");
+        }
+    }
+
+    /// Two runs, s the share: s² of none, 1 − (1 − s)² of at most one miss, 1 − s² of at least one, (1 − s)² of two.
+    #[test]
+    fn bounds_of_two_runs_by_hand() {
+        for (misses, error, low, high) in
+            [(0, 0.25, 0.5, 1.0), (1, 0.19, 0.1, 0.9), (2, 0.04, 0.0, 0.8), (0, 0.09, 0.3, 1.0)]
+        {
+            let found = Series::fixed(2).bounds(2, misses, error, false).unwrap();
+            assert!(
+                (found.low - low).abs() < 1e-9 && (found.high - high).abs() < 1e-9,
+                "{misses}: {found:?}"
+            );
+        }
+    }
+
+    /// Where either outcome may have been the usual one, s³ + (1 − s)³ counts from a half on: 7/16 at 3/4, and never below 1/4.
+    #[test]
+    fn bounds_where_either_outcome_may_be_the_usual_one() {
+        for (runs, error, low) in [(3, 0.4375, 0.75), (3, 0.2, 0.5), (2, 0.09, 0.3)] {
+            let found = Series::fixed(runs).bounds(runs, 0, error, true).unwrap();
+            assert!((found.low - low).abs() < 1e-9, "{runs}: {found:?}");
+        }
+    }
+
     proptest! {
         /// Chances add up, bounds agree with the rule's ends, and they miss as seldom as they say.
         #[test]

@@ -226,4 +226,77 @@ mod tests {
         assert!((found.repetition - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(variance_components(&[vec![all]]), None);
     }
+
+    /// Runs 1 1, 1 2 and 2 2: of two wordings differ 2, 4 and 2 pairs of 4; within them 0, 1 and 0 of 1.
+    #[test]
+    fn disagreement_worked_out_by_hand() {
+        let found = disagreement(&[&[1u8, 1][..], &[1, 2], &[2, 2]]).unwrap();
+        assert!((found.between - 2.0 / 3.0).abs() < 1e-12 && (found.within - 1.0 / 3.0).abs() < 1e-12);
+        assert!((found.sensitivity() - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(found.interval, Interval { low: -1.0, high: 1.0 }, "three wordings say little");
+        let with_empty = disagreement(&[&[][..], &[1u8, 1], &[1, 2], &[], &[2, 2]]);
+        assert_eq!(with_empty, Some(found), "one without runs is none");
+        // Of all wordings two runs count, as the second has no more.
+        let first_two = disagreement(&[&[1u8, 1, 2][..], &[1, 1]]).unwrap();
+        assert_eq!((first_two.between, first_two.within), (0.0, 0.0));
+        // One run each: between them 1, 0 and 1; the noise is that of the wording with three, 4 ordered pairs of 6.
+        let alone = disagreement(&[&[1u8, 1, 2][..], &[2], &[1]]).unwrap();
+        assert!(
+            (alone.between - 2.0 / 3.0).abs() < 1e-12 && (alone.within - 2.0 / 3.0).abs() < 1e-12,
+            "{alone:?}"
+        );
+    }
+
+    /// Three wordings of which each looks like a coin: no wording makes a difference, so the interval is as wide as what six runs leave
+    /// open: 0.05^(1/6) = 0.606962, and 2 × 0.393038 × 0.606962 = 0.477119.
+    #[test]
+    fn an_interval_is_never_narrower_than_what_was_not_seen() {
+        for (runs, expected) in [(1, 0.095), (2, 0.347214), (6, 0.477119)] {
+            assert!((unseen(runs) - expected).abs() < 1e-6, "{runs}: {}", unseen(runs));
+        }
+        let found = disagreement(&[&[1u8, 2][..], &[1, 2], &[1, 2]]).unwrap();
+        assert_eq!((found.between, found.within), (0.5, 1.0));
+        let (low, high) = (-0.5 - 0.477119, -0.5 + 0.477119);
+        assert!(
+            (found.interval.low - low).abs() < 1e-6 && (found.interval.high - high).abs() < 1e-6,
+            "{found:?}"
+        );
+        let alike = disagreement(&[&[1u8, 1][..], &[1, 1]]).unwrap();
+        assert_eq!(alike.interval.low, 0.0);
+        assert!((alike.interval.high - unseen(4)).abs() < 1e-12);
+    }
+
+    /// t of two degrees is 4.302653; the squares around 1/3 add up to 2/3.
+    #[test]
+    fn a_jackknife_reaches_as_far_as_its_parts_differ() {
+        assert!(
+            (jackknife_reach(&[0.0, 1.0, 0.0]) - 4.302653 * (2.0f64 / 3.0 * 2.0 / 3.0).sqrt()).abs() < 1e-5
+        );
+        // t of one degree is 12.706205; the squares around 0.45 add up to 0.005.
+        assert!((jackknife_reach(&[0.4, 0.5]) - 12.706205 * (0.005f64 / 2.0).sqrt()).abs() < 1e-5);
+        assert_eq!((jackknife_reach(&[0.3]), jackknife_reach(&[])), (1.0, 1.0));
+    }
+
+    /// Two wordings that always and never pass, and three that always do: 1/2 of squares over 3 degrees is 1/6 between wordings; means 1/2 and 1
+    /// have the variance 1/8, of which 1/6 × (1/2 + 1/3) / 2 is that of wordings.
+    #[test]
+    fn components_of_cases_with_different_numbers_of_wordings() {
+        let (all, none, half) = (vec![true, true], vec![false, false], vec![true, false]);
+        let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+        let found = variance_components(&[vec![all.clone(), none], vec![all.clone(); 3]]).unwrap();
+        assert!(close(found.case.unwrap(), 1.0 / 18.0) && close(found.wording, 1.0 / 6.0), "{found:?}");
+        assert!(close(found.wordings, 2.4) && found.repetition == 0.0);
+        assert_eq!((found.cases, found.repetitions), (2, 2));
+        let [case, wording, repetition] = found.of_the_mean();
+        assert!(close(case, 1.0 / 36.0) && close(wording, 1.0 / 6.0 / 4.8) && repetition == 0.0);
+        // Coins in the second case: 3 × 1/4 × 2 of squares over 5 wordings is 0.3 of a run, over 2 × 2.4 × 2 runs.
+        let noisy = variance_components(&[vec![all.clone(); 2], vec![half.clone(); 3]]).unwrap();
+        assert!(close(noisy.repetition, 0.3) && noisy.wording == 0.0 && close(noisy.case.unwrap(), 0.125));
+        assert!(close(noisy.of_the_mean()[2], 0.3 / 9.6));
+        // Only first runs count that every wording has, of wordings and cases that have two.
+        let longer = vec![vec![true, true, false], all.clone(), vec![true]];
+        let alone = variance_components(&[longer, vec![half], vec![]]).unwrap();
+        assert_eq!((alone.case, alone.wording, alone.repetition, alone.repetitions), (None, 0.0, 0.0, 2));
+        assert_eq!((alone.cases, alone.of_the_mean()[0]), (1, 0.0));
+    }
 }

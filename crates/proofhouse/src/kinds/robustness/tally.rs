@@ -116,4 +116,14 @@ mod tests {
         assert_eq!((short.case_id.as_str(), short.generator.as_str()), ("plain", "typo"));
         assert_eq!((short.requested, short.produced, short.reason.as_str()), (3, 1, "the text is short"));
     }
+
+    #[test]
+    fn a_gate_can_ask_for_what_robustness_measures() {
+        use proofhouse_ledger::RunId;
+        use proofhouse_ledger::record::Kind;
+
+        let mut summary = Summary::empty(Kind::Robustness, RunId::of_identity(b"run"), "suite");
+        let terms = open(&Json::Null).finish(&mut summary);
+        assert_eq!(terms.metrics.len(), METRICS.len());
+    }
 }

@@ -206,4 +206,55 @@ mod tests {
         let input = |slot: &str| price_of(&prices, slot).map(|price| price.input);
         assert_eq!(["m", "m/short", "n", "n/m"].map(input), [Some(2.0), Some(2.0), None, None]);
     }
+
+    /// A summary of one slot `a` with this of its expense.
+    fn summary(latency_ms: &str, usage: &str) -> Summary {
+        use proofhouse_ledger::RunId;
+        use proofhouse_ledger::record::Kind;
+
+        let rate = r#"{"numerator":0,"denominator":0,"value":null,"low":null,"high":null,"records":""}"#;
+        let slot = format!(
+            r#"{{"slot":"a","trials":0,"counts":{{}},"pass_rate":{rate},"pass_rate_all":{rate},"pass_rate_clustered":null,
+                "scores":{{}},"tags":{{}},"flaky_cases":{rate},"latency_ms":{latency_ms},"usage":{usage}}}"#
+        );
+        let mut summary = Summary::empty(Kind::Probe, RunId::of_identity(b"run"), "suite");
+        summary.slots.push(serde_json::from_str(&slot).unwrap());
+        summary
+    }
+
+    #[test]
+    fn a_gate_can_ask_for_each_expense() {
+        let latency = r#"{"trials":3,"cut_off":1,"mean":[10,null],"p50":[4,5],"p95":[20,null]}"#;
+        let usage = |unknown: u64| {
+            format!(
+                r#"{{"trials":2,"unknown":{unknown},"input_tokens":15,"output_tokens":5,"cost_usd":0.25}}"#
+            )
+        };
+        let bounds = |summary: &Summary, slot: &str| -> Vec<_> {
+            let all = EXPENSES.iter().chain([&COST]);
+            all.flat_map(|metric| (metric.of)(summary, slot))
+                .map(|found| (found.bounds.unwrap(), found.open))
+                .collect()
+        };
+        const ANY: f64 = f64::INFINITY;
+        let known = summary(latency, &usage(0));
+        let times = [([10.0, ANY], 0), ([4.0, 5.0], 0), ([20.0, ANY], 0)];
+        let counts = [([15.0, 15.0], 0), ([5.0, 5.0], 0), ([0.25, 0.25], 0)];
+        assert_eq!(bounds(&known, "a"), [times, counts].concat());
+        let open = summary(latency, &usage(1));
+        assert_eq!(bounds(&open, "a")[3..], counts.map(|([least, _], open)| ([least, ANY], open)));
+        assert!(bounds(&known, "b").is_empty() && bounds(&summary("null", "null"), "a").is_empty());
+    }
+
+    /// Five trials, of which the two slowest were cut off: half of them ended within the third.
+    #[test]
+    fn half_of_the_trials_ended_within_the_middle_one() {
+        let found = latency(&[5.0, -9.0, 1.0, -2.0, 3.0]);
+        assert_eq!((found.trials, found.cut_off), (5, 2));
+        // In order of time 1, 2, 3, 5, 9; if those that were cut off took for ever 1, 3, 5.
+        assert_eq!((found.p50, found.p95), ([Some(3.0), Some(5.0)], [Some(9.0), None]));
+        assert_eq!(found.mean, [Some(4.0), None]);
+        let one = latency(&[7.0]);
+        assert_eq!((one.p50, one.p95, one.mean), ([Some(7.0); 2], [Some(7.0); 2], [Some(7.0); 2]));
+    }
 }

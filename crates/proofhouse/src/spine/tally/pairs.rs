@@ -188,4 +188,66 @@ mod tests {
         let found = pairs.iter().find(|pair| pair.a == "t0" && pair.b == "t42").unwrap();
         assert!((found.adjusted_p.unwrap() - 4950.0 / 16384.0).abs() < 1e-9, "{found:?}");
     }
+
+    /// Case by case: one both ways and one only b; only a; neither; and one that b does not have.
+    #[test]
+    fn a_comparison_tells_trials_and_cases() {
+        let a = column(&[&[(0, true), (1, false)], &[(0, true)], &[(0, false)], &[(0, true)]]);
+        let b = column(&[&[(0, true), (1, true)], &[(0, false)], &[(0, false)], &[]]);
+        let found = only(&a, &b);
+        assert_eq!(
+            (found.pairs, found.both_passed, found.only_a, found.only_b, found.neither),
+            (4, 1, 1, 1, 1)
+        );
+        assert_eq!((found.cases, found.cases_a, found.cases_b), (3, 1, 1));
+        assert_eq!(found.difference, Some(round((0.5 - 1.0) / 3.0)), "second minus first, case by case");
+        assert!(found.low < found.difference && found.difference < found.high);
+    }
+
+    /// A trial of one is looked up among those of the other, which may begin, end or skip elsewhere.
+    #[test]
+    fn trials_are_paired_by_wording_and_repetition() {
+        let of = |trials: &[u64]| column(&[&trials.iter().map(|trial| (*trial, true)).collect::<Vec<_>>()]);
+        for (a, b, expected) in [
+            (&[1, 2, 5][..], &[0, 2, 3, 5, 6][..], 2),
+            (&[0, 1], &[2, 3], 0),
+            (&[2, 3], &[0, 1], 0),
+            (&[0, 1, 1 << 32], &[0, 1 << 32], 2),
+        ] {
+            assert_eq!(only(&of(a), &of(b)).pairs, expected, "{a:?} {b:?}");
+            assert_eq!(only(&of(b), &of(a)).pairs, expected, "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn the_best_has_the_best_cases_and_not_the_most_trials() {
+        let own = |cases: &[&[bool]]| {
+            let numbered =
+                |case: &&[bool]| case.iter().enumerate().map(|(n, passed)| (n as u64, *passed)).collect();
+            let cases: Vec<Vec<(u64, bool)>> = cases.iter().map(numbered).collect();
+            column(&cases.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        };
+        // 2 of 5 trials, and (1/4 + 1) / 2 of its cases; 4 of 5 trials, and (1 + 0) / 2.
+        let few = own(&[&[true, false, false, false], &[true]]);
+        let many = own(&[&[true, true, true, true], &[false]]);
+        assert_eq!((few.mean(), many.mean()), (0.625, 0.5));
+        // A case of which it has nothing is none of its own.
+        assert_eq!(own(&[&[], &[true], &[], &[false, true]]).mean(), 0.75);
+        assert_eq!(Column::default().mean(), f64::NEG_INFINITY);
+        let best = |columns: &[(&str, &Column)]| compare(columns).1.map(|best| best.slot);
+        assert_eq!(
+            best(&[("many", &many), ("few", &few), ("nothing", &Column::default())]).as_deref(),
+            Some("few")
+        );
+        assert_eq!(
+            best(&[("one", &few), ("other", &few), ("many", &many)]).as_deref(),
+            Some("one"),
+            "the first of equals"
+        );
+        let rivals =
+            compare(&[("many", &many), ("few", &few), ("none", &Column::default())]).1.unwrap().rivals;
+        let is_rival = |name: &str| rivals.iter().any(|rival| rival == name);
+        assert!(is_rival("many") && !is_rival("few"), "two cases do not tell them apart: {rivals:?}");
+        assert_eq!(best(&[("few", &few), ("many", &many)]), None, "of two, the comparison says it");
+    }
 }

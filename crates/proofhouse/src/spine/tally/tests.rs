@@ -6,6 +6,7 @@ use proofhouse_ledger::spine::Spine;
 use proofhouse_ledger::summary::{Gate, Rate};
 use proofhouse_ledger::{Digest, RecordId, RunId};
 
+use super::stats::decisions::Measured;
 use super::*;
 
 fn json(text: &str) -> Json {
@@ -106,13 +107,26 @@ impl OwnTally for Own {
     }
 }
 
+/// A metric that is a half, and one that is a quarter of one thing and three quarters of another.
+const HALVES: &[Metric] = &[
+    Metric { name: "half", of: |_, _| vec![Measured { of: None, bounds: Some([0.5, 0.5]), open: 0 }] },
+    Metric {
+        name: "several",
+        of: |_, _| {
+            let of =
+                |name: &str, value| Measured { of: Some(name.to_owned()), bounds: Some([value; 2]), open: 0 };
+            vec![of("one", 0.25), of("other", 0.75)]
+        },
+    },
+];
+
 fn own(_: Kind, config: &Json) -> Box<dyn OwnTally> {
     let says = |key: &str| config.get(key).is_some();
     let terms: fn() -> GateTerms = match (says("untried"), says("exempt"), says("bounds")) {
         (true, ..) => || GateTerms { untried: true, ..GateTerms::default() },
         (_, true, _) => || GateTerms { exempt: vec!["a".to_owned()], ..GateTerms::default() },
         (_, _, true) => || GateTerms { bounds: vec![Some([0.2, 0.9])], ..GateTerms::default() },
-        _ => GateTerms::default,
+        _ => || GateTerms { metrics: HALVES, ..GateTerms::default() },
     };
     Box::new(Own { scattered: says("scattered"), spares: says("spares"), terms })
 }
@@ -367,4 +381,170 @@ fn a_gate_on_flaky_cases_leaves_room_for_what_was_not_assessed() {
     let [found] = &(FLAKY_CASES.of)(&summary, "a")[..] else { panic!("one value for a slot") };
     assert_eq!((found.open, found.bounds), (2, Some([1.0 / 3.0, 1.0])));
     assert!((FLAKY_CASES.of)(&summary, "b").is_empty());
+}
+
+#[test]
+fn a_gate_holds_metrics_to_their_limits() {
+    let asked = |gate_of: &str| gate(&format!(r#"{{"gate":{{{gate_of}}}}}"#), &[NO]).held;
+    for (limits, expected) in [
+        (r#""half":{"at_most":0.5}"#, YES),
+        (r#""half":{"at_most":0.4}"#, NO),
+        (r#""half":{"at_least":0.5}"#, YES),
+        (r#""half":{"at_least":0.6}"#, NO),
+        (r#""half":{"at_least":0.5,"at_most":0.5}"#, YES),
+        (r#""half":{"at_least":0.5},"several":{"at_most":0.75}"#, YES),
+        (r#""half":{"at_least":0.5},"several":{"at_most":0.5}"#, NO),
+        (r#""half":{"at_most":0.5},"unheard":{"at_most":1}"#, None),
+        (r#""latency_mean_ms":{"at_most":1}"#, None),
+    ] {
+        assert_eq!(asked(&format!(r#""metrics":{{{limits}}}"#)), expected, "{limits}: any pass rate will do");
+    }
+    let half = r#""metrics":{"half":{"at_most":0.5}}"#;
+    assert_eq!(asked(&format!(r#""pass_rate":0.5,{half}"#)), NO, "the pass rate is asked for as well");
+    assert_eq!(asked(&format!(r#""pass_rate":0,{half}"#)), YES);
+    assert_eq!(asked(r#""pass_rate":0"#), YES, "any pass rate is one");
+}
+
+#[test]
+fn a_gate_counts_what_was_needed_and_possible() {
+    let gate = |more: &str, second: Row<'_>| {
+        let rows = [row("one", "a", YES), second];
+        summary(&format!(r#"{{"gate":{{"pass_rate":0.75}}{more}}}"#), &rows).gate.unwrap().held
+    };
+    let second = |status, variant| Row { status, variant, ..row("two", "a", None) };
+    assert_eq!(gate("", second(Status::Skipped, Some("noise_0000"))), YES, "there is no such wording");
+    assert_eq!(gate("", second(Status::Skipped, None)), None, "the case itself was asked for");
+    assert_eq!(gate("", second(Status::Error, Some("noise_0000"))), None);
+    assert_eq!(gate("", second(Status::NotRun, None)), None);
+    assert_eq!(gate(r#","spares":1"#, second(Status::NotRun, None)), YES, "enough had been seen");
+    assert_eq!(gate(r#","spares":1"#, second(Status::Error, None)), None);
+    let missing = Row { error_type: Some("shard_missing"), ..second(Status::NotRun, None) };
+    assert_eq!(gate(r#","spares":1"#, missing), None, "nobody knows what it would have been");
+    let rows = [row("one", "a", YES), missing];
+    assert_eq!(counts(&summary(r#"{"spares":1}"#, &rows).slots[0].pass_rate_all), (1, 2));
+}
+
+/// Of the broken case one trial failed, one passed and one is open: with any of them the gate would say something else.
+#[test]
+fn a_gate_forgets_all_of_a_case_that_is_taken_back() {
+    let asked = |rate: &str, good: &[Option<bool>]| {
+        let mut rows: Vec<Row<'_>> = [NO, YES, None].map(|passed| row("broken", "a", passed)).into();
+        let repeated = good.iter().enumerate();
+        rows.extend(repeated.map(|(n, passed)| Row { repetition: n as u32, ..row("good", "a", *passed) }));
+        let config = format!(r#"{{"scattered":1,"gate":{{"pass_rate":{rate}}}}}"#);
+        summary(&config, &rows).gate.unwrap().held
+    };
+    assert_eq!(asked("1", &[YES, YES]), YES);
+    assert_eq!(asked("0.1", &[NO, NO]), NO);
+    assert_eq!(asked("1", &[YES, None]), None);
+    assert_eq!(asked("0.5", &[YES, None]), YES);
+    assert_eq!(asked("0.6", &[NO, None]), NO);
+}
+
+/// Two wordings of one case, each asked twice: each agrees with itself, and they do not agree with each other.
+#[test]
+fn scattered_verdicts_find_their_case_and_wording_again() {
+    let at = |variant, repetition, passed| Row { variant, repetition, ..row("one", "a", passed) };
+    let of_two = |case| row(case, "b", YES);
+    let rows = [
+        at(None, 0, YES),
+        of_two("one"),
+        at(None, 1, YES),
+        at(Some("noise_0000"), 0, NO),
+        row("two", "a", NO),
+        at(Some("noise_0000"), 1, NO),
+        of_two("two"),
+    ];
+    let summary = summary(r#"{"scattered":1}"#, &rows);
+    let slot = &summary.slots[0];
+    assert_eq!((counts(&slot.flaky_cases), counts(&slot.pass_rate)), ((0, 1), (2, 5)));
+    let [wording] = &summary.wordings[..] else { panic!("one generator") };
+    assert_eq!((counts(&wording.pass_rate), counts(&wording.base_pass_rate)), ((0, 2), (2, 2)));
+    assert_eq!((wording.generator.as_str(), wording.relative_drop), ("noise", Some(1.0)));
+    let [pair] = &summary.comparisons[..] else { panic!("one pair") };
+    assert_eq!((pair.pairs, pair.both_passed, pair.only_b, pair.cases), (2, 1, 1, 2));
+}
+
+/// Targets take turns or come in any other order; a name that comes back is the same target.
+#[test]
+fn records_find_their_target_in_any_order() {
+    let order = ["a", "b", "c", "c", "a", "c", "b", "b", "a"];
+    let rows: Vec<Row<'_>> = order.iter().map(|slot| row("one", slot, Some(*slot == "b"))).collect();
+    let summary = summary("{}", &rows);
+    let slots: Vec<_> = summary
+        .slots
+        .iter()
+        .map(|slot| (slot.slot.as_str(), slot.trials, slot.pass_rate.numerator))
+        .collect();
+    assert_eq!(slots, [("a", 3, 0), ("b", 3, 3), ("c", 3, 0)]);
+    assert_eq!(summary.best.unwrap().slot, "b");
+}
+
+#[test]
+fn a_run_without_records_is_what_its_configuration_says() {
+    let config = json(r#"{"kind":"probe","suite_id":"empty","seed":7}"#);
+    let found = Tally::new(&config, own).finish().unwrap();
+    assert_eq!((found.kind, found.suite_id.as_str(), found.trials), (Kind::Probe, "empty", 0));
+    assert_eq!(found.run_id, proofhouse_ledger::config::run_id(&config));
+    assert!(found.slots.is_empty());
+    for part in [r#"{"kind":"probe"}"#, r#"{"suite_id":"empty"}"#] {
+        assert!(Tally::new(&json(part), own).finish().is_none(), "{part}");
+    }
+}
+
+/// Thirty cases that all pass are 95 % sure of a half, thirty that all fail as well; four are not.
+#[test]
+fn a_gate_that_has_to_be_sure_counts_cases() {
+    let sure = r#"{"gate":{"pass_rate":0.5,"confidence":0.95}}"#;
+    assert_eq!((gate(sure, &[YES; 30]).held, gate(sure, &[NO; 30]).held), (YES, NO));
+    assert_eq!(gate(sure, &[YES, YES, NO, NO]).held, None);
+    // A target that was not asked a case has none to miss.
+    let asked = r#"{"gate":{"pass_rate":0.1,"per_case":"1 of 1"}}"#;
+    let rows = [row("one", "a", YES), row("one", "b", NO), row("two", "a", YES)];
+    let found = summary(asked, &rows).gate.unwrap();
+    assert_eq!(found.failed_slots, ["b"]);
+    assert!(found.sentence.contains("1 of 1 case"), "{}", found.sentence);
+}
+
+/// Wilson's interval of ten of ten begins at 10 / (10 + 1.96²) = 72.25 %.
+#[test]
+fn a_clustered_rate_has_an_interval_of_rates() {
+    let names: Vec<String> = (0..10).map(|n| format!("c{n}")).collect();
+    let rows: Vec<Row<'_>> = names.iter().map(|name| row(name, "a", YES)).collect();
+    let slot = &summary("{}", &rows).slots[0];
+    let clustered = slot.pass_rate_clustered.as_ref().unwrap();
+    assert!((clustered.low.unwrap() - 0.7225).abs() < 1e-3 && clustered.high == Some(1.0), "{clustered:?}");
+    let rows: Vec<Row<'_>> = names.iter().map(|name| row(name, "a", NO)).collect();
+    let slot = &summary("{}", &rows).slots[0];
+    let clustered = slot.pass_rate_clustered.as_ref().unwrap();
+    assert!(clustered.low == Some(0.0) && (clustered.high.unwrap() - 0.2775).abs() < 1e-3, "{clustered:?}");
+}
+
+/// Of the two cases that all have, `a` passes one; what `b` alone was asked makes it no better.
+#[test]
+fn the_best_is_found_on_cases_that_several_have() {
+    let shared = |case| [row(case, "a", Some(case == "one")), row(case, "b", NO), row(case, "c", NO)];
+    let alone = ["three", "four", "five"].map(|case| row(case, "b", YES));
+    let rows: Vec<Row<'_>> = [shared("one"), shared("two"), alone].concat();
+    assert_eq!(summary("{}", &rows).best.unwrap().slot, "a");
+}
+
+#[test]
+fn a_run_directory_is_added_up_and_a_damaged_line_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = RunPaths::new(camino::Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap());
+    let lines = [line(0, &row("one", "a", YES)), line(1, &row("two", "a", NO))];
+    std::fs::write(paths.config(), "{}\n").unwrap();
+    std::fs::write(paths.records(), lines.concat()).unwrap();
+    let (summary, bytes) = write(&paths, own).unwrap();
+    assert_eq!((summary.trials, counts(&summary.slots[0].pass_rate)), (2, (1, 2)));
+    assert_eq!(tally(&paths, own).unwrap(), summary);
+    assert_eq!(std::fs::read(paths.summary()).unwrap(), bytes);
+    std::fs::write(paths.records(), [&lines[0][..], b"{}\n"].concat()).unwrap();
+    let damaged = tally(&paths, own).unwrap_err();
+    assert!(matches!(damaged, TallyError::Damaged { line: 2, .. }), "{damaged}");
+    std::fs::write(paths.records(), "").unwrap();
+    assert!(matches!(tally(&paths, own).unwrap_err(), TallyError::Empty));
+    std::fs::write(paths.config(), "[").unwrap();
+    assert!(matches!(tally(&paths, own).unwrap_err(), TallyError::Config(_)));
 }

@@ -115,4 +115,58 @@ mod tests {
         assert_eq!((rows[0].robust_cases.numerator, rows[0].robust_cases.denominator), (1, 3));
         assert_eq!(rows[0].relative_drop, Some(0.25));
     }
+
+    /// The first case passes as it stands and in one wording of two; the second fails twice and is reworded once; the third
+    /// was assessed only in another wording.
+    #[test]
+    fn each_generator_is_compared_over_the_cases_that_it_has() {
+        let mut wordings = Wordings::default();
+        for (base, of_typo, of_case) in [
+            (&[true][..], &[true, false][..], &[true, true][..]),
+            (&[false, false], &[false], &[]),
+            (&[], &[true], &[]),
+        ] {
+            base.iter().for_each(|passed| wordings.push(b"null", *passed));
+            of_typo.iter().for_each(|passed| wordings.push(b"\"typo_0000\"", *passed));
+            of_case.iter().for_each(|passed| wordings.push(b"\"upper_case_0001\"", *passed));
+            wordings.close_case();
+        }
+        let rows = wordings.finish("slot");
+        let parts = |rate: &proofhouse_ledger::summary::Rate| (rate.numerator, rate.denominator);
+        let [typo, case] = &rows[..] else { panic!("two generators: {rows:?}") };
+        assert_eq!((typo.generator.as_str(), typo.slot.as_str()), ("typo", "slot"));
+        assert_eq!((parts(&typo.pass_rate), parts(&typo.base_pass_rate)), ((2, 4), (1, 3)));
+        assert_eq!(parts(&typo.robust_cases), (0, 2), "the third has nothing to be held against");
+        let drop = typo.relative_drop.expect("there is something to fall from");
+        assert!((drop + 0.5).abs() < 1e-9, "(1/3 - 1/2) / (1/3), from rounded rates: {drop}");
+        assert_eq!(
+            typo.pass_rate.records,
+            "passed = true of passed is not null where slot = \"slot\" and variant_id begins with \"typo\""
+        );
+        assert_eq!(case.generator, "upper_case");
+        assert_eq!((parts(&case.robust_cases), case.relative_drop), ((1, 1), Some(0.0)));
+    }
+
+    #[test]
+    fn nothing_falls_from_nothing() {
+        let mut wordings = Wordings::default();
+        wordings.push(b"null", false);
+        wordings.push(b"\"typo_0000\"", true);
+        wordings.close_case();
+        assert_eq!(wordings.finish("slot")[0].relative_drop, None);
+    }
+
+    #[test]
+    fn a_variant_is_named_after_its_generator() {
+        for (variant, expected) in [
+            (&b"\"typo_0007\""[..], Some("typo")),
+            (b"\"upper_case_0000\"", Some("upper_case")),
+            (b"\"plain\"", None),
+            (b"null", None),
+            (b"", None),
+            (b"\"\xff_0\"", None),
+        ] {
+            assert_eq!(generator(variant), expected);
+        }
+    }
 }

@@ -219,4 +219,45 @@ mod tests {
         insta::assert_snapshot!(say(&[&[1.0, 1.0], &[1.0, 1.0]]), @"a, b say the same of all 2 answers to 2 cases, all right or all wrong: agreement beyond chance cannot be seen");
         insta::assert_snapshot!(say(&[&[1.0]]), @"a, b: no answer was judged by two of them, so that their agreement is not known");
     }
+
+    /// Wilson's interval of 18 of 20 is 69.9 % to 97.2 %, that of 9 of 10 59.6 % to 98.2 %.
+    #[test]
+    fn what_labelled_answers_will_tell_is_known_before() {
+        insta::assert_snapshot!(foreseen_calibration(20, 10), @"20 right and 10 wrong labelled answers: a sensitivity of 90 % would be known as 69.9 % to 97.2 %, a specificity of 90 % would be known as 59.6 % to 98.2 %");
+        insta::assert_snapshot!(foreseen_calibration(0, 10), @"0 right and 10 wrong labelled answers: a sensitivity cannot be known, a specificity of 90 % would be known as 59.6 % to 98.2 %");
+    }
+
+    /// 0.62 as judged, by a judge who finds 9 of 10 right answers and 8 of 10 wrong ones: (0.62 + 0.8 − 1) / (0.9 + 0.8 − 1) = 0.6.
+    #[test]
+    fn only_a_correction_that_was_made_has_a_rate() {
+        let made =
+            judge((90, 100), (80, 100)).correct(&moments(62, 100)).made().expect("it is better than chance");
+        assert!((made.rate - 0.6).abs() < 1e-12, "{made:?}");
+        for none in [judge((5, 10), (4, 10)), judge((5, 10), (0, 0)), judge((0, 0), (5, 10))] {
+            assert_eq!(none.correct(&moments(62, 100)).made(), None);
+        }
+        assert_eq!(judge((5, 5), (5, 5)).correct(&moments(0, 0)).made(), None);
+    }
+
+    #[test]
+    fn answers_are_counted_by_what_they_are_and_what_was_said() {
+        let mut tried = Calibrated::default();
+        for (right, said) in [
+            (true, Some(true)),
+            (true, Some(true)),
+            (true, Some(false)),
+            (false, Some(false)),
+            (false, Some(true)),
+            (false, Some(true)),
+            (false, Some(true)),
+            (true, None),
+            (false, None),
+        ] {
+            tried.push(right, said);
+        }
+        let hits = |right, of| Hits { right, of };
+        let expected = Calibrated { sensitivity: hits(2, 3), specificity: hits(1, 4), unjudged: 2 };
+        assert_eq!(tried, expected);
+        assert!(!judge((1, 1), (1, 1)).sentence("j").contains("could not say"));
+    }
 }

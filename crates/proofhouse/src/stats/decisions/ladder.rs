@@ -147,4 +147,59 @@ mod tests {
         insta::assert_snapshot!(say(&[(1, 1, 2)]), @"the boundary may lie anywhere: 1 level with these runs do not say");
         assert_eq!(boundary(&[]), None);
     }
+
+    fn rated(level: u32, successes: u64, runs: u64, rung: Option<Rung>) -> Rated {
+        Rated { level, successes, runs, rung }
+    }
+
+    /// Fifty of fifty and none of fifty: every draw falls between the second and the third level, so that the words alone decide.
+    #[test]
+    fn the_interval_never_says_more_than_the_words() {
+        const CLEAR: Option<Rung> = Some(Rung::Clear);
+        const FAILS: Option<Rung> = Some(Rung::SystematicFailure);
+        let found = |rungs: [Option<Rung>; 4]| {
+            let levels = [50, 50, 0, 0].into_iter().zip(rungs).zip(10..);
+            let levels: Vec<Rated> =
+                levels.map(|((successes, rung), level)| rated(level, successes, 50, rung)).collect();
+            boundary(&levels).map(|found| (found.above, found.below))
+        };
+        for (rungs, expected) in [
+            ([CLEAR, CLEAR, FAILS, FAILS], (Some(11), Some(12))),
+            ([CLEAR, None, FAILS, FAILS], (Some(10), Some(12))),
+            ([CLEAR, CLEAR, None, FAILS], (Some(11), Some(13))),
+            ([None, CLEAR, FAILS, None], (Some(11), Some(12))),
+            ([None, None, FAILS, None], (None, Some(12))),
+            ([None, CLEAR, None, None], (Some(11), None)),
+            ([None; 4], (None, None)),
+            // A word on the other side of where the success falls moves nothing.
+            ([FAILS, CLEAR, CLEAR, FAILS], (Some(11), Some(12))),
+        ] {
+            assert_eq!(found(rungs), Some(expected), "{rungs:?}");
+        }
+    }
+
+    #[test]
+    fn levels_without_runs_are_not_there() {
+        let levels = [
+            rated(1, 50, 50, Some(Rung::Clear)),
+            rated(2, 0, 0, None),
+            rated(3, 0, 50, Some(Rung::SystematicFailure)),
+        ];
+        let expected = Boundary { above: Some(1), below: Some(3), levels: 2 };
+        assert_eq!(boundary(&levels), Some(expected));
+        assert_eq!(boundary(&levels[1..2]), None);
+    }
+
+    /// Eight of ten are drawn with the chance 8.5/11: fewer than five in 1.2 % of draws, at most five in 5.4 %. Half is no fall.
+    #[test]
+    fn a_level_that_succeeds_half_of_the_time_has_not_fallen() {
+        let found = boundary(&[rated(1, 8, 10, Some(Rung::Clear))]).unwrap();
+        assert_eq!((found.above, found.below), (Some(1), None));
+        // Seven of ten, 7.5/11: fewer than five in 6 %.
+        let found = boundary(&[rated(1, 7, 10, Some(Rung::Clear))]).unwrap();
+        assert_eq!((found.above, found.below), (None, None));
+        // One of ten, 1.5/11: at least five in 0.7 %. Three of ten, 3.5/11: in 18 %.
+        let below = |hits| boundary(&[rated(1, hits, 10, Some(Rung::SystematicFailure))]).unwrap().below;
+        assert_eq!((below(1), below(3)), (Some(1), None));
+    }
 }

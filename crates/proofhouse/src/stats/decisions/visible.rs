@@ -282,4 +282,55 @@ mod tests {
         insta::assert_snapshot!(gate_reach(100, 0.9, Some(0.95)).unwrap(), @"a gate of 90.0 % with 95 % confidence over 100 cases is held from 95.0 % passed on: with 80 % power by a target that passes 96.1 % or more, and missed by one that passes 82.3 % or less");
         insta::assert_snapshot!(gate_reach(3, 1.0, None).unwrap(), @"a gate of 100 % over 3 cases is held from 100 % passed on: with 80 % power by a target that passes 92.8 % or more, and missed by one that passes 58.5 % or less");
     }
+
+    #[test]
+    fn what_is_needed_is_the_first_number_that_is_enough() {
+        let needed = visible(of(10), 1, 0.01).needed;
+        let power = |cases: u64| power_paired(cases, 0.2, 0.01, 0.05);
+        assert!(power(needed) >= 0.8 && power(needed - 1) < 0.8, "{needed}");
+        assert_eq!(visible(of(10), 1, 0.0).needed, 1 << 40, "nobody sees nothing");
+        let at = |count: u64| visible(of(count), 1, 0.03);
+        let (enough, wide) = (at(1).needed, at(1).needed_margin);
+        assert!(at(enough - 1).is_coarse() && !at(enough).is_coarse());
+        assert!(at(wide - 1).is_wide() && !at(wide).is_wide());
+        assert!(!at(enough).sentence().contains("1,800 cases see 3.0"), "{}", at(enough).sentence());
+        assert!(!at(wide).margin_sentence().contains(';'), "{}", at(wide).margin_sentence());
+        assert_eq!(visible(of(10), 0, 0.03).family, 1, "a comparison is one at least");
+    }
+
+    /// The sign flips of five cases have no p below 2/32, those of six none below 2/64; adjusted for two, six are too few as well.
+    #[test]
+    fn repetitions_help_where_the_cases_can_have_a_small_p() {
+        let repeated = |count, trials, family| visible(Unit { trials, ..of(count) }, family, 0.03).repeated;
+        assert!(repeated(6, 10, 1).is_some() && repeated(7, 10, 2).is_some());
+        assert_eq!((repeated(5, 10, 1), repeated(6, 10, 2)), (None, None));
+        assert_eq!(repeated(100, 1, 1), None, "there are none");
+    }
+
+    /// (1.959964 + 0.841621) × √0.2 = 1.2529 over one case, and 0.8859 over two.
+    #[test]
+    fn a_single_case_has_no_margin() {
+        let one = visible(of(1), 1, 0.03);
+        assert!((one.margin - 1.25290).abs() < 1e-4, "{one:?}");
+        assert_eq!(
+            one.margin_sentence(),
+            "1 case are too few for any margin of `--fail-on-worse`; 1,745 cases do for 3.0 points"
+        );
+        assert!(one.sentence().starts_with("1 case are too few to see any difference"), "{}", one.sentence());
+        let two = visible(of(2), 1, 0.03).margin_sentence();
+        assert!(two.contains("from a margin of 88.6 points on"), "{two}");
+    }
+
+    /// 0.2 ± 1.645 √(0.2 × 0.8 / 5) is −0.09 to 0.494: three of five hold it, and none miss it. P(X ≥ 3) is 0.8 at 0.6734.
+    #[test]
+    fn a_gate_that_cannot_be_missed_is_told() {
+        let found = gate_reach(5, 0.2, Some(0.95)).unwrap();
+        assert!(
+            found.contains(
+                "is held from 60.0 % passed on: with 80 % power by a target that passes 67.3 % or more"
+            ),
+            "{found}"
+        );
+        assert!(found.ends_with(", and cannot be missed"), "{found}");
+    }
 }

@@ -174,3 +174,10 @@ fn judges_of_one_criterion_are_compared_and_a_lone_one_is_not() {
     assert_eq!(agreement.raters, ["a/m", "b/m"]);
     assert_eq!(agreement.alpha, Some(round(4.0 / 9.0)));
 }
+
+#[test]
+fn a_gate_can_ask_for_what_a_probe_measures() {
+    let mut summary = Summary::empty(Kind::Probe, RunId::of_identity(b"run"), "suite");
+    let terms = OwnTally::finish(Box::new(ProbeTally::new(&json(CONFIG))), &mut summary);
+    assert_eq!(terms.metrics.len(), METRICS.len());
+}
