@@ -12,7 +12,7 @@ use proofhouse_ledger::files::FileError;
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
-use super::pair::{Comparer, Met, NumberedLine, Settled, settle};
+use super::pair::{Comparer, Met, NumberedLine, Settled, settle_in_place};
 use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
@@ -164,15 +164,15 @@ fn settle_all(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled
     /// Fewer are not worth a thread.
     const WORTH_PAIRS: usize = 64;
     if pairs.len() < WORTH_PAIRS {
-        return settle(pairing, pairs);
+        return settle_in_place(pairing, pairs);
     }
     let (first, second) = pairs.split_at(pairs.len() / 2);
     std::thread::scope(|scope| {
-        let other = std::thread::Builder::new().spawn_scoped(scope, || settle(pairing, second));
-        let mut all = settle(pairing, first);
+        let other = std::thread::Builder::new().spawn_scoped(scope, || settle_in_place(pairing, second));
+        let mut all = settle_in_place(pairing, first);
         all.extend(match other {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => settle(pairing, second),
+            Err(_) => settle_in_place(pairing, second),
         });
         all
     })

@@ -198,7 +198,7 @@ impl Settled {
 }
 
 /// The same as [`same_but_identity`] for many pairs of lines of different runs that have every field at the same place.
-pub(super) fn settle(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
+pub(super) fn settle_in_place(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
     let mut spans = Spans::default();
     let mut all: Vec<Option<Settled>> =
         pairs.iter().map(|(a, b)| same_in_place(pairing, a, b, &mut spans)).collect();
