@@ -9,6 +9,7 @@ use super::slots::{Choice, Slots, choose};
 use super::{Ask, Edit, Generator, Lack, Maker, Settings, Variants};
 
 mod adverbials;
+mod aims;
 mod clauses;
 mod equations;
 mod examples;
@@ -17,6 +18,7 @@ mod fronts;
 mod imperatives;
 mod lists;
 mod moves;
+mod nested;
 mod pairs;
 mod parallel;
 mod questions;
@@ -36,14 +38,15 @@ use crate::text::complaint::Complaint;
 /// operations`). A *turn* takes a clause (`if …`, `when …`), a time, a purpose or a phrase that can only belong to the verb to
 /// the other end of its sentence, or puts it in commas: `Convert the rows into records.` becomes `Into records, convert the
 /// rows.`, and `Anna sold 3 rolls on Monday.` becomes `Anna, on Monday, sold 3 rolls.` What is equal may be said the other way
-/// round (`Today is May 5, 2020.`), and two neighbouring *statements* that nothing binds to each other may change places. The question
-/// at the end of a story may come *first*, and the *examples* of a docstring may change places. A sentence that says `then`,
-/// `respectively`, `ratio` or the like keeps its order; lists of options, steps and columns do too, and other code is left as it is.
+/// round (`Today is May 5, 2020.`, `The price is what?`), `or not` may stand beside its `whether`, and two neighbouring
+/// *statements* that nothing binds to each other may change places. The question at the end of a story may come *first*, and the
+/// *examples* of a docstring may change places. A sentence that says `then`, `respectively`, `ratio` or the like keeps its order;
+/// lists of options, steps and columns do too, and other code is left as it is.
 ///
 /// Guarantee: the same words, not counting capitals, in another order, with at most two commas more for each move; at most
 /// `max_swaps` moves; no word crosses a negation or a quantifier unless a clause (`if …`, `to find all …`), question or example moves
-/// as a whole with its own; no number is parted from the word after it, and a pronoun keeps what it stands for. An instruction without
-/// a safe move gives a shortfall and never a broken sentence.
+/// as a whole with its own (`or not` after `whether` denies nothing); no number but a percentage is parted from the word after it,
+/// and a pronoun keeps what it stands for. An instruction without a safe move gives a shortfall and never a broken sentence.
 ///
 /// ```yaml
 /// lexical_shuffle: {max_swaps: 3}
@@ -63,7 +66,7 @@ impl Default for LexicalShuffle {
 
 impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
-    const GENERATOR_VERSION: u32 = 4;
+    const GENERATOR_VERSION: u32 = 5;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {

@@ -313,15 +313,21 @@ pub(super) fn leading(turning: &Turning<'_, '_>) -> Vec<Order> {
         && lead.len() <= 6
         && !sentence.any(1..comma + 1, ADJUNCTS)
         && !turning.broken(lead.clone());
+    let aim = turning.word(0) == "to"
+        && lead.len() >= 3
+        && turning.has_infinitive(0..1)
+        && sentence.words[1].lower
+        && !turning.broken(lead.clone());
     let pronouns = sentence.pronouns(subject.clone());
-    let person = pronouns.iter().all(|family| *family < 2) && !sentence.has_name(1..comma + 1);
+    let person = pronouns.is_empty()
+        || (pronouns.iter().all(|family| *family < 2) && !sentence.has_name(1..comma + 1));
     let known = match () {
         () if time => true,
         () if clause => pronouns.is_empty() && sentence.has_name(subject.clone()),
         () => person,
     };
     let outside = sentence.pronouns(lead.clone());
-    let holds = (time || clause || place)
+    let holds = (time || clause || place || aim)
         && known
         && (outside.is_empty()
             || outside == pronouns

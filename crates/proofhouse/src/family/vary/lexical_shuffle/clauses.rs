@@ -26,9 +26,10 @@ impl Turning<'_, '_> {
         let noun = matches!(first.small.as_str(), "a" | "an" | "the")
             || (first.is_number() && first.tail.is_empty());
         let plain = |at: usize| {
-            words[at].lower && !is_function_word(self.word(at)) && !ADJUNCTS.contains(&self.word(at))
+            let of = self.word(at) == "of" && at > clause.start + 1;
+            words[at].lower && (of || !is_function_word(self.word(at))) && !ADJUNCTS.contains(&self.word(at))
         };
-        let at = (clause.start + 2..clause.end.min(clause.start + 5)).find(|&at| verb(at))?;
+        let at = (clause.start + 2..clause.end.min(clause.start + 8)).find(|&at| verb(at))?;
         (noun && (clause.start + 1..at).all(plain)).then_some(at)
     }
 

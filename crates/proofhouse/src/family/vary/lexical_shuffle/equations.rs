@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::sentence::Kind;
+use super::sentence::{Kind, is_function_word};
 use super::turns::{First, Order, Part, Turning};
-use super::words::{CONDITIONS, DETERMINERS, POSSESSIVES, QUANTITIES};
+use super::words::{ADJUNCTS, CONDITIONS, DETERMINERS, POSSESSIVES, QUANTITIES};
 
 /// `Today is May 5, 2020.` becomes `May 5, 2020 is today.`; `Your task is to sort it.` becomes `To sort it is your task.`
 pub(super) fn orders(turning: &Turning<'_, '_>) -> Vec<Order> {
@@ -56,7 +56,7 @@ fn is_definite(turning: &Turning<'_, '_>, words: Range<usize>) -> bool {
     let first = turning.word(words.start);
     let noun = matches!(first, "the" | "her" | "his" | "their" | "my");
     let clock = first.contains(':');
-    turning.is_date(words.clone()) || (words.len() <= 8 && (noun || clock))
+    turning.is_date(words.clone()) || (words.len() <= 9 && (noun || clock))
 }
 
 /// `the price of a ticket`, `his rent`.
@@ -73,4 +73,40 @@ fn is_amount(turning: &Turning<'_, '_>, words: Range<usize>) -> bool {
     let unit =
         |at: usize| turning.sentence.words[at].lower && !matches!(turning.word(at), "old" | "long" | "and");
     first.is_number() && words.len() <= 2 && (words.start + 1..words.end).all(unit)
+}
+
+/// `Two-thirds of the loaves are sold.` becomes `Of the loaves, two-thirds are sold.`
+pub(super) fn shares(turning: &Turning<'_, '_>) -> Vec<Order> {
+    let sentence = turning.sentence;
+    let whole = turning.word(0);
+    let part = whole.ends_with('%')
+        || ["third", "thirds", "fourth", "fourths", "quarters", "fifth", "fifths", "tenth", "tenths"]
+            .iter()
+            .any(|part| whole.split_once('-').is_some_and(|(_, last)| last == *part));
+    let noun = |at: usize| {
+        let word = &sentence.words[at];
+        word.lower && word.tail.is_empty() && !word.bracket && !is_function_word(&word.small)
+    };
+    let verb = (4..turning.end().saturating_sub(1).min(9)).find(|&at| ADJUNCTS.contains(&turning.word(at)));
+    let Some(verb) = verb.filter(|_| turning.kind == Kind::Statement && part) else { return Vec::new() };
+    let opens = |word: &str| DETERMINERS.contains(&word) || POSSESSIVES.contains(&word);
+    let holds = turning.word(1) == "of"
+        && opens(turning.word(2))
+        && (0..3).all(|at| sentence.words[at].tail.is_empty())
+        && (3..verb).all(noun)
+        && !sentence.has_scope(0..verb);
+    if !holds {
+        return Vec::new();
+    }
+    vec![Order {
+        range: sentence.span(0..verb + 1),
+        parts: vec![
+            turning.span(1..verb, First::Large),
+            Part::Glue(", "),
+            turning.span(0..1, First::Small),
+            Part::Glue(" "),
+            turning.span(verb..verb + 1, First::Kept),
+        ],
+        moves: 1,
+    }]
 }

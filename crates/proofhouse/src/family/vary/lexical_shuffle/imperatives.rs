@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::lexicon;
+use super::questions;
 use super::sentence::{Kind, is_function_word, opens_task};
 use super::turns::{First, Order, Part, Turning};
 use super::words::{
@@ -146,9 +147,14 @@ impl Turning<'_, '_> {
         if main.len() >= 3 {
             found.extend(self.parenthesis(aim.clone(), main.clone(), First::Kept));
         }
+        found.extend(self.whether(to));
         // Inside the purpose, a pronoun stands for what came before it.
         let inner = !self.broken(aim.clone()) && sentence.pronouns(aim.clone()).is_empty();
         let phrases = if inner { self.phrases_of_aim(to + 1) } else { Vec::new() };
+        // Where no phrase can move inside the purpose, the means can still move past all of it.
+        if phrases.is_empty() {
+            found.extend(self.means(to));
+        }
         for phrase in phrases {
             let shifted = |parts: &mut Vec<Part>, first: First| {
                 parts.push(self.span(to..to + 2, first));
@@ -287,7 +293,8 @@ impl Turning<'_, '_> {
         let owners = object.clone().filter(|&at| self.word(at) == "of").count();
         let last = &self.sentence.words[of + 1];
         let given = DETERMINERS.contains(&last.small.as_str()) || last.small == "given";
-        object.clone().all(plain)
+        DETERMINERS.contains(&self.word(object.start))
+            && object.clone().all(plain)
             && object.len() <= 6
             && (owners == 0 || (owners == 1 && given))
             && !tied.contains(&self.word(of - 1))
@@ -332,20 +339,30 @@ impl Turning<'_, '_> {
     pub(super) fn given(&self) -> Vec<Order> {
         let sentence = self.sentence;
         let opens = matches!(self.word(0), "given" | "for" | "from" | "using" | "in" | "if" | "when");
-        let comma = (1..self.end().saturating_sub(3).min(16))
-            .find(|&at| sentence.words[at].tail == "," && !self.listed(at));
+        let clause = matches!(self.word(0), "if" | "when");
+        let reach = if clause { 40 } else { 16 };
+        let comma = (1..self.end().saturating_sub(3).min(reach)).find(|&at| {
+            let joins = clause && matches!(self.word(at + 1), "and" | "but");
+            sentence.words[at].tail == "," && !self.listed(at) && !joins
+        });
         let Some(comma) = comma.filter(|&at| opens && self.starts_imperative(at + 1)) else {
             return Vec::new();
         };
         let (lead, main) = (0..comma + 1, comma + 1..self.end());
         let particle = matches!(self.word(comma + 2), "out" | "up" | "me" | "us");
         let cut = comma + 2 + usize::from(particle);
+        // A clause of condition crosses the verb as a whole, with whatever is in it.
+        let whole = if clause {
+            questions::is_whole_clause(self, lead.clone())
+        } else {
+            !self.broken(lead.clone())
+                && !sentence.has_scope(lead.clone())
+                && !sentence.joins_clauses(lead.clone())
+                && !sentence.any(lead.clone(), COMPARING)
+        };
         let calm = lead.len() >= 2
+            && whole
             && !matches!(self.word(1), "example" | "instance")
-            && !self.broken(lead.clone())
-            && !sentence.has_scope(lead.clone())
-            && !sentence.joins_clauses(lead.clone())
-            && !sentence.any(lead.clone(), COMPARING)
             && sentence.words[cut - 1].tail.is_empty()
             && !JOINTS.contains(&self.word(cut))
             && self.end() >= cut + 2;
@@ -363,7 +380,6 @@ impl Turning<'_, '_> {
             ],
             moves: 1,
         }];
-        let clause = matches!(self.word(0), "if" | "when");
         if !clause && self.is_main(main.clone()) && sentence.pronouns(main.clone()).is_empty() {
             let back = vec![self.span(main, First::Large), Part::Glue(", "), self.span(lead, First::Small)];
             found.push(self.order(back));

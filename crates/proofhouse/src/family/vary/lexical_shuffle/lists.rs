@@ -6,7 +6,7 @@ use super::super::lexicon;
 use super::sentence::{Sentence, family, is_function_word, opens_task};
 use super::words::{
     ADJECTIVES, ADJUNCTS, CLAUSES, CONDITIONS, HOLDING, JOINTS, LEAD_PREPOSITIONS, LEADING, NOT_PLURAL,
-    ORDERED, PAIRS, SHARED, TRAILING,
+    NOUNS_IN_ED, ORDERED, PAIRS, SHARED, TRAILING,
 };
 
 /// A list: its members as ranges of words.
@@ -268,7 +268,7 @@ impl Reader<'_, '_> {
             let noun = self.lower(at)
                 && !is_function_word(&word.small)
                 && !opens_task(&word.small)
-                && !word.small.ends_with("ed")
+                && (!word.small.ends_with("ed") || NOUNS_IN_ED.contains(&word.small.as_str()))
                 && !ADJUNCTS.contains(&word.small.as_str())
                 && !CONDITIONS.contains(&word.small.as_str())
                 && !LEAD_PREPOSITIONS.contains(&word.small.as_str());

@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
-use super::sentence::Kind;
+use super::sentence::{Kind, is_function_word};
 use super::turns::{First, Order, Part, Turning};
-use super::words::{AUXILIARIES, BEING, CONDITIONS, DETERMINERS, QUESTION_PREPOSITIONS, TIMES, UNITS};
+use super::words::{
+    ADJUNCTS, AUXILIARIES, BEING, COMPARING, CONDITIONS, DETERMINERS, POSSESSIVES, QUANTITIES,
+    QUESTION_PREPOSITIONS, TIMES, UNITS,
+};
 
 /// Where the question begins, and where the verb stands before which a phrase in commas may stand.
 struct Asked {
@@ -43,6 +46,7 @@ pub(super) fn orders(turning: &Turning<'_, '_>) -> Vec<Order> {
     found.extend(sum(turning, &asked));
     found.extend(share(turning, &asked));
     found.extend(aim(turning, &asked));
+    found.extend(answer_last(turning, &asked));
     found
 }
 
@@ -53,23 +57,27 @@ fn condition(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
         return Vec::new();
     }
     let (lead, main) = (0..asked.start, asked.start..turning.end());
+    let head = asked.start..asked.verb;
     let comma = sentence.words[asked.start - 1].tail;
-    let listed = |at: usize| turning.listed(at) || turning.in_date(at);
-    let calm = CONDITIONS.contains(&turning.word(0))
-        && (0..asked.start - 1).all(|at| {
-            let tail = sentence.words[at].tail;
-            (tail.is_empty() || (tail == "," && listed(at))) && !sentence.words[at].bracket
-        })
-        && !sentence.has_scope(asked.start..asked.verb)
-        && !sentence.joins_clauses(lead.clone())
-        && sentence.keeps_references(lead.clone(), main.clone())
-        && !sentence.any(main.clone(), CONDITIONS);
-    if !calm {
+    // Without a comma nothing says where a quantifier of the clause ends.
+    let ends = !comma.is_empty() || !sentence.has_scope(lead.clone());
+    // `where` and `when` may go on with the clause: `If they stand in rows, where 4 are in front, how …`
+    let goes_on = matches!(turning.word(asked.start), "where" | "when");
+    if !ends
+        || goes_on
+        || !is_whole_clause(turning, lead.clone())
+        || sentence.has_scope(head.clone())
+        || sentence.any(main.clone(), CONDITIONS)
+    {
         return Vec::new();
     }
     let mut found = Vec::new();
-    let head = asked.start..asked.verb;
-    if head.len() >= 2 || turning.word(asked.start) == "what" {
+    let keeps = sentence.keeps_references(lead.clone(), main.clone());
+    // In commas before the verb, the clause crosses no more than `how many jars`: what comes after still comes after.
+    let crosses = sentence.pronouns(head.clone()).is_empty()
+        && (keeps || !sentence.has_name(head.clone()))
+        && !sentence.any(head.clone(), COMPARING);
+    if crosses && (head.len() >= 2 || turning.word(asked.start) == "what") {
         found.push(turning.order(vec![
             turning.span(head, First::Large),
             Part::Glue(", "),
@@ -78,11 +86,99 @@ fn condition(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
             turning.span(asked.verb..turning.end(), First::Kept),
         ]));
     }
-    if comma.is_empty() && turning.is_main(main.clone()) {
+    if comma.is_empty() && keeps && turning.is_main(main.clone()) {
         let back = vec![turning.span(main, First::Large), Part::Glue(" "), turning.span(lead, First::Small)];
         found.push(turning.order(back));
     }
     found
+}
+
+/// Whether these words are one clause of condition that ends where they end: a comma in it stands in a list, or before `and`.
+pub(super) fn is_whole_clause(turning: &Turning<'_, '_>, lead: Range<usize>) -> bool {
+    let sentence = turning.sentence;
+    let last = lead.end - 1;
+    // What comes after a comma could be taken for another clause, so that a quantifier there would reach elsewhere.
+    let goes_on = |at: usize| {
+        let joins = matches!(turning.word(at + 1), "and" | "but");
+        (turning.listed(at) || turning.in_date(at) || joins) && !sentence.has_scope(at + 1..lead.end)
+    };
+    let turns = ["because", "except", "if", "instead", "so", "then", "though", "unless", "until", "when"];
+    CONDITIONS.contains(&turning.word(0))
+        && (lead.start..last).all(|at| {
+            let tail = sentence.words[at].tail;
+            (tail.is_empty() || (tail == "," && goes_on(at))) && !sentence.words[at].bracket
+        })
+        && !sentence.any(1..lead.end, &turns)
+}
+
+/// What a question can ask for.
+const ASKED: &[&str] = &[
+    "amount",
+    "balance",
+    "capital",
+    "cost",
+    "count",
+    "date",
+    "day",
+    "depth",
+    "difference",
+    "discount",
+    "fraction",
+    "name",
+    "percentage",
+    "probability",
+    "profit",
+    "revenue",
+    "temperature",
+    "time",
+    "value",
+];
+
+/// `What is the price of a pen?` becomes `The price of a pen is what?`
+fn answer_last(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
+    let sentence = turning.sentence;
+    let be = asked.verb;
+    let told = be + 1..turning.end();
+    let asks = turning.word(asked.start) == "what"
+        && be == asked.start + 1
+        && matches!(turning.word(be), "is" | "are" | "was" | "were")
+        && (3..=14).contains(&told.len());
+    if !asks {
+        return Vec::new();
+    }
+    let opens = &sentence.words[told.start];
+    let noun = DETERMINERS.contains(&opens.small.as_str())
+        || POSSESSIVES.contains(&opens.small.as_str())
+        || opens.small.ends_with("'s");
+    let head = (told.start + 1..told.end.min(told.start + 4))
+        .find(|&at| ASKED.contains(&turning.word(at)) || QUANTITIES.contains(&turning.word(at)));
+    let plain = |at: usize| !is_function_word(turning.word(at)) && !ADJUNCTS.contains(&turning.word(at));
+    let holds = noun
+        && head.is_some_and(|head| (told.start + 1..head).all(plain))
+        && !turning.broken(told.clone())
+        && !sentence.has_scope(told.clone())
+        && !sentence.any(told.clone(), CONDITIONS)
+        && !sentence.any(told.clone(), &["is", "are", "was", "were", "that", "who", "than"])
+        && !matches!(
+            turning.word(turning.end() - 1),
+            "about" | "at" | "doing" | "for" | "from" | "in" | "like" | "of" | "on" | "to" | "with" | "worth"
+        );
+    if !holds {
+        return Vec::new();
+    }
+    let first = if asked.start == 0 { First::Large } else { First::Kept };
+    let last = if asked.start == 0 { First::Small } else { First::Kept };
+    vec![Order {
+        range: sentence.span(asked.start..turning.end()),
+        parts: vec![
+            turning.span(told, first),
+            Part::Glue(" "),
+            turning.span(be..be + 1, First::Kept),
+            Part::Glue(" "),
+            turning.span(asked.start..be, last),
+        ],
+        moves: 1,
+    }]
 }
 
 /// `How much does she earn in a year?`: the phrase opens the question, or stands in commas before its verb.
@@ -105,14 +201,16 @@ fn phrase(turning: &Turning<'_, '_>, asked: &Asked) -> Vec<Order> {
         return Vec::new();
     }
     let head = asked.start..asked.verb;
-    let inner = if asked.start == 0 { First::Small } else { First::Kept };
-    let first = if asked.start == 0 { First::Large } else { First::Kept };
     let order =
         |parts: Vec<Part>| Order { range: sentence.span(asked.start..turning.end()), parts, moves: 1 };
     let mut found = Vec::new();
-    // Without a comma before the question, the phrase would join the clause before it.
-    if asked.start == 0 || sentence.words[asked.start - 1].tail == "," {
-        let parts = vec![turning.span(phrase.clone(), first), Part::Glue(", "), turning.span(main, inner)];
+    // After a condition, the phrase would join the clause before it.
+    if asked.start == 0 {
+        let parts = vec![
+            turning.span(phrase.clone(), First::Large),
+            Part::Glue(", "),
+            turning.span(main, First::Small),
+        ];
         found.push(order(parts));
     }
     let aside = |cut: usize| {
@@ -194,16 +292,20 @@ impl Turning<'_, '_> {
         if unit {
             return Some(at);
         }
-        let be = matches!(self.word(asked.verb), "is" | "are" | "was" | "were");
+        // `are there in the jar`, `were sold at the fair`: here the phrase says where, and is not what is asked for.
+        let before = self.word(at - 1);
+        let passive = (before.len() > 4 && before.ends_with("ed"))
+            || matches!(before, "there" | "left" | "sold" | "made" | "taken" | "bought" | "eaten");
+        let be = matches!(self.word(asked.verb), "is" | "are" | "was" | "were") && !passive;
         let noun = DETERMINERS.contains(&next.small.as_str()) || next.is_number() || next.capital;
         let tied = BEING.contains(&self.word(at - 1))
             || self.sentence.any(at..last + 1, &["of", "each", "per", "left"])
-            || (self.word(at) == "to" && (!noun || self.sentence.any(asked.verb..at, &["from"])))
+            // `in a photo of ducks at the zoo`: who knows what is at the zoo.
+            || self.sentence.any(asked.verb..at, &["of"])
             || self.word(at) == "with";
-        let lead = matches!(
-            self.word(at),
-            "in" | "during" | "on" | "at" | "for" | "from" | "by" | "to" | "over" | "after"
-        );
+        // `to` belongs to its verb: `How many times, to the fair, can he go?` is broken.
+        let lead =
+            matches!(self.word(at), "in" | "during" | "on" | "at" | "for" | "from" | "by" | "over" | "after");
         (!be && lead && noun && !tied && last - at <= 6).then_some(at)
     }
 }

@@ -10,6 +10,7 @@ use super::words::{
 };
 
 /// One word, number or quotation.
+#[derive(Clone)]
 pub(super) struct Word<'a> {
     /// Without punctuation after it.
     pub(super) core: Range<usize>,

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use super::sentence::{Kind, Sentence, opens_task};
+use super::sentence::{Kind, Sentence, Word, is_function_word, opens_task};
 use super::words::{
     ADJUNCTS, AUXILIARIES, COMPARING, CONDITIONS, DETERMINERS, JOINTS, LEAD_PREPOSITIONS, MONTHS, QUESTIONS,
     SEQUENCE, TIME_ADVERBS, TIMES, TITLES, UNITS, WONDERING,
 };
-use super::{adverbials, clauses, equations, questions};
+use super::{adverbials, clauses, equations, nested, questions};
 
 /// A sentence put together anew.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,9 @@ pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Ord
     }
     let Some(kind) = sentence.kind() else { return Vec::new() };
     let turning = Turning { sentence, kind, lists };
-    if sentence.len() < 4
+    // `Tomorrow is 11/12/2019.` has three words.
+    let least = if kind == Kind::Statement { 3 } else { 4 };
+    if sentence.len() < least
         || sentence.any(0..sentence.len(), SEQUENCE)
         || !matches!(sentence.words[sentence.last()].tail, "" | "." | "!" | "?")
     {
@@ -65,6 +67,7 @@ pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Ord
         adverbials::leading(&turning),
         questions::orders(&turning),
         equations::orders(&turning),
+        equations::shares(&turning),
         turning.given(),
         clauses::role(&turning),
     ];
@@ -73,23 +76,31 @@ pub(super) fn orders(sentence: &Sentence<'_>, lists: &[Range<usize>]) -> Vec<Ord
             found.push(order);
         }
     }
+    for order in nested::of_task(&turning) {
+        if !found.contains(&order) {
+            found.push(order);
+        }
+    }
+    let both = nested::both(&found);
+    found.extend(both);
     found.extend(turning.politeness());
     found.retain(|order| keeps_numbers(sentence, order));
     found
 }
 
-/// No part ends between a number and the word after it.
+/// No part ends between a number and the word after it, but for a percentage and its `of`.
 fn keeps_numbers(sentence: &Sentence<'_>, order: &Order) -> bool {
     let ends =
         |end: usize| order.parts.iter().any(|part| matches!(part, Part::Span(range, _) if range.end == end));
     let inner = &sentence.words[..sentence.last()];
-    !inner.iter().any(|word| word.is_number() && word.tail.is_empty() && ends(word.core.end))
+    let counts = |word: &Word<'_>| word.is_number() && !word.small.ends_with('%');
+    !inner.iter().any(|word| counts(word) && word.tail.is_empty() && ends(word.core.end))
 }
 
 pub(super) struct Turning<'s, 'a> {
     pub(super) sentence: &'s Sentence<'a>,
     pub(super) kind: Kind,
-    lists: &'s [Range<usize>],
+    pub(super) lists: &'s [Range<usize>],
 }
 
 impl Turning<'_, '_> {
@@ -200,9 +211,7 @@ impl Turning<'_, '_> {
             }
             Kind::Statement => {
                 let head = &words[start];
-                let name = head.capital
-                    && !super::sentence::is_function_word(&head.small)
-                    && !opens_task(&head.small);
+                let name = head.capital && !is_function_word(&head.small) && !opens_task(&head.small);
                 (name && words[start + 1].lower && words[start + 1].is(ADJUNCTS)).then_some(start + 1)
             }
         }

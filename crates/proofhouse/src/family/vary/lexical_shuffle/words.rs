@@ -31,6 +31,9 @@ pub(super) const NOT_PLURAL: &[&str] = &[
     "works", "writes", "yields", "yours",
 ];
 
+/// Words in `-ed` that are things.
+pub(super) const NOUNS_IN_ED: &[&str] = &["bed", "seed", "shed", "weed"];
+
 /// Adjectives that stand beside each other in any order.
 #[rustfmt::skip]
 pub(super) const ADJECTIVES: &[&str] = &[
@@ -251,6 +254,14 @@ pub(super) const PHRASE_PREPOSITIONS: &[&str] = &[
 pub(super) const PURPOSES: &[&str] = &[
     "buy", "celebrate", "complete", "cook", "earn", "feed", "fill", "finish", "help", "make", "paint", "pay",
     "raise", "reach", "repair", "save", "support", "visit",
+];
+
+/// What a function is written with, in the singular.
+#[rustfmt::skip]
+pub(super) const DEVICES: &[&str] = &[
+    "algorithm", "approach", "comprehension", "expression", "filter", "formula", "function", "heap", "iteration",
+    "lambda", "library", "loop", "method", "module", "operator", "programming", "queue", "recursion", "regex",
+    "search", "set", "sort", "stack", "technique",
 ];
 
 /// Words that open a phrase of an infinitive.

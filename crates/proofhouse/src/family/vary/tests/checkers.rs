@@ -118,7 +118,12 @@ fn is_scoped(words: &[String], at: usize) -> bool {
     const WORDS: &str = "not no nor never none nobody nothing without only all each every everything any some several few \
                          fewer half both either neither except unless until hardly least most more less many much don't cannot";
     let asks = at > 0 && words[at - 1] == "how" && ["many", "much"].contains(&words[at].as_str());
-    WORDS.split_whitespace().any(|word| word == words[at]) && !asks
+    // `whether … or not` asks once and denies nothing.
+    let whether = words[at] == "not"
+        && at > 0
+        && words[at - 1] == "or"
+        && words[at.saturating_sub(40)..at].iter().any(|word| word == "whether");
+    WORDS.split_whitespace().any(|word| word == words[at]) && !asks && !whether
 }
 
 /// What stands after a word: nothing but a blank, the end of its line, or a punctuation mark.
@@ -164,7 +169,13 @@ fn with_whole_clauses(base: &str, variant: &str) -> (Vec<String>, Vec<String>) {
             continue;
         }
         let mark = (start..old.len()).find(|&at| old[at].1 == After::Mark).unwrap_or(old.len() - 1);
-        let ends = (start..=mark).rev().filter(|&at| at == mark || old[at].1 != After::Blank);
+        // What an infinitive is done with stands after all of it.
+        let word = |at: usize| all.get(at).map_or("", String::as_str);
+        let means = |at: usize| {
+            all[start] == "to"
+                && (word(at + 1) == "using" || (word(at + 1) == "by" && word(at + 2) == "using"))
+        };
+        let ends = (start..=mark).rev().filter(|&at| at == mark || old[at].1 != After::Blank || means(at));
         let found = ends.filter(|end| (start..=*end).any(|at| is_scoped(&all, at))).find_map(|end| {
             let clause = &all[start..=end];
             let place = words(&new).windows(clause.len()).position(|window| window == clause)?;
@@ -576,6 +587,8 @@ fn the_checker_of_orders_refuses_faults() {
         ("Ann sat. How many do they have?", "How many do they have? Ann sat."),
         ("Some sat. How many ran?", "How many sat? Some ran."),
         ("All sat. Ben ran.", "Ben ran. All sat."),
+        ("sort it or not", "or not sort it"),
+        ("write code to find all rows using a heap", "write code to find, using a heap, all rows"),
     ] {
         assert!(lexical_shuffle(base, fault, 9).is_err(), "{fault:?}");
     }
@@ -583,6 +596,8 @@ fn the_checker_of_orders_refuses_faults() {
         ("write code to find all rows", "to find all rows, write code"),
         ("go on if each is late", "if each is late, go on"),
         ("Some sat. How many ran?", "How many ran? Some sat."),
+        ("see whether it is so or not", "see whether or not it is so"),
+        ("write code to find all rows using a heap", "using a heap, write code to find all rows"),
     ] {
         assert_eq!(lexical_shuffle(base, right, 1), Ok(()), "{right:?}");
     }

@@ -187,6 +187,16 @@ fn moves_in_sums_dates_and_tasks() {
         "Write a function to drop all empty rows. => To drop all empty rows, write a function. | Write, to drop all empty rows, a function.",
         "Return True if all rows are empty. => If all rows are empty, return True.",
         "Nora had 9 jars. She gave half of them to Ben. How many jars are left? => How many jars are left? Nora had 9 jars. She gave half of them to Ben.",
+        "Tomorrow is 5/12/2020. => 5/12/2020 is tomorrow.",
+        "Two-thirds of the loaves are sold. => Of the loaves, two-thirds are sold.",
+        "To greet the week, Nora bakes 9 pies. => Nora, to greet the week, bakes 9 pies.",
+        "If Nora buys 4 red pens, how many pens will she own? => How many pens, if Nora buys 4 red pens, will she own?",
+        "If each of them ate 2 pies, and Ben ate 3, calculate the number of pies. => Calculate, if each of them ate 2 pies, and Ben ate 3, the number of pies.",
+        "How many jars are there in the attic? => How many jars, in the attic, are there? | In the attic, how many jars are there?",
+        "What is the price of a lamp? => The price of a lamp is what?",
+        "Write a function to check whether the row is sorted or not. => To check whether the row is sorted or not, write a function. | Write a function to check whether or not the row is sorted. | Write, to check whether the row is sorted or not, a function.",
+        "Write a function to drop all empty rows using a loop. => To drop all empty rows using a loop, write a function. | Using a loop, write a function to drop all empty rows. | Write a function, using a loop, to drop all empty rows. | Write, to drop all empty rows using a loop, a function.",
+        "I own a bed, two lamps, and a car. => I own a bed, a car, and two lamps. | I own a car, two lamps, and a bed. | I own two lamps, a bed, and a car.",
         "Nora had 9 jars. She gave 4 away. Calculate how many she kept. => Calculate how many she kept. Nora had 9 jars. She gave 4 away.",
     ] {
         let (base, expected) = line.split_once(" => ").expect("a base and its variants");
@@ -235,6 +245,11 @@ fn what_looks_like_a_move_and_is_none() {
         "Nora had 9 jars. She gave 4 to each friend. How much did each get?",
         "Nora had 9 jars. She gave 4 away. How many jars does she still need?",
         "Nora had 9 jars, Ben had 5 jars, and Ida had 4 jars after Easter.",
+        "What is the house worth?",
+        "If it is late, stop, and say how many are left?",
+        "If Ben eats 3 pies every day how many more will he eat?",
+        "How many jars are in the attic?",
+        "If they build a row, where 4 stand in front, how tall is it?",
     ] {
         assert_eq!(all("lexical_shuffle: {max_swaps: 3}", base), Vec::<String>::new(), "{base}");
     }
