@@ -273,6 +273,37 @@ fn the_published_schemas_are_those_of_the_declarations() {
     }
 }
 
+#[test]
+fn a_canary_or_a_calibration_is_aside() {
+    for (case, aside) in [
+        (r#""proofhouse-canary-1""#, true),
+        (r#""proofhouse-calibration-b""#, true),
+        (r#""proofhouse-canar""#, false),
+        (r#""my proofhouse-canary-1""#, false),
+        ("7", false),
+    ] {
+        with(format!(r#"{{"case_id":{case}}}"#).as_bytes(), |line| {
+            assert_eq!(line.is_aside(), aside, "{case}")
+        });
+    }
+    with(br#"{"a":1}"#, |line| assert!(!line.is_aside()));
+}
+
+#[test]
+fn the_digest_and_a_value_lie_where_they_are_said_to_lie() {
+    let text = r#"{"a":1,"index":12,"record_sha256":"x","slot":"s"}"#;
+    with(text.as_bytes(), |line| {
+        assert_eq!(&text[line.digest_range().unwrap()], r#""record_sha256":"x","#);
+        assert_eq!(&text[line.range(HEAD.index).unwrap()], "12");
+        assert_eq!(line.range(HEAD.case_id), None);
+        let without = Digest::of(br#"{"a":1,"index":12,"slot":"s"}"#);
+        assert_eq!(line.recompute_digest(), Ok(without));
+    });
+    with(br#"{"a":1,"record_sha256":"x"}"#, |line| {
+        assert_eq!(line.digest_range(), Err(Damage::Field("record_sha256")), "nothing stands behind it");
+    });
+}
+
 proptest! {
     /// Whatever the texts, a line reads back as what was given, by the reader and by its fields.
     #[test]
