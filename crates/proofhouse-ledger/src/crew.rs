@@ -12,10 +12,6 @@ use crate::digest::Hasher;
 use crate::read::lines;
 use crate::record::{Damage, LayoutId, Line, Span, Spans};
 
-mod claims;
-
-pub(crate) use claims::Claims;
-
 /// More do not help: one thread puts everything in order.
 const MOST_LOOKERS: usize = 8;
 /// Blocks under way for each: enough to keep all busy, little enough to keep memory flat.
@@ -28,14 +24,8 @@ pub(crate) trait Eye: Clone + Send {
     /// What is found.
     type Found: Send;
 
-    /// Looks at a line, but for its digests.
+    /// Looks at a line.
     fn look(&mut self, line: &Line<'_>) -> Self::Found;
-
-    /// Says which digests the line holds: those of many lines are computed together. Nothing where a line cannot say.
-    fn claim(&self, line: &Line<'_>, claims: &mut Claims) -> Option<()>;
-
-    /// Looks at the digests of a line that seems not to have the right ones.
-    fn doubt(&self, line: &Line<'_>, found: &mut Self::Found);
 }
 
 /// What was found of a block of lines. Its memory goes round: blocks come by the thousand.
@@ -91,12 +81,11 @@ struct Looker<F> {
 struct Eyes<E> {
     eye: E,
     spans: Spans,
-    claims: Claims,
 }
 
 impl<E: Eye> Eyes<E> {
     fn new(eye: E) -> Self {
-        Self { eye, spans: Spans::default(), claims: Claims::default() }
+        Self { eye, spans: Spans::default() }
     }
 
     fn look(&mut self, block: &[u8], looked: &mut Looked<E::Found>) {
@@ -110,27 +99,9 @@ impl<E: Eye> Eyes<E> {
             let found = self.spans.split_into(bytes, &mut looked.spans).map(|layout| {
                 let spans = spans..looked.spans.len();
                 let line = self.spans.line(bytes, &looked.spans[spans.clone()], layout);
-                self.claims.of_line(looked.lines.len(), place.start);
-                if self.eye.claim(&line, &mut self.claims).is_none() {
-                    self.claims.doubt();
-                }
                 Found { alone: self.eye.look(&line), spans, layout }
             });
             looked.lines.push(LookedLine { bytes: place, found });
-            if self.claims.are_many() {
-                self.settle(block, looked);
-            }
-        }
-        self.settle(block, looked);
-    }
-
-    /// Holds the digests that lines claim against what they are of.
-    fn settle(&mut self, block: &[u8], looked: &mut Looked<E::Found>) {
-        for at in self.claims.doubtful(block) {
-            let LookedLine { bytes, found: Ok(found) } = &mut looked.lines[at] else { continue };
-            let spans = &looked.spans[found.spans.clone()];
-            let line = self.spans.line(&block[bytes.clone()], spans, found.layout);
-            self.eye.doubt(&line, &mut found.alone);
         }
     }
 }

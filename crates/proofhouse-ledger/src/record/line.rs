@@ -193,17 +193,18 @@ impl<'a> Line<'a> {
 
     /// The digest of the line without its own digest, computed anew.
     pub fn recompute_digest(&self) -> Result<Digest, Damage> {
-        let own = self.digest_range()?;
-        Ok(Digest::of_parts(&[&self.bytes[..own.start], &self.bytes[own.end..]]))
+        self.recompute_digest_of(self.bytes)
     }
 
-    /// Where the line's own digest lies, with its key and the comma behind it: the digest is of all but that.
-    pub fn digest_range(&self) -> Result<std::ops::Range<usize>, Damage> {
-        let missing = || HEAD.record_sha256.damage();
-        let at = self.find(HEAD.record_sha256.name()).ok_or_else(missing)?;
-        // Neither the first nor the last field of a record, so that there is a comma.
-        let next = self.spans.get(at + 1).ok_or_else(missing)?;
-        Ok(self.spans[at].key.0 as usize - 1..next.key.0 as usize - 1)
+    /// The same of another line whose fields stand at the same places.
+    pub fn recompute_digest_of(&self, other: &[u8]) -> Result<Digest, Damage> {
+        let missing = HEAD.record_sha256.damage();
+        let at = self.find(HEAD.record_sha256.name()).ok_or_else(|| missing.clone())?;
+        // Neither the first nor the last field of a record, so the comma behind it goes with it.
+        let from = self.spans[at].key.0 as usize - 1;
+        let to = self.spans.get(at + 1).ok_or_else(|| missing.clone())?.key.0 as usize - 1;
+        let (before, behind) = other.get(..from).zip(other.get(to..)).ok_or(missing)?;
+        Ok(Digest::of_parts(&[before, behind]))
     }
 
     /// Where the value of a field lies in the line.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::order::{Order, Place};
 use super::twice::Trials;
 use super::{Finding, Findings};
-use crate::crew::{Claims, Eye};
+use crate::crew::Eye;
 use crate::manifest::Manifest;
 use crate::part::Part;
 use crate::record::rules::{self, Fitting};
@@ -52,6 +52,9 @@ impl<'a> Terms<'a> {
     }
 
     fn check_identity(&self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
+        if trial_id(line) != Ok(facts.record_id) {
+            wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
+        }
         if line.get(HEAD.schema_version).as_deref() != Ok(SCHEMA_VERSION) {
             wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
         }
@@ -102,25 +105,11 @@ impl Eye for ByItself<'_> {
         let (facts, run_id) = (Facts::of(line), line.run_id());
         let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
         if let Ok(facts) = alone.facts {
+            check_digests(line, &facts, &mut alone.digests);
             self.terms.check_identity(line, &facts, &mut alone.identity);
             self.terms.check_rules(line, &mut self.fitting, &mut alone.rules);
         }
         alone
-    }
-
-    fn claim(&self, line: &Line<'_>, claims: &mut Claims) -> Option<()> {
-        claims.own(line)?;
-        claims.id(line)?;
-        claims.contents(line)
-    }
-
-    fn doubt(&self, line: &Line<'_>, alone: &mut Alone) {
-        let Ok(facts) = alone.facts else { return };
-        check_digests(line, &facts, &mut alone.digests);
-        if trial_id(line) != Ok(facts.record_id) {
-            let what = "`record_id` does not follow from slot, case, variant and repetition";
-            alone.identity.insert(0, what.to_owned());
-        }
     }
 }
 

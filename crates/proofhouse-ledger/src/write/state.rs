@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::crew::{Claims, Crew, Eye};
+use crate::crew::{Crew, Eye};
 use crate::disk::{Disk, Node, Real};
 use crate::files::FileError;
 use crate::part::Places;
@@ -119,7 +119,7 @@ impl Scan<'_> {
         };
         let mut reader = self.open(&path)?;
         std::thread::scope(|scope| {
-            let mut crew = Crew::new(scope, OwnDigest);
+            let mut crew = Crew::new(scope, OfRun(self.run_id));
             let (spans, mut last, mut bytes, mut ended) = (Spans::default(), None, 0, false);
             loop {
                 while !ended && crew.has_room() {
@@ -135,11 +135,11 @@ impl Scan<'_> {
                 let mut good = 0;
                 for (line, seen) in looked.each(&block, &spans) {
                     let number = found.totals.count() + 1;
-                    let facts =
-                        match checked(seen.map(|(_, seen)| seen), self.run_id, "records.jsonl", number) {
-                            Err(error) if self.cut_off && is_torn(line, &error) => break,
-                            facts => facts?,
-                        };
+                    let facts = seen.map_err(Wrong::from).and_then(|(_, facts)| facts);
+                    let facts = match facts.map_err(|wrong| wrong.at("records.jsonl", number)) {
+                        Err(error) if self.cut_off && is_torn(line, &error) => break,
+                        facts => facts?,
+                    };
                     if !found.places.fits(number - 1, facts.index, last) {
                         return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
                     }
@@ -184,7 +184,9 @@ impl Scan<'_> {
                 let length = line.len() as u64 + 1;
                 let offset = found.journal_bytes;
                 found.journal_bytes += length;
-                let facts = match check(line, &mut spans, self.run_id, "journal", number) {
+                let facts = Line::split(line, &mut spans).map_err(Wrong::from);
+                let facts = facts.and_then(|line| OfRun(self.run_id).look(&line));
+                let facts = match facts.map_err(|wrong| wrong.at("journal", number)) {
                     // Each line of a journal stands for itself: those behind it may be whole.
                     Err(error) if is_torn(line, &error) => {
                         found.torn_bytes += length;
@@ -222,74 +224,45 @@ pub fn is_noise(line: &[u8]) -> bool {
     line.iter().any(|byte| *byte < 0x20) || std::str::from_utf8(line).is_err()
 }
 
-/// What a resume needs to know of a line.
-struct Seen {
-    facts: Facts,
-    /// Whether it has the digest that it says.
-    fits: bool,
-    run_id: Result<RunId, Damage>,
-}
-
-fn see(line: &Line<'_>) -> Result<Seen, Damage> {
-    Ok(Seen { facts: Facts::of(line)?, fits: true, run_id: line.run_id() })
-}
-
-/// Looks whether lines match their own digests.
+/// Looks whether lines are finished trials of a run.
 #[derive(Clone)]
-struct OwnDigest;
+struct OfRun(RunId);
 
-impl Eye for OwnDigest {
-    type Found = Result<Seen, Damage>;
+impl Eye for OfRun {
+    type Found = Result<Facts, Wrong>;
 
     fn look(&mut self, line: &Line<'_>) -> Self::Found {
-        see(line)
+        let facts = Facts::of(line)?;
+        if line.recompute_digest()? != facts.record_sha256 {
+            return Err(Wrong::Foreign("the record does not match its own digest".to_owned()));
+        }
+        let (theirs, ours) = (line.run_id()?, self.0);
+        if theirs != ours {
+            return Err(Wrong::Foreign(format!("belongs to run {theirs}, not {ours}")));
+        }
+        Ok(facts)
     }
+}
 
-    fn claim(&self, line: &Line<'_>, claims: &mut Claims) -> Option<()> {
-        claims.own(line)
+/// What is wrong with a line, wherever it stands.
+enum Wrong {
+    Damaged(Damage),
+    Foreign(String),
+}
+
+impl From<Damage> for Wrong {
+    fn from(damage: Damage) -> Self {
+        Wrong::Damaged(damage)
     }
+}
 
-    fn doubt(&self, line: &Line<'_>, found: &mut Self::Found) {
-        let Ok(seen) = found else { return };
-        match line.recompute_digest() {
-            Ok(digest) => seen.fits = digest == seen.facts.record_sha256,
-            Err(damage) => *found = Err(damage),
+impl Wrong {
+    fn at(self, file: &str, line: u64) -> StateError {
+        match self {
+            Wrong::Damaged(damage) => StateError::Damaged { file: file.to_owned(), line, damage },
+            Wrong::Foreign(what) => foreign(file, line, what),
         }
     }
-}
-
-fn check(
-    line: &[u8],
-    spans: &mut Spans,
-    run_id: RunId,
-    file: &str,
-    number: u64,
-) -> Result<Facts, StateError> {
-    let found = Line::split(line, spans).map(|line| {
-        let mut found = see(&line);
-        OwnDigest.doubt(&line, &mut found);
-        found
-    });
-    checked(found, run_id, file, number)
-}
-
-/// What a finished trial's line says, if it is what it should be.
-fn checked(
-    found: Result<Result<Seen, Damage>, Damage>,
-    run_id: RunId,
-    file: &str,
-    number: u64,
-) -> Result<Facts, StateError> {
-    let damaged = |damage| StateError::Damaged { file: file.to_owned(), line: number, damage };
-    let Seen { facts, fits, run_id: theirs } = found.flatten().map_err(damaged)?;
-    if !fits {
-        return Err(foreign(file, number, "the record does not match its own digest".to_owned()));
-    }
-    let theirs = theirs.map_err(damaged)?;
-    if theirs != run_id {
-        return Err(foreign(file, number, format!("belongs to run {theirs}, not {run_id}")));
-    }
-    Ok(facts)
 }
 
 fn foreign(file: &str, line: u64, what: String) -> StateError {

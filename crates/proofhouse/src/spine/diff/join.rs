@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::RecordId;
 use proofhouse_ledger::files::FileError;
+use proofhouse_ledger::record::Spans;
 
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
-use super::pair::{Comparer, Met, NumberedLine, Settled, settle};
+use super::pair::{Comparer, Met, NumberedLine, Settled, same_in_place};
 use super::peek::PeekId;
 use super::report::{Class, Side};
 use super::run::Pairing;
@@ -163,16 +164,20 @@ impl Walk<'_> {
 fn settle_all(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
     /// Fewer are not worth a thread.
     const WORTH_PAIRS: usize = 64;
+    let settle = |pairs: &[(&[u8], &[u8])]| -> Vec<Option<Settled>> {
+        let mut spans = Spans::default();
+        pairs.iter().map(|(a, b)| same_in_place(pairing, a, b, &mut spans)).collect()
+    };
     if pairs.len() < WORTH_PAIRS {
-        return settle(pairing, pairs);
+        return settle(pairs);
     }
     let (first, second) = pairs.split_at(pairs.len() / 2);
     std::thread::scope(|scope| {
-        let other = std::thread::Builder::new().spawn_scoped(scope, || settle(pairing, second));
-        let mut all = settle(pairing, first);
+        let other = std::thread::Builder::new().spawn_scoped(scope, || settle(second));
+        let mut all = settle(first);
         all.extend(match other {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => settle(pairing, second),
+            Err(_) => settle(second),
         });
         all
     })

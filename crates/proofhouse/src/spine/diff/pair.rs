@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use proofhouse_ledger::Digest;
 use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Spans};
 
 use super::findings::Findings;
@@ -183,9 +182,6 @@ pub(super) struct Settled {
     /// Where in the line of A its slot stands.
     slot: Range<usize>,
     case: u64,
-    /// Where their digests of themselves stand, and each with its key: they have not been computed yet.
-    digest: Range<usize>,
-    around_digest: Range<usize>,
 }
 
 impl Settled {
@@ -197,39 +193,9 @@ impl Settled {
     }
 }
 
-/// The same as [`same_but_identity`] for many pairs of lines of different runs that have every field at the same place.
-pub(super) fn settle(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
-    let mut spans = Spans::default();
-    let mut all: Vec<Option<Settled>> =
-        pairs.iter().map(|(a, b)| same_in_place(pairing, a, b, &mut spans)).collect();
-    let lines: Vec<(&[u8], &Settled)> = pairs
-        .iter()
-        .zip(&all)
-        .filter_map(|(pair, settled)| Some((pair, settled.as_ref()?)))
-        .flat_map(|((a, b), settled)| [(*a, settled), (*b, settled)])
-        .collect();
-    let digests = Digest::of_many(lines.iter().map(|(line, settled)| {
-        let own = &settled.around_digest;
-        [&line[..own.start], &line[own.end..]]
-    }));
-    let are_right: Vec<bool> = lines
-        .iter()
-        .zip(digests)
-        .map(|((line, settled), digest)| {
-            matches!(&line[settled.digest.clone()], [b'"', own @ .., b'"'] if *own == digest.hex())
-        })
-        .collect();
-    for (settled, are_right) in all.iter_mut().filter(|settled| settled.is_some()).zip(are_right.chunks(2)) {
-        if are_right.contains(&false) {
-            *settled = None;
-        }
-    }
-    all
-}
-
-/// What there is to say of two lines that are the same in place, as runs on the spine are, if their digests are right: only A's
-/// line is split, for B's has its bytes wherever they do not follow from its identity.
-fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Option<Settled> {
+/// The same as [`same_but_identity`] for lines of different runs that have every field at the same place, as runs on the spine do:
+/// only A's line is split, for B's has its bytes wherever they do not follow from its identity.
+pub(super) fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Option<Settled> {
     let (identity_a, identity_b) = (&pairing.a.identity, &pairing.b.identity);
     if a.len() != b.len() || !identity_a.deterministic || !identity_b.deterministic {
         return None;
@@ -249,7 +215,9 @@ fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Op
         from = special.end;
     }
     let right = |identity: &Identity, bytes: &[u8]| {
+        let hex = line.recompute_digest_of(bytes).ok()?.hex();
         let fits = bytes[run_id.clone()] == *identity.run_id_raw
+            && matches!(&bytes[digest.clone()], [b'"', own @ .., b'"'] if *own == hex)
             && identity.started_right(&bytes[started.clone()], index)
             && identity.completed_right(&bytes[completed.clone()], index)
             && again.as_ref().is_none_or(|again| bytes[again.clone()] == bytes[completed.clone()]);
@@ -260,8 +228,7 @@ fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Op
     }
     right(identity_a, a).and_then(|()| right(identity_b, b))?;
     let (passed, slot) = (verdict(line.raw(HEAD.passed)?)?, line.range(HEAD.slot)?);
-    let case = case_key(line.raw(HEAD.case_id)?);
-    Some(Settled { passed, index, slot, case, digest, around_digest: line.digest_range().ok()? })
+    Some(Settled { passed, index, slot, case: case_key(line.raw(HEAD.case_id)?) })
 }
 
 /// Whether two lines are equal in every field that is content, and each side derives the others rightly.
