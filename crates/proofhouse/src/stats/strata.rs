@@ -180,6 +180,15 @@ mod tests {
         assert_eq!(cochran_mantel_haenszel(&fair), Some(1.0));
     }
 
+    /// 2,000 numbers of hits in the first stratum times 1,999 in the second, and the 2,000 before: 4,000,000 products are taken.
+    #[test]
+    fn the_exact_distribution_is_left_where_it_takes_too_many_products() {
+        let (many, one_less) = (stratum(1_000, 2_000, 999, 1_000_000), stratum(1_000, 2_000, 998, 1_000_000));
+        let mirrored = stratum(998_500, 1_000_000, 1_501, 2_000);
+        assert!(exact(&[many, one_less]).is_some() && exact(&[mirrored, one_less]).is_some());
+        assert!(exact(&[many, many]).is_none() && exact(&[mirrored, many]).is_none());
+    }
+
     /// Weights 2 · 6 / 8 and 1 · 3 / 4, differences 1/6 and −2/3; where one group has no runs there is no difference.
     #[test]
     fn strata_weigh_as_their_smaller_group_allows() {
