@@ -106,12 +106,15 @@ impl<E: Eye> Eyes<E> {
     }
 }
 
+/// The thread that hashes: what it is given, each block with how much of it counts, and where its end is waited for.
+type Hashing<'scope> = (SyncSender<(Block, usize)>, ScopedJoinHandle<'scope, Hasher>);
+
 /// The threads, and the blocks that are under way.
 pub(crate) struct Crew<'scope, 'env, E: Eye> {
     scope: &'scope Scope<'scope, 'env>,
     /// For blocks that no thread looks at.
     own: Eyes<E>,
-    hashing: Option<(SyncSender<(Block, usize)>, ScopedJoinHandle<'scope, Hasher>)>,
+    hashing: Option<Hashing<'scope>>,
     /// Of what no thread has hashed.
     hasher: Hasher,
     lookers: Vec<Looker<E::Found>>,

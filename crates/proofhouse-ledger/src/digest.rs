@@ -379,6 +379,7 @@ mod tests {
                 assert_eq!(Digest::from_hex(&bad), None, "{byte} at {at}");
             }
         }
+        assert_eq!(Digest::from_hex(&[b'g'; 64]), None, "two wrong digits do not make a right one");
         assert_eq!(Digest::from_hex(&hex.as_bytes()[..62]), None);
         assert_eq!(Digest::from_hex(format!("{hex}00").as_bytes()), None);
         assert_eq!("x".parse::<Digest>().unwrap_err().to_string().split('`').nth(1), Some("x"));

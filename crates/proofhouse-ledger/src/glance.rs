@@ -135,4 +135,61 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn an_estimate_is_that_over_cases_where_there_is_one() {
+        let slot = |rate: &str, clustered: &str| -> SlotGlance {
+            let rate = format!(r#"{{"numerator":1,"denominator":2,{rate},"records":""}}"#);
+            let text = format!(r#"{{"slot":"s","pass_rate":{rate},"pass_rate_clustered":{clustered}}}"#);
+            serde_json::from_str(&text).unwrap()
+        };
+        let mean =
+            |ends: &str| format!(r#"{{"count":2,"clusters":2,"value":0.5,"standard_error":null,{ends}}}"#);
+        let (rate, none) = (r#""value":0.5,"low":0.1,"high":0.9"#, r#""value":null,"low":null,"high":null"#);
+        assert_eq!(slot(rate, "null").estimate(), Some([0.1, 0.5, 0.9]));
+        assert_eq!(slot(rate, &mean(r#""low":0.2,"high":0.8"#)).estimate(), Some([0.2, 0.5, 0.8]));
+        assert_eq!(slot(rate, &mean(r#""low":null,"high":null"#)).estimate(), Some([0.1, 0.5, 0.9]));
+        assert_eq!(slot(none, "null").estimate(), None);
+    }
+
+    #[test]
+    fn only_a_regular_file_of_bounded_size_is_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(camino::Utf8PathBuf::from_path_buf(dir.path().join("run")).unwrap());
+        std::fs::create_dir(&paths.dir).unwrap();
+        assert_eq!(manifest(&paths), None, "there is none");
+        let mut text = br#"{"run_id":"0123456789ab","more":1}"#.to_vec();
+        let run_id = RunId::from_hex(b"0123456789ab").unwrap();
+        text.resize(files::MAX_FACTS_BYTES as usize, b' ');
+        std::fs::write(paths.manifest(), &text).unwrap();
+        assert_eq!(manifest(&paths), Some(ManifestGlance { run_id }), "just as long as it may be");
+        text.push(b' ');
+        std::fs::write(paths.manifest(), &text).unwrap();
+        assert_eq!(manifest(&paths), None, "longer by one byte");
+        std::fs::write(paths.manifest(), "{}").unwrap();
+        assert_eq!(manifest(&paths), None, "without a run");
+        #[cfg(unix)]
+        {
+            let elsewhere = paths.dir.join("elsewhere");
+            std::fs::write(&elsewhere, r#"{"run_id":"0123456789ab"}"#).unwrap();
+            std::fs::remove_file(paths.manifest()).unwrap();
+            std::os::unix::fs::symlink(&elsewhere, paths.manifest()).unwrap();
+            assert_eq!(manifest(&paths), None, "a link");
+        }
+    }
+
+    #[test]
+    fn a_run_that_has_not_ended_has_an_envelope_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(camino::Utf8PathBuf::from_path_buf(dir.path().join("run")).unwrap());
+        let says = |suite: &str, exit: &str| {
+            format!(r#"{{"suite":"{suite}","total_cases_expected":3,"exit_status":"{exit}","pid":7}}"#)
+        };
+        assert_eq!(envelope(&paths), None);
+        std::fs::write(paths.envelope_tmp(), says("begun", "in_progress")).unwrap();
+        let seen = envelope(&paths).unwrap();
+        assert_eq!((seen.suite.as_str(), seen.total_cases_expected, seen.pid), ("begun", 3, Some(7)));
+        std::fs::write(paths.envelope(), says("ended", "normal")).unwrap();
+        assert_eq!(envelope(&paths).unwrap().suite, "ended");
+    }
 }

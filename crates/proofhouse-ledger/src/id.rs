@@ -160,4 +160,13 @@ mod tests {
         assert_eq!(RecordId::from_hex(&id.hex()), Some(id));
         assert_eq!(RecordId::from_hex(b"xyz"), None);
     }
+
+    /// By `printf '["s","c","v",7]' | sha256sum`, and `["s","c",null,0]`.
+    #[test]
+    fn the_id_of_a_trial_follows_from_what_it_is_of() {
+        let text = |variant, repetition| RecordId::of_trial("s", "c", variant, repetition).to_string();
+        assert_eq!(text(Some("v"), 7), "e8c9d0bd0653863530ed3786");
+        assert_eq!(text(None, 0), "01939a018a7259d532e3978c");
+        assert_eq!(check_name(&"x".repeat(100)), Ok(()), "as long as a name may be");
+    }
 }

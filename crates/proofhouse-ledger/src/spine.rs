@@ -185,4 +185,53 @@ mod tests {
         }
         assert!(last < spine.run_end(5));
     }
+
+    /// 0x0123456789ab is 1,250,999,896,491, of which 999,896,491 seconds are left beyond whole billions.
+    #[test]
+    fn moments_follow_from_the_run_id_and_the_index() {
+        let spine = Spine::new(&RunId::from_hex(b"0123456789ab").unwrap());
+        let start = (978_307_200 + 999_896_491) * 1_000_000;
+        assert_eq!(spine.run_start(), Stamp(start));
+        assert_eq!([0, 1, 7].map(|at| spine.started(at).0 - start), [500, 1_500, 7_500]);
+        assert_eq!([0, 1, 7].map(|at| spine.completed(at).0 - start), [1_000, 2_000, 8_000]);
+        assert_eq!([0, 1, 7].map(|count| spine.run_end(count).0 - start), [1_000, 2_000, 8_000]);
+        assert_eq!(spine.completed(u64::MAX), Stamp(i64::MAX));
+    }
+
+    #[test]
+    fn a_moment_has_its_form_and_no_other() {
+        let moment = "2026-02-13T15:24:54.238593+00:00";
+        assert!(is_moment(moment));
+        for at in 0..moment.len() {
+            let other = format!("{}x{}", &moment[..at], &moment[at + 1..]);
+            assert!(!is_moment(&other), "{other}");
+            assert_eq!(Stamp::parse(&other), None, "{other}");
+        }
+        let (short, long) = ("2026-02-13T15:24:54.23859+00:00", "2026-02-13T15:24:54.2385933+00:00");
+        for other in ["", "+00:00", short, long, "2026-02-13T15:24:54.238593+01:00"] {
+            assert!(!is_moment(other), "{other}");
+        }
+    }
+
+    /// Each century has one leap day fewer, but for every fourth: the days on both sides of such ends.
+    #[test]
+    fn days_on_both_sides_of_leap_days_and_centuries() {
+        let table = [
+            (-2_203_977_600, "1900-02-28"),
+            (-2_203_891_200, "1900-03-01"),
+            (946_598_400, "1999-12-31"),
+            (946_684_800, "2000-01-01"),
+            (951_868_800, "2000-03-01"),
+            (1_078_012_800, "2004-02-29"),
+            (1_078_099_200, "2004-03-01"),
+            (4_107_542_400, "2100-03-01"),
+            (13_574_563_200, "2400-02-29"),
+            (13_574_649_600, "2400-03-01"),
+        ];
+        for (seconds, day) in table {
+            let stamp = Stamp(seconds * 1_000_000);
+            assert_eq!(stamp.to_string(), format!("{day}T00:00:00.000000+00:00"));
+            assert_eq!(Stamp::parse(&stamp.to_string()), Some(stamp));
+        }
+    }
 }

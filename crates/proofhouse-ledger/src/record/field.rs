@@ -503,4 +503,63 @@ mod tests {
             assert_eq!(<Vec<String>>::fits(text.as_bytes()), fits, "{text}");
         }
     }
+
+    /// What each type takes, and what it leaves to others: numbers have one form, null is none but of an option.
+    #[test]
+    fn each_type_has_its_values_and_no_others() {
+        fn fitting<T: Stored>(table: &[&'static str]) -> Vec<&'static str> {
+            table.iter().copied().filter(|text| T::fits(text.as_bytes())).collect()
+        }
+        let table = [
+            "0",
+            "-0",
+            "7",
+            "-7",
+            "07",
+            "+7",
+            "7.0",
+            "0.5",
+            "4294967296",
+            "null",
+            "true",
+            r#""a""#,
+            r#""\u0041""#,
+            "[]",
+            r#"["a"]"#,
+            r#"["a",null]"#,
+            r#"[ "a"]"#,
+            "{}",
+            r#"{"a":1}"#,
+            r#"{"a":1.0}"#,
+            r#"{"a":null}"#,
+            r#"{"a":"b"}"#,
+            "",
+        ];
+        assert_eq!(fitting::<u32>(&table), ["0", "7"]);
+        assert_eq!(fitting::<u64>(&table), ["0", "7", "4294967296"]);
+        assert_eq!(fitting::<i32>(&table), ["0", "7", "-7"]);
+        assert_eq!(fitting::<f64>(&table), ["0", "7", "-7", "0.5", "4294967296"]);
+        assert_eq!(fitting::<Option<u32>>(&table), ["0", "7", "null"]);
+        assert_eq!(fitting::<Maybe<Option<u32>>>(&table), ["0", "7"]);
+        assert_eq!(fitting::<Maybe<Option<Option<u32>>>>(&table), ["0", "7", "null"]);
+        assert_eq!(fitting::<bool>(&table), ["true"]);
+        assert_eq!(fitting::<String>(&table), [r#""a""#]);
+        assert_eq!(fitting::<Vec<String>>(&table), ["[]", r#"["a"]"#]);
+        assert_eq!(fitting::<Maybe<Vec<String>>>(&table), ["[]", r#"["a"]"#]);
+        assert_eq!(fitting::<Vec<Option<String>>>(&table), ["[]", r#"["a"]"#, r#"["a",null]"#]);
+        let scores = fitting::<BTreeMap<String, Option<f64>>>(&table);
+        assert_eq!(scores, ["{}", r#"{"a":1}"#, r#"{"a":null}"#]);
+        assert_eq!(fitting::<BTreeMap<String, String>>(&table), ["{}", r#"{"a":"b"}"#]);
+        let json: Vec<&str> = fitting::<Json>(&table);
+        let none = ["-0", "07", "+7", "7.0", r#""\u0041""#, r#"[ "a"]"#, r#"{"a":1.0}"#, ""];
+        assert_eq!(json, table.iter().copied().filter(|text| !none.contains(text)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_may_be_left_away_is_said_by_its_type() {
+        assert!(
+            !u32::may_be_missing() && !<Option<u32>>::may_be_missing() && !<Vec<String>>::may_be_missing()
+        );
+        assert!(<Maybe<Option<u32>>>::may_be_missing() && <Maybe<Vec<String>>>::may_be_missing());
+    }
 }

@@ -167,3 +167,84 @@ pub(super) fn is_digest_of(text: Option<&str>, true_length: Option<u64>, digest:
         true_length == Some(text.len() as u64) && !text.contains('\u{fffd}') && !text.contains("[redacted");
     !untouched || Digest::of(text.as_bytes()) == digest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Spans;
+
+    #[test]
+    fn only_what_is_all_there_is_held_against_its_digest() {
+        let (own, other) = (Some(Digest::of(b"abc")), Some(Digest::of(b"other")));
+        for (text, length, digest, is) in [
+            (Some("abc"), Some(3), own, true),
+            (Some("abc"), Some(3), other, false),
+            // Cut, of no known length, not there, not digested, no UTF-8, redacted.
+            (Some("abc"), Some(4), other, true),
+            (Some("abc"), None, other, true),
+            (None, Some(3), other, true),
+            (Some("abc"), Some(3), None, true),
+            (Some("a\u{fffd}"), Some(4), other, true),
+            (Some("[redacted x]"), Some(12), other, true),
+        ] {
+            assert_eq!(is_digest_of(text, length, digest), is, "{text:?} {length:?}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_its_score_and_has_no_other_beside_it() {
+        for (passed, metric, scores, judged, right) in [
+            ("true", "pass", r#"{"pass":1}"#, false, true),
+            ("false", "pass", r#"{"pass":0}"#, false, true),
+            ("null", "pass", r#"{"pass":null}"#, false, true),
+            ("true", "pass", r#"{"pass":0}"#, false, false),
+            ("null", "pass", r#"{"pass":1}"#, false, false),
+            ("true", "pass", r#"{"other":1}"#, false, false),
+            ("true", "pass", "{}", true, false),
+            ("true", "pass", r#"{"other":0.5,"pass":1}"#, false, false),
+            ("true", "pass", r#"{"other":0.5,"pass":1}"#, true, true),
+            ("true", "other", r#"{"pass":1}"#, false, false),
+        ] {
+            let text = format!(r#"{{"passed":{passed},"primary_metric":"{metric}","scores":{scores}}}"#);
+            let (mut spans, mut wrong) = (Spans::default(), Vec::new());
+            let line = Line::split(text.as_bytes(), &mut spans).unwrap();
+            score_is_the_verdict(&line, "pass", judged, &mut wrong).unwrap();
+            assert_eq!(wrong.is_empty(), right, "{text} {judged}");
+        }
+    }
+
+    /// Whatever they are stored as: 0, 1 and null are read without a parser, all others with one.
+    #[test]
+    fn status_verdict_and_deciding_score_agree() {
+        let (unjudged, late) = ("there was nothing to judge", "there was no answer in time");
+        let (beyond, against, half) =
+            ("not between 0 and 1", "contradicts the score", "is null and the other is not");
+        for (status, passed, scores, said) in [
+            ("success", "true", r#"{"a":1}"#, &[][..]),
+            ("success", "true", r#"{"a":0}"#, &[]),
+            ("success", "false", r#"{"a":0.5}"#, &[]),
+            ("success", "null", r#"{"a":null}"#, &[]),
+            ("success", "true", r#"{"b":null}"#, &[]),
+            ("success", "false", r#"{"a":1}"#, &[against]),
+            ("success", "false", r#"{"a":1,"b":0.5}"#, &[against]),
+            ("success", "true", r#"{"a":null}"#, &[half]),
+            ("success", "false", r#"{"a":null,"b":0.25}"#, &[half]),
+            ("success", "true", r#"{"a":1,"b":-0.5}"#, &[beyond]),
+            ("success", "true", r#"{"a":1.5}"#, &[beyond]),
+            ("timeout", "false", r#"{"a":0}"#, &[]),
+            ("timeout", "null", r#"{"a":null}"#, &[]),
+            ("timeout", "true", r#"{"a":1}"#, &[late]),
+            ("error", "null", r#"{"a":null}"#, &[]),
+            ("error", "false", r#"{"a":0}"#, &[unjudged]),
+            ("not_run", "true", r#"{"a":1}"#, &[unjudged]),
+        ] {
+            let text = format!(
+                r#"{{"passed":{passed},"primary_metric":"a","scores":{scores},"status":"{status}"}}"#
+            );
+            let mut spans = Spans::default();
+            let wrong = judgement(&Line::split(text.as_bytes(), &mut spans).unwrap()).unwrap();
+            assert_eq!(wrong.len(), said.len(), "{text}: {wrong:?}");
+            assert!(wrong.iter().zip(said).all(|(wrong, said)| wrong.contains(said)), "{text}: {wrong:?}");
+        }
+    }
+}

@@ -273,6 +273,40 @@ fn the_published_schemas_are_those_of_the_declarations() {
     }
 }
 
+#[test]
+fn a_canary_or_a_calibration_is_aside() {
+    for (case, aside) in [
+        (r#""proofhouse-canary-1""#, true),
+        (r#""proofhouse-calibration-b""#, true),
+        (r#""proofhouse-canar""#, false),
+        (r#""my proofhouse-canary-1""#, false),
+        ("7", false),
+    ] {
+        with(format!(r#"{{"case_id":{case}}}"#).as_bytes(), |line| {
+            assert_eq!(line.is_aside(), aside, "{case}")
+        });
+    }
+    with(br#"{"a":1}"#, |line| assert!(!line.is_aside()));
+}
+
+#[test]
+fn the_own_digest_is_of_all_but_itself_and_a_value_lies_where_it_is_said_to_lie() {
+    let text = r#"{"a":1,"index":12,"record_sha256":"x","slot":"s"}"#;
+    with(text.as_bytes(), |line| {
+        assert_eq!(&text[line.range(HEAD.index).unwrap()], "12");
+        assert_eq!(line.range(HEAD.case_id), None);
+        let without = Digest::of(br#"{"a":1,"index":12,"slot":"s"}"#);
+        assert_eq!(line.recompute_digest(), Ok(without));
+        let (other, without) = (text.replace("12", "34"), br#"{"a":1,"index":34,"slot":"s"}"#);
+        assert_eq!(line.recompute_digest_of(other.as_bytes()), Ok(Digest::of(without)));
+        let short = line.recompute_digest_of(&text.as_bytes()[..20]);
+        assert_eq!(short, Err(Damage::Field("record_sha256")), "the places are not there");
+    });
+    with(br#"{"a":1,"record_sha256":"x"}"#, |line| {
+        assert_eq!(line.recompute_digest(), Err(Damage::Field("record_sha256")), "nothing stands behind it");
+    });
+}
+
 proptest! {
     /// Whatever the texts, a line reads back as what was given, by the reader and by its fields.
     #[test]

@@ -91,3 +91,47 @@ fn is_still(file: &File, path: &camino::Utf8Path) -> bool {
 fn is_still(_: &File, path: &camino::Utf8Path) -> bool {
     path.exists()
 }
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_is_held_until_it_is_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(Utf8PathBuf::from_path_buf(dir.path().join("run")).unwrap());
+        assert!(!RunLock::is_held(&paths), "there is no file");
+        std::fs::write(paths.lock(), "1\n").unwrap();
+        assert!(!RunLock::is_held(&paths), "nobody has locked the file");
+        let lock = RunLock::acquire(&paths, 4711).unwrap();
+        assert!(RunLock::is_held(&paths));
+        assert_eq!(std::fs::read_to_string(paths.lock()).unwrap(), "4711\n");
+        drop(lock);
+        assert!(!RunLock::is_held(&paths));
+    }
+
+    #[test]
+    fn a_holder_that_left_no_name_is_unknown() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(Utf8PathBuf::from_path_buf(dir.path().join("run")).unwrap());
+        let holder = File::create(paths.lock()).unwrap();
+        holder.lock().unwrap();
+        let error = RunLock::acquire(&paths, 1).unwrap_err().to_string();
+        assert!(error.ends_with("is being written by process unknown"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_has_lost_its_name_is_not_the_one_that_is_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = Utf8PathBuf::from_path_buf(dir.path().join("lock")).unwrap();
+        let ours = File::create(&path).unwrap();
+        assert!(is_still(&ours, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_still(&ours, &path), "the name means nothing");
+        std::fs::write(&path, "").unwrap();
+        assert!(!is_still(&ours, &path), "the name means another's file");
+    }
+}

@@ -335,3 +335,69 @@ fn a_replacement_that_has_only_begun_leaves_the_older_envelope_alone() {
     assert!(!finish_swap(&paths).unwrap());
     assert_eq!(std::fs::read_to_string(paths.envelope()).unwrap(), "old");
 }
+
+/// A line whose turn it is costs a sync of the records, one that has to wait a sync of the journal.
+#[test]
+fn each_trial_by_itself_is_synced_once() {
+    for (order, syncs, waiting) in
+        [(&[0, 1, 2][..], 3, 0), (&[2, 0, 1], 3, 0), (&[3, 0, 1], 3, 1), (&[], 0, 0), (&[5, 4], 2, 2)]
+    {
+        let logs = Faulty::logs(usize::MAX);
+        let writer = Writer::with_logs(logs.clone(), ResumePoint::default(), Durability::Trial).unwrap();
+        order.iter().for_each(|index| writer.submit(*index, &line(*index), b"{}\n").unwrap());
+        let (written, outcome) = writer.finish();
+        outcome.unwrap();
+        assert_eq!((written.syncs, written.waiting), (syncs, waiting), "{order:?}");
+        let [_, journal, telemetry] = logs.map(|log| log.bytes.lock().unwrap().len());
+        assert_eq!((journal == 0, telemetry), (waiting == 0, 3 * order.len()), "{order:?}");
+    }
+}
+
+/// What a resume finds: whole lines, what is torn, and which trials wait where in the journal.
+#[test]
+fn what_a_resume_finds_is_counted() {
+    let dir = Dir::new();
+    let (journal, torn) = ([line(4), line(1), line(7)].concat(), b"{\"torn".as_slice());
+    let put = |path: Utf8PathBuf, bytes: &[u8]| std::fs::write(path, [bytes, torn].concat()).unwrap();
+    put(dir.paths().records(), &whole(3));
+    put(dir.paths().journal(), &journal);
+    put(dir.paths().telemetry(), b"{}\n{}\n");
+    let mut seen = Vec::new();
+    let found = scan(&dir.paths(), run_id(), Places::Whole, |facts| {
+        seen.push(facts.index);
+        Ok(())
+    });
+    let found = found.map_err(|error| error.to_string()).expect("it can be gone on with");
+    assert_eq!(seen, [0, 1, 2, 4, 7], "the one whose turn came is in the records already");
+    assert_eq!((found.totals.count(), found.totals.byte_count()), (3, whole(3).len() as u64));
+    let (fourth, first) = (line(4).len(), line(1).len());
+    let waiting = [(4, (0, fourth as u32)), (7, ((fourth + first) as u64, line(7).len() as u32))];
+    assert_eq!(found.waiting, waiting.into());
+    assert_eq!((found.journal_bytes, found.telemetry_bytes), (journal.len() as u64, 6));
+    assert_eq!(found.torn_bytes, torn.len() as u64);
+    assert_eq!(found.totals.finish().records_sha256, Digest::of(&whole(3)));
+}
+
+#[test]
+fn a_trial_that_is_not_the_planned_one_is_told_with_its_line() {
+    let dir = Dir::new();
+    let error = |each: &dyn Fn(u64) -> Result<(), Mismatch>, places: Places| {
+        let found = scan(&dir.paths(), run_id(), places, |facts| each(facts.index));
+        found.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let refused =
+        |wrong: u64| move |index: u64| if index == wrong { Err(Mismatch("no".to_owned())) } else { Ok(()) };
+    std::fs::write(dir.paths().records(), whole(3)).unwrap();
+    std::fs::write(dir.paths().journal(), [line(7), line(4)].concat()).unwrap();
+    assert_eq!(error(&refused(1), Places::Whole), "`records.jsonl` line 2: no");
+    assert_eq!(error(&refused(4), Places::Whole), "`journal` line 2: no");
+    assert_eq!(error(&refused(9), Places::Whole), "");
+    assert_eq!(error(&refused(9), Places::Rising), "", "it may be of any shard");
+    let listed = |indexes: &[u64]| Places::Listed(indexes.into());
+    assert_eq!(error(&refused(9), listed(&[0, 1, 2, 4, 7])), "");
+    assert_eq!(error(&refused(9), listed(&[0, 1, 2, 4])), "`journal` line 1: index 7 is of another shard");
+    assert_eq!(error(&refused(9), listed(&[0, 2, 4, 7])), "`records.jsonl` line 2: has index 1");
+    std::fs::write(dir.paths().records(), [line(0), line(2)].concat()).unwrap();
+    assert_eq!(error(&refused(9), Places::Whole), "`records.jsonl` line 2: has index 2");
+    assert_eq!(error(&refused(9), Places::Rising), "");
+}

@@ -20,7 +20,7 @@ impl Stratum {
     /// The weight of Cochran, and of Mantel and Haenszel: 0 where a group has no runs.
     fn weight(self) -> f64 {
         let [_, n, _, m] = self.counts();
-        if n * m == 0.0 { 0.0 } else { n * m / (n + m) }
+        n * m / (n + m).max(1.0)
     }
 }
 
@@ -50,10 +50,8 @@ fn expected(stratum: Stratum) -> f64 {
 fn variance(stratum: Stratum) -> f64 {
     let [a, n, b, m] = stratum.counts();
     let all = n + m;
-    if n * m == 0.0 || all < 2.0 {
-        return 0.0;
-    }
-    n * m * (a + b) * (all - a - b) / (all * all * (all - 1.0))
+    // Of two runs or more the denominator is 4 at least; of fewer, what is divided is 0.
+    n * m * (a + b) * (all - a - b) / (all * all * (all - 1.0)).max(1.0)
 }
 
 /// The largest number of products for the exact distribution.
@@ -165,6 +163,9 @@ mod tests {
         assert!((p - 0.485_714_285_714_286).abs() < 1e-12, "{p}");
         assert_eq!(cochran_mantel_haenszel(&[stratum(5, 5, 5, 5)]), Some(1.0));
         assert_eq!(cochran_mantel_haenszel(&[stratum(5, 5, 0, 0)]), None);
+        for nothing in [stratum(0, 0, 0, 0), stratum(1, 1, 0, 0), stratum(0, 0, 3, 7)] {
+            assert_eq!((variance(nothing), nothing.weight()), (0.0, 0.0), "{nothing:?}");
+        }
     }
 
     #[test]
@@ -179,12 +180,21 @@ mod tests {
         assert_eq!(cochran_mantel_haenszel(&fair), Some(1.0));
     }
 
-    /// Weights 2 · 6 / 8 and 4 · 4 / 8, differences 1/6 and −1/2; where one group has no runs there is no difference.
+    /// 2,000 numbers of hits in the first stratum times 1,999 in the second, and the 2,000 before: 4,000,000 products are taken.
+    #[test]
+    fn the_exact_distribution_is_left_where_it_takes_too_many_products() {
+        let (many, one_less) = (stratum(1_000, 2_000, 999, 1_000_000), stratum(1_000, 2_000, 998, 1_000_000));
+        let mirrored = stratum(998_500, 1_000_000, 1_501, 2_000);
+        assert!(exact(&[many, one_less]).is_some() && exact(&[mirrored, one_less]).is_some());
+        assert!(exact(&[many, many]).is_none() && exact(&[mirrored, many]).is_none());
+    }
+
+    /// Weights 2 · 6 / 8 and 1 · 3 / 4, differences 1/6 and −2/3; where one group has no runs there is no difference.
     #[test]
     fn strata_weigh_as_their_smaller_group_allows() {
-        let strata = [stratum(1, 2, 4, 6), stratum(3, 4, 1, 4), stratum(5, 5, 0, 0)];
+        let strata = [stratum(1, 2, 4, 6), stratum(1, 1, 1, 3), stratum(5, 5, 0, 0), stratum(0, 0, 0, 0)];
         let (value, _) = stratified_difference(&strata, Confidence::P95).unwrap();
-        assert!((value - (1.5 / 6.0 - 2.0 / 2.0) / 3.5).abs() < 1e-12, "{value}");
+        assert!((value - (1.5 / 6.0 - 0.75 * 2.0 / 3.0) / 2.25).abs() < 1e-12, "{value}");
         assert_eq!(stratified_difference(&strata[2..], Confidence::P95), None);
     }
 
