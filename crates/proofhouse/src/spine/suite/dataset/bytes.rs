@@ -19,7 +19,7 @@ pub(crate) struct Bytes {
 }
 
 enum Inner {
-    Plain(BufReader<Hashed>),
+    Plain(Box<BufReader<Hashed>>),
     Gz(Box<BufReader<MultiGzDecoder<BufReader<Hashed>>>>),
 }
 
@@ -43,7 +43,7 @@ impl Bytes {
         let inner = if dataset.name.ends_with(".gz") {
             Inner::Gz(Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(raw))))
         } else {
-            Inner::Plain(raw)
+            Inner::Plain(Box::new(raw))
         };
         Ok(Bytes { inner, given: 0, limit })
     }
@@ -71,7 +71,7 @@ impl Bytes {
 
     /// The digest of the whole file, of what was not asked for too.
     pub(crate) fn finish(mut self) -> io::Result<Digest> {
-        let raw = match &mut self.inner {
+        let raw: &mut BufReader<Hashed> = match &mut self.inner {
             Inner::Plain(raw) => raw,
             Inner::Gz(unpacked) => unpacked.get_mut().get_mut(),
         };
