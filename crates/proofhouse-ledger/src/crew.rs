@@ -1,4 +1,4 @@
-//! Lines of a large file, looked at on several threads beside the one that brings them into order; another one hashes the whole.
+//! Lines of a large file, looked at on several threads beside the one that brings them into order; another one adds them up.
 //!
 //! `verify` and a resume read a run's records by it. A file of one block is read without any thread.
 
@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-use crate::digest::Hasher;
 use crate::read::lines;
 use crate::record::{Damage, LayoutId, Line, Span, Spans};
+use crate::totals::{Facts, Totalling};
 
 /// More do not help: one thread puts everything in order.
 const MOST_LOOKERS: usize = 8;
 /// Blocks under way for each: enough to keep all busy, little enough to keep memory flat.
 const BLOCKS_EACH: usize = 2;
-/// Blocks that may wait for being hashed.
-const TO_HASH: usize = 4;
+/// Blocks that may wait for being added up.
+const TO_TOTAL: usize = 4;
 
 /// What is to be found of a line by itself, whatever stands before it.
 pub(crate) trait Eye: Clone + Send {
@@ -69,7 +69,7 @@ impl<F> Looked<F> {
     }
 }
 
-/// A block, shared by who hashes it and who looks at it.
+/// A block, shared by who adds it up and who looks at it.
 pub(crate) type Block = Arc<Vec<u8>>;
 
 struct Looker<F> {
@@ -106,17 +106,25 @@ impl<E: Eye> Eyes<E> {
     }
 }
 
-/// The thread that hashes: what it is given, each block with how much of it counts, and where its end is waited for.
-type Hashing<'scope> = (SyncSender<(Block, usize)>, ScopedJoinHandle<'scope, Hasher>);
+/// A block in its turn: how much of it counts, and what its lines say.
+type Counted = (Block, usize, Vec<Facts>);
+
+/// The thread that adds up.
+struct Adder<'scope> {
+    blocks: SyncSender<Counted>,
+    /// Memory that it has done with.
+    spare: Receiver<Vec<Facts>>,
+    thread: ScopedJoinHandle<'scope, Totalling>,
+}
 
 /// The threads, and the blocks that are under way.
 pub(crate) struct Crew<'scope, 'env, E: Eye> {
     scope: &'scope Scope<'scope, 'env>,
     /// For blocks that no thread looks at.
     own: Eyes<E>,
-    hashing: Option<Hashing<'scope>>,
-    /// Of what no thread has hashed.
-    hasher: Hasher,
+    adder: Option<Adder<'scope>>,
+    /// Of what no thread has added up.
+    totals: Totalling,
     lookers: Vec<Looker<E::Found>>,
     /// In the order of the file; each with its looker, where there is one.
     under_way: VecDeque<(Block, Option<usize>)>,
@@ -134,8 +142,8 @@ where
         Crew {
             scope,
             own: Eyes::new(eye),
-            hashing: None,
-            hasher: Hasher::default(),
+            adder: None,
+            totals: Totalling::default(),
             lookers: Vec::new(),
             under_way: VecDeque::new(),
             given: 0,
@@ -145,13 +153,19 @@ where
 
     /// Starts as many threads as the machine gives: none is needed.
     fn start(&mut self) {
-        let (blocks, to_hash) = sync_channel::<(Block, usize)>(TO_HASH);
-        let mut hasher = self.hasher.clone();
-        let hashing = Builder::new().spawn_scoped(self.scope, move || {
-            to_hash.iter().for_each(|(block, length)| hasher.update(&block[..length]));
-            hasher
+        let (blocks, to_total) = sync_channel::<Counted>(TO_TOTAL);
+        let (done, spare) = sync_channel(TO_TOTAL);
+        let mut totals = self.totals.clone();
+        let adding = Builder::new().spawn_scoped(self.scope, move || {
+            for (block, length, mut facts) in to_total {
+                add(&mut totals, &block[..length], &mut facts);
+                drop(block);
+                // Where nobody needs it, it goes.
+                let _ = done.try_send(facts);
+            }
+            totals
         });
-        self.hashing = hashing.ok().map(|thread| (blocks, thread));
+        self.adder = adding.ok().map(|thread| Adder { blocks, spare, thread });
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let lookers = (0..cores.min(MOST_LOOKERS)).map_while(|_| {
             let (blocks, to_look) = sync_channel::<(Block, Looked<E::Found>)>(BLOCKS_EACH);
@@ -178,12 +192,12 @@ where
     }
 
     /// Hands the file's next block out.
-    pub(crate) fn give(&mut self, bytes: &[u8]) {
+    pub(crate) fn give(&mut self, block: Vec<u8>) {
         // A thread costs as much as some dozens of lines.
         if self.given == 1 {
             self.start();
         }
-        let block = self.block(bytes);
+        let block = Arc::new(block);
         let looker = (!self.lookers.is_empty()).then(|| self.given % self.lookers.len());
         self.given += 1;
         if let Some(at) = looker {
@@ -193,14 +207,16 @@ where
         self.under_way.push_back((block, looker));
     }
 
-    /// The bytes in memory of a block that nobody looks at any more, if there is one.
-    fn block(&mut self, bytes: &[u8]) -> Block {
+    /// Memory of a block that nobody looks at any more, or none.
+    pub(crate) fn memory(&mut self) -> Vec<u8> {
         let free = self.spare.0.iter_mut().position(|block| Arc::get_mut(block).is_some());
-        let mut block = free.map(|at| self.spare.0.swap_remove(at)).unwrap_or_default();
-        let memory = Arc::get_mut(&mut block).expect("nobody else has it");
-        memory.clear();
-        memory.extend_from_slice(bytes);
-        block
+        let block = free.map(|at| self.spare.0.swap_remove(at));
+        block.and_then(|block| Arc::try_unwrap(block).ok()).unwrap_or_default()
+    }
+
+    /// Memory for what the lines of a block say.
+    pub(crate) fn facts(&self) -> Vec<Facts> {
+        self.adder.as_ref().and_then(|adder| adder.spare.try_recv().ok()).unwrap_or_default()
     }
 
     /// The oldest block under way, with what was found of its lines.
@@ -215,11 +231,11 @@ where
         Some((block, looked))
     }
 
-    /// Takes the beginning of a block for the digest of the file.
-    pub(crate) fn hash(&mut self, block: &Block, length: usize) {
-        match &self.hashing {
-            Some((blocks, _)) => drop(blocks.send((Arc::clone(block), length))),
-            None => self.hasher.update(&block[..length]),
+    /// Adds the beginning of a block to the totals, with the facts of the records in it.
+    pub(crate) fn total(&mut self, block: &Block, length: usize, mut facts: Vec<Facts>) {
+        match &self.adder {
+            Some(adder) => drop(adder.blocks.send((Arc::clone(block), length, facts))),
+            None => add(&mut self.totals, &block[..length], &mut facts),
         }
     }
 
@@ -229,14 +245,19 @@ where
         self.spare.1.push(looked);
     }
 
-    /// Of all that was hashed.
-    pub(crate) fn finish(self) -> Hasher {
-        match self.hashing {
-            Some((blocks, thread)) => {
+    /// What everything adds up to that was taken in its turn.
+    pub(crate) fn finish(self) -> Totalling {
+        match self.adder {
+            Some(Adder { blocks, thread, .. }) => {
                 drop(blocks);
-                thread.join().expect("hashing does not panic")
+                thread.join().expect("adding does not panic")
             }
-            None => self.hasher,
+            None => self.totals,
         }
     }
+}
+
+fn add(totals: &mut Totalling, bytes: &[u8], facts: &mut Vec<Facts>) {
+    totals.bytes(bytes);
+    facts.drain(..).for_each(|facts| totals.push(&facts));
 }

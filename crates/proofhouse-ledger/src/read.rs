@@ -55,6 +55,18 @@ impl<R: Read> LineReader<R> {
         }
     }
 
+    /// The same, given away; what is read next goes into `memory`. For whoever hands blocks to other threads.
+    pub(crate) fn take_lines(&mut self, mut memory: Vec<u8>) -> io::Result<Vec<u8>> {
+        let length = self.next_lines()?.len();
+        memory.resize(self.buffer.len(), 0);
+        let rest = self.to - length;
+        memory[..rest].copy_from_slice(&self.buffer[length..self.to]);
+        let mut block = std::mem::replace(&mut self.buffer, memory);
+        block.truncate(length);
+        (self.from, self.to) = (0, rest);
+        Ok(block)
+    }
+
     fn fill(&mut self) -> io::Result<()> {
         if self.to == self.buffer.len() {
             if self.buffer.len() >= MAX_LINE_BYTES {
@@ -120,6 +132,23 @@ mod tests {
         assert!(read_all(b"").is_empty());
         let many = "0123456789\n".repeat(300_000);
         assert_eq!(read_all(many.as_bytes()).len(), 300_000);
+    }
+
+    #[test]
+    fn blocks_that_are_given_away_are_those_that_are_lent() {
+        let long = "x".repeat(3 * CHUNK_BYTES);
+        for text in [String::new(), "0123456789\n".repeat(300_000), format!("a\n\n{long}\nb\ntorn")] {
+            let (mut lends, mut gives) = (LineReader::new(text.as_bytes()), LineReader::new(text.as_bytes()));
+            let mut memory = Vec::new();
+            loop {
+                let block = gives.take_lines(memory).unwrap();
+                assert!(lends.next_lines().unwrap() == block);
+                if block.is_empty() {
+                    break;
+                }
+                memory = block;
+            }
+        }
     }
 
     /// A source that gives one byte at a time and is interrupted before each.

@@ -98,6 +98,31 @@ impl Stamp {
     }
 }
 
+/// The texts of moments that come one after the other: most are in the second of the one before, of which all but six digits stay.
+#[derive(Debug, Clone)]
+pub struct StampTexts {
+    text: [u8; 32],
+    second: i64,
+}
+
+impl Default for StampTexts {
+    fn default() -> Self {
+        Self { text: Stamp(0).text(), second: 0 }
+    }
+}
+
+impl StampTexts {
+    /// What [`Stamp::text`] gives.
+    pub fn of(&mut self, stamp: Stamp) -> &[u8; 32] {
+        let second = stamp.0.div_euclid(1_000_000);
+        match second == self.second {
+            true => put(&mut self.text[20..26], stamp.0.rem_euclid(1_000_000)),
+            false => (self.second, self.text) = (second, stamp.text()),
+        }
+        &self.text
+    }
+}
+
 impl std::fmt::Display for Stamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(std::str::from_utf8(&self.text()).expect("digits are ASCII"))
@@ -184,6 +209,14 @@ mod tests {
             last = spine.completed(index);
         }
         assert!(last < spine.run_end(5));
+    }
+
+    #[test]
+    fn texts_one_after_the_other_are_those_of_each() {
+        let mut texts = StampTexts::default();
+        for micros in [999_999, 1, 1_000_000, 1_999_999, -1, 0, 951_782_399_999_999, 951_782_400_000_000, 7] {
+            assert_eq!(*texts.of(Stamp(micros)), Stamp(micros).text(), "{micros}");
+        }
     }
 
     /// 0x0123456789ab is 1,250,999,896,491, of which 999,896,491 seconds are left beyond whole billions.

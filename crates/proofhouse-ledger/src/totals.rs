@@ -86,11 +86,6 @@ impl Totalling {
         self.bytes += bytes.len() as u64;
     }
 
-    /// Has all these bytes as what was taken so far, hashed elsewhere.
-    pub(crate) fn hashed(&mut self, records: Hasher, bytes: u64) {
-        (self.records, self.bytes) = (records, bytes);
-    }
-
     /// Takes the next record.
     pub fn push(&mut self, facts: &Facts) {
         self.merkle.push(facts.record_sha256);

@@ -1,6 +1,6 @@
 //! Checking a run directory against everything that can be recomputed from it, and naming what does not fit.
 //!
-//! One pass over the records feeds two threads: one hashes the file as `sha256sum` would, the other looks at each line.
+//! One pass over the records feeds a crew: some threads look at each line by itself, one adds up what they say in order.
 //! Whoever re-derives the summary watches the same pass through `each`.
 
 use crate::crew::Crew;
@@ -206,7 +206,7 @@ fn check_records(
         let mut ended = false;
         loop {
             while !ended && crew.has_room() {
-                let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+                let block = reader.take_lines(crew.memory()).map_err(FileError::new("read", &path))?;
                 ended = block.is_empty();
                 if !ended {
                     crew.give(block);
@@ -216,24 +216,22 @@ fn check_records(
             if !block.ends_with(b"\n") && !records.may_be_torn() {
                 findings.file("records.jsonl", "the last line has no end: it was cut while it was written");
             }
-            crew.hash(&block, block.len());
+            let mut facts = crew.facts();
             for (bytes, found) in looked.each(&block, &spans) {
                 match found {
                     Ok((line, alone)) if !records.is_torn(bytes, &block) => {
                         each(&line);
-                        records.check(&line, alone, findings);
+                        facts.extend(records.check(&line, alone, findings));
                     }
                     Ok(_) => records.torn(findings),
                     Err(damage) => records.damaged(&damage, findings),
                 }
             }
+            crew.total(&block, block.len(), facts);
             crew.take_back(block, looked);
         }
-        let records_sha256 = crew.finish().finish();
-        let (mut totals, trials) = records.finish(findings);
-        trials.check(&path, findings)?;
-        totals.records_sha256 = records_sha256;
-        Ok(totals)
+        records.finish(findings).check(&path, findings)?;
+        Ok(crew.finish().finish())
     })
 }
 

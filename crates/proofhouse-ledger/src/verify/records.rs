@@ -10,8 +10,8 @@ use crate::manifest::Manifest;
 use crate::part::Part;
 use crate::record::rules::{self, Fitting};
 use crate::record::{Damage, HEAD, Line, SCHEMA_VERSION};
-use crate::spine::{Spine, Stamp};
-use crate::totals::{Facts, Totalling, Totals};
+use crate::spine::{Spine, Stamp, StampTexts};
+use crate::totals::Facts;
 use crate::write::is_noise;
 use crate::{RecordId, RunId};
 
@@ -51,7 +51,13 @@ impl<'a> Terms<'a> {
         }
     }
 
-    fn check_identity(&self, line: &Line<'_>, facts: &Facts, wrong: &mut Vec<String>) {
+    fn check_identity(
+        &self,
+        line: &Line<'_>,
+        facts: &Facts,
+        texts: &mut StampTexts,
+        wrong: &mut Vec<String>,
+    ) {
         if trial_id(line) != Ok(facts.record_id) {
             wrong.push("`record_id` does not follow from slot, case, variant and repetition".to_owned());
         }
@@ -59,8 +65,8 @@ impl<'a> Terms<'a> {
             wrong.push(format!("`schema_version` is not {SCHEMA_VERSION}"));
         }
         if let Some(spine) = self.spine {
-            let is = |field, stamp: Stamp| {
-                line.get(field).is_ok_and(|at: Cow<'_, str>| at.as_bytes() == stamp.text())
+            let mut is = |field, stamp: Stamp| {
+                line.get(field).is_ok_and(|at: Cow<'_, str>| at.as_bytes() == texts.of(stamp))
             };
             let started = is(HEAD.started_at, spine.started(facts.index));
             let completed = is(HEAD.completed_at, spine.completed(facts.index));
@@ -90,11 +96,12 @@ impl<'a> Terms<'a> {
 pub(super) struct ByItself<'a> {
     terms: Terms<'a>,
     fitting: Fitting,
+    texts: StampTexts,
 }
 
 impl<'a> ByItself<'a> {
     pub(super) fn new(terms: Terms<'a>) -> Self {
-        Self { terms, fitting: Fitting::default() }
+        Self { terms, fitting: Fitting::default(), texts: StampTexts::default() }
     }
 }
 
@@ -106,7 +113,7 @@ impl Eye for ByItself<'_> {
         let mut alone = Alone { facts, run_id, digests: vec![], identity: vec![], rules: vec![] };
         if let Ok(facts) = alone.facts {
             check_digests(line, &facts, &mut alone.digests);
-            self.terms.check_identity(line, &facts, &mut alone.identity);
+            self.terms.check_identity(line, &facts, &mut self.texts, &mut alone.identity);
             self.terms.check_rules(line, &mut self.fitting, &mut alone.rules);
         }
         alone
@@ -124,7 +131,6 @@ pub(super) struct Records<'a> {
     manifest: Option<&'a Manifest>,
     /// Of the manifest, or else of the first record.
     run_id: Option<RunId>,
-    totals: Totalling,
     trials: Trials,
     order: Order,
     line: u64,
@@ -140,8 +146,8 @@ impl<'a> Records<'a> {
         let run_id = manifest.map(|manifest| manifest.run_id);
         // A part has gaps where others have lines, which nobody asks for: all that is followed is that indexes rise.
         let order = if part.is_some() { Order::rising() } else { Order::default() };
-        let (totals, trials) = (Totalling::default(), Trials::default());
-        Self { manifest, run_id, totals, trials, order, line: 0, part, cut_off, torn: false }
+        let trials = Trials::default();
+        Self { manifest, run_id, trials, order, line: 0, part, cut_off, torn: false }
     }
 
     /// Whether the run was cut off.
@@ -175,15 +181,17 @@ impl<'a> Records<'a> {
         self.find(findings, None, damage.to_string());
     }
 
-    /// Takes the next line, and what was found of it by itself.
-    pub(super) fn check(&mut self, line: &Line<'_>, alone: Alone, findings: &mut Findings) {
+    /// Takes the next line, and what was found of it by itself; gives what is to be added up of it.
+    pub(super) fn check(&mut self, line: &Line<'_>, alone: Alone, findings: &mut Findings) -> Option<Facts> {
         self.line += 1;
         let Alone { facts, run_id, digests: mut wrong, identity, rules } = alone;
         let facts = match facts {
             Ok(facts) => facts,
-            Err(damage) => return self.find(findings, Some(name(line)), damage.to_string()),
+            Err(damage) => {
+                self.find(findings, Some(name(line)), damage.to_string());
+                return None;
+            }
         };
-        self.totals.push(&facts);
         self.trials.push(&facts.record_id);
         match (run_id, self.run_id) {
             (Ok(theirs), Some(ours)) if theirs != ours => {
@@ -198,13 +206,11 @@ impl<'a> Records<'a> {
         if wrong.is_empty() {
             wrong = rules;
         }
-        if wrong.is_empty() {
-            return;
-        }
-        let record = Some(name(line));
+        let record = (!wrong.is_empty()).then(|| name(line));
         for what in wrong {
             self.find(findings, record.clone(), what);
         }
+        Some(facts)
     }
 
     fn find(&self, findings: &mut Findings, record: Option<String>, what: String) {
@@ -226,8 +232,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// What all of them add up to, and what is told of trials that are there twice.
-    pub(super) fn finish(self, findings: &mut Findings) -> (Totals, Trials) {
+    /// Tells of lines that are missing, and gives what is known of trials that are there twice.
+    pub(super) fn finish(self, findings: &mut Findings) -> Trials {
         let expected = self.manifest.map(|manifest| manifest.record_count);
         // That a line of a part is gone is told by count and digest.
         for (from, to) in self.order.missing(expected).into_iter().filter(|_| self.part.is_none()) {
@@ -244,7 +250,7 @@ impl<'a> Records<'a> {
                 what: what.to_owned(),
             });
         }
-        (self.totals.finish(), self.trials)
+        self.trials
     }
 }
 

@@ -120,21 +120,23 @@ impl Scan<'_> {
         let mut reader = self.open(&path)?;
         std::thread::scope(|scope| {
             let mut crew = Crew::new(scope, OfRun(self.run_id));
-            let (spans, mut last, mut bytes, mut ended) = (Spans::default(), None, 0, false);
+            let (spans, mut last, mut ended) = (Spans::default(), None, false);
+            let (mut number, mut bytes) = (0, 0);
             loop {
                 while !ended && crew.has_room() {
-                    let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+                    let mut block =
+                        reader.take_lines(crew.memory()).map_err(FileError::new("read", &path))?;
                     // What is behind the last line end is torn.
-                    let whole = memchr::memrchr(b'\n', block).map_or(0, |end| end + 1);
-                    ended = whole == 0;
+                    block.truncate(memchr::memrchr(b'\n', &block).map_or(0, |end| end + 1));
+                    ended = block.is_empty();
                     if !ended {
-                        crew.give(&block[..whole]);
+                        crew.give(block);
                     }
                 }
                 let Some((block, mut looked)) = crew.next() else { break };
-                let mut good = 0;
+                let (mut good, mut all) = (0, crew.facts());
                 for (line, seen) in looked.each(&block, &spans) {
-                    let number = found.totals.count() + 1;
+                    number += 1;
                     let facts = seen.map_err(Wrong::from).and_then(|(_, facts)| facts);
                     let facts = match facts.map_err(|wrong| wrong.at("records.jsonl", number)) {
                         Err(error) if self.cut_off && is_torn(line, &error) => break,
@@ -145,17 +147,17 @@ impl Scan<'_> {
                     }
                     last = Some(facts.index);
                     each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
-                    found.totals.push(&facts);
+                    all.push(facts);
                     good += line.len() + 1;
                 }
-                crew.hash(&block, good);
+                crew.total(&block, good, all);
                 bytes += good as u64;
                 if good < block.len() {
                     break;
                 }
                 crew.take_back(block, looked);
             }
-            found.totals.hashed(crew.finish(), bytes);
+            found.totals = crew.finish();
             found.torn_bytes = length - bytes;
             Ok(last)
         })

@@ -88,7 +88,7 @@ pub(super) fn read(
     of_cases.warnings.append(&mut found.warnings);
     let datasets = datasets::checked(found_datasets, &facts);
     let calibration =
-        Calibration { inputs: Arc::new(Inputs { rules, inline, datasets }), count: found.count };
+        Calibration { inputs: Arc::new(Inputs { rules, inline, datasets, named: found.named }), count: found.count };
     if of_cases.problems.is_empty() {
         let (right, wrong) = calibration.kinds();
         if right == 0 || wrong == 0 {

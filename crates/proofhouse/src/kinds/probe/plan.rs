@@ -147,6 +147,23 @@ impl<'a> Trials<'a> {
 impl Iterator for Trials<'_> {
     type Item = Result<(Trial, Item), Problems>;
 
+    /// A resumed run asks for the first trial that it has not: whole cases before it need not be made.
+    fn nth(&mut self, count: usize) -> Option<Self::Item> {
+        let mut left = count as u64;
+        let each = (self.suite.slots.len() as u64 * u64::from(self.probe.repetitions)).max(1);
+        if self.case.is_none() && self.probe.wordings.per_case() == 1 {
+            let passed = self.cases.pass_over(left / each) * each;
+            self.index += passed;
+            left -= passed;
+        }
+        for _ in 0..left {
+            if let Err(problems) = self.next()? {
+                return Some(Err(problems));
+            }
+        }
+        self.next()
+    }
+
     fn next(&mut self) -> Option<Self::Item> {
         if self.current.is_none() {
             match self.wording()? {

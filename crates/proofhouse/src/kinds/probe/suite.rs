@@ -250,7 +250,7 @@ pub(crate) fn read(loading: &Loading<'_>) -> Result<Read<Probe>, Problems> {
         calibration,
         weighs: Weighs::default(),
         prices: None,
-        inputs: Arc::new(Inputs { rules, inline, datasets }),
+        inputs: Arc::new(Inputs { rules, inline, datasets, named: found.named }),
         case_count,
     };
     probe.weighs = probe.panel().map(|panel| panel.weighs()).unwrap_or_default();

@@ -6,6 +6,7 @@ use proofhouse_ledger::{Digest, Json};
 
 use super::{GOOD, Lab, WITH_DATA};
 use crate::kinds::probe::{Primary, Probe};
+use crate::spine::run::job::SuiteBody as _;
 use crate::spine::suite::{Case, Code, Format, Overrides};
 
 fn gz(content: &str) -> Vec<u8> {
@@ -282,4 +283,49 @@ fn colliding_fingerprints_would_be_looked_at_twice() {
     let problem = problems.iter().next().unwrap();
     assert_eq!((problem.code, problem.place.line), (Code::DuplicateCase, 5001));
     assert_eq!(problem.also.as_ref().map(|also| also.1.line), Some(18));
+}
+
+/// Suites whose cases can be passed over without making them, in part, and not at all.
+#[test]
+fn a_plan_that_is_entered_anywhere_is_the_plan_that_is_gone_through() {
+    let rows = "\u{feff}{\"id\":\"a\",\"input\":\"1\"}\n\n{\"id\":\"b\",\"input\":\"2\"}\n{\"id\":\"c\",\"input\":\"3\"}\n";
+    let base = WITH_DATA.replace("  steady:", "  other: {scripted: {}}\n  steady:");
+    let more = "cases: [{id: x, input: '8'}, {id: y, input: '9'}]\nrepetitions: 2\n";
+    let twice = "  - path: data/x.jsonl\n  - path: data/y.csv\n  - path: data/z.jsonl\n";
+    let table = [
+        base.clone(),
+        format!("{base}{more}"),
+        base.replace("  - path: data/x.jsonl\n", twice) + more,
+        format!("{base}    where: \"input != '2'\"\n"),
+        format!("{base}    fields: {{id: input}}\n"),
+        format!("{base}vary: [{{generator: whitespace_noise, count: 2}}]\n"),
+        base.replace("data/x.jsonl", "data/nameless.jsonl") + more,
+    ];
+    for suite in table {
+        let lab = Lab::new(&suite)
+            .file("data/x.jsonl", rows)
+            .file("data/y.csv", "id,input\nd,4\ne,5\n")
+            .file("data/z.jsonl", "{\"id\":\"f\",\"input\":\"6\"}\n{\"id\":\"g\",\"input\":\"7\"}")
+            .file("data/nameless.jsonl", "{\"input\":\"1\"}\n{\"input\":\"2\"}\n{\"input\":\"1\"}\n");
+        let loaded = lab.loaded();
+        let plan = || loaded.body_as::<Probe>().unwrap().plan(&loaded.suite).map(|trial| format!("{trial:?}"));
+        let all: Vec<String> = plan().collect();
+        assert_eq!(all.len() as u64, loaded.trial_count, "{suite}");
+        for at in 0..=all.len() {
+            let mut entered = loaded.body_as::<Probe>().unwrap().plan(&loaded.suite);
+            let first = entered.nth(at).map(|trial| format!("{trial:?}"));
+            assert_eq!(first.as_ref(), all.get(at), "{at} of {suite}");
+            let rest: Vec<String> = entered.map(|trial| format!("{trial:?}")).collect();
+            assert_eq!(rest, all[all.len().min(at + 1)..], "{at} of {suite}");
+        }
+    }
+    let lab = Lab::new(&base).file("data/x.jsonl", rows);
+    let loaded = lab.loaded();
+    std::fs::write(lab.path("data/x.jsonl"), rows.replace('3', "4")).unwrap();
+    let rest: Vec<_> = {
+        let mut entered = loaded.body_as::<Probe>().unwrap().plan(&loaded.suite);
+        assert!(entered.nth(1).unwrap().is_ok());
+        entered.collect()
+    };
+    assert!(rest.last().unwrap().is_err(), "rows that were passed over count for the file's digest");
 }

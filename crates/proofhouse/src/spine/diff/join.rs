@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 
 use proofhouse_ledger::RecordId;
 use proofhouse_ledger::files::FileError;
-use proofhouse_ledger::record::Spans;
+use proofhouse_ledger::record::{HEAD, Line, Spans};
 
 use super::DiffError;
 use super::cursor::Cursor;
 use super::findings::Findings;
-use super::pair::{Comparer, Met, NumberedLine, Settled, same_in_place};
+use super::pair::{Comparer, InPlace, Met, NumberedLine, Settled};
 use super::peek::PeekId;
 use super::report::{Class, Side};
+use super::roots::{Roots, Stored};
 use super::run::Pairing;
 
 /// How far ahead a common trial is looked for.
@@ -23,15 +24,49 @@ const AHEAD_LINES: usize = 512;
 /// More removed and added trials than this are left to the index: each costs a look ahead.
 const MAX_STRAYS: usize = 4_096;
 
-/// What was found; none where the common trials do not stand in one order, or a line is no record.
-pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Option<Findings>, DiffError> {
+/// What was found, with the first `limit` changes of each class; none where the common trials do not stand in one order, or a line
+/// is no record.
+pub(super) fn in_order(pairing: &Pairing, limit: usize) -> Result<Option<Findings>, DiffError> {
+    let mut found = Found::Doubtful;
+    if !pairing.same_run {
+        found = std::thread::scope(|scope| match Roots::new(scope, pairing) {
+            Some(roots) => walk(pairing, Findings::new(limit), Some(roots)),
+            None => Ok(Found::Doubtful),
+        })?;
+    }
+    if let Found::Doubtful = found {
+        found = walk(pairing, Findings::new(limit), None)?;
+    }
+    match found {
+        Found::All(findings) => Ok(Some(*findings)),
+        Found::Unordered | Found::Doubtful => Ok(None),
+    }
+}
+
+/// What a walk came to.
+pub(super) enum Found {
+    All(Box<Findings>),
+    /// The common trials do not stand in one order, or a line is no record.
+    Unordered,
+    /// Stored digests were taken as they stand, and are not those that the runs were sealed with.
+    Doubtful,
+}
+
+/// Takes the digests of lines that say the same as they stand, where `roots` adds them up.
+pub(super) fn walk(
+    pairing: &Pairing,
+    findings: Findings,
+    roots: Option<Roots<'_>>,
+) -> Result<Found, DiffError> {
     let mut walk = Walk {
         a: Cursor::open(&pairing.a.paths.records())?,
         b: Cursor::open(&pairing.b.paths.records())?,
         comparer: Comparer::new(pairing),
         ids: PeekId::new(),
+        spans: Spans::default(),
         strays: Vec::new(),
         findings,
+        roots,
     };
     loop {
         match (walk.a.ready()?, walk.b.ready()?) {
@@ -51,29 +86,34 @@ pub(super) fn in_order(pairing: &Pairing, findings: Findings) -> Result<Option<F
             (true, false) | (false, true) => {}
         }
         if !walk.meet_again()? {
-            return Ok(None);
+            return Ok(Found::Unordered);
         }
     }
-    let Walk { a, b, mut findings, strays, ids, .. } = walk;
+    let Walk { a, b, mut findings, strays, ids, roots, .. } = walk;
     findings.end(Side::A, a.number(), a.torn());
     findings.end(Side::B, b.number(), b.torn());
     if !strays.is_empty() && !stand_alone(strays, pairing, &ids)? {
-        return Ok(None);
+        return Ok(Found::Unordered);
     }
-    Ok(Some(findings))
+    Ok(match roots.is_none_or(Roots::follow) {
+        true => Found::All(Box::new(findings)),
+        false => Found::Doubtful,
+    })
 }
 
-struct Walk<'p> {
+struct Walk<'p, 'scope> {
     a: Cursor,
     b: Cursor,
     comparer: Comparer<'p>,
     ids: PeekId,
+    spans: Spans,
     /// Trials that were taken as removed or added.
     strays: Vec<RecordId>,
     findings: Findings,
+    roots: Option<Roots<'scope>>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Passes over lines that are equal to the byte; false where there are none.
     fn step_over_equal(&mut self) -> bool {
         let bytes = equal_lines(self.a.lines(), self.b.lines());
@@ -92,11 +132,12 @@ impl Walk<'_> {
     fn step_over_same(&mut self, pairing: &Pairing) -> bool {
         let lines = proofhouse_ledger::read::lines;
         let pairs: Vec<(&[u8], &[u8])> = lines(self.a.lines()).zip(lines(self.b.lines())).collect();
-        let settled = settle_all(pairing, &pairs);
-        let mut stepped = false;
+        let settled = settle_all(pairing, self.roots.is_some(), &pairs);
+        let (mut stepped, mut stored) = (false, Vec::with_capacity(settled.len()));
         for settled in settled {
             let (line, numbers) = (self.a.line(), (self.a.number(), self.b.number()));
             let Some(settled) = settled else {
+                self.add_up(&mut stored);
                 if self.step() == Met::No {
                     break;
                 }
@@ -104,22 +145,41 @@ impl Walk<'_> {
                 continue;
             };
             settled.tell(line, numbers, &mut self.findings);
+            stored.push(settled.stored.map(Some));
             // The lines are equally long where they are the same.
             let bytes = line.len() + 1;
             self.a.skip(bytes, 1);
             self.b.skip(bytes, 1);
             stepped = true;
         }
+        self.add_up(&mut stored);
         stepped
+    }
+
+    /// Hands over what lines store that were passed over.
+    fn add_up(&mut self, stored: &mut Vec<Stored>) {
+        if let Some(roots) = self.roots.as_mut().filter(|_| !stored.is_empty()) {
+            roots.add(std::mem::take(stored));
+        }
+    }
+
+    /// The same of one line.
+    fn add_line(&mut self, side: Side) {
+        let Some(roots) = &mut self.roots else { return };
+        let cursor = if side == Side::A { &self.a } else { &self.b };
+        let line = Line::split(cursor.line(), &mut self.spans);
+        roots.add_line(side, line.and_then(|line| line.get(HEAD.record_sha256)).ok());
     }
 
     /// Holds the next line of A against the next line of B, and passes over both if they are of one trial.
     fn step(&mut self) -> Met {
         let seen_a = NumberedLine { line: self.a.line(), number: self.a.number() };
         let seen_b = NumberedLine { line: self.b.line(), number: self.b.number() };
+        let (bytes_a, bytes_b) = (seen_a.line.len() + 1, seen_b.line.len() + 1);
         let met = self.comparer.meet(seen_a, seen_b, &mut self.findings);
         if met == Met::Yes {
-            let (bytes_a, bytes_b) = (seen_a.line.len() + 1, seen_b.line.len() + 1);
+            self.add_line(Side::A);
+            self.add_line(Side::B);
             self.a.skip(bytes_a, 1);
             self.b.skip(bytes_b, 1);
         }
@@ -143,9 +203,11 @@ impl Walk<'_> {
         };
         self.strays.extend(ahead_a[..skip_a].iter().chain(&ahead_b[..skip_b]));
         for _ in 0..skip_a {
+            self.add_line(Side::A);
             pass_over(&mut self.a, Side::A, &mut self.comparer, &mut self.findings);
         }
         for _ in 0..skip_b {
+            self.add_line(Side::B);
             pass_over(&mut self.b, Side::B, &mut self.comparer, &mut self.findings);
         }
         Ok(self.strays.len() <= MAX_STRAYS)
@@ -161,12 +223,12 @@ impl Walk<'_> {
 }
 
 /// What can be said at once of pairs of lines: the second half by another thread, where the machine gives one.
-fn settle_all(pairing: &Pairing, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
+fn settle_all(pairing: &Pairing, as_stored: bool, pairs: &[(&[u8], &[u8])]) -> Vec<Option<Settled>> {
     /// Fewer are not worth a thread.
     const WORTH_PAIRS: usize = 64;
     let settle = |pairs: &[(&[u8], &[u8])]| -> Vec<Option<Settled>> {
-        let mut spans = Spans::default();
-        pairs.iter().map(|(a, b)| same_in_place(pairing, a, b, &mut spans)).collect()
+        let mut in_place = InPlace::new(pairing, as_stored);
+        pairs.iter().map(|(a, b)| in_place.same(a, b)).collect()
     };
     if pairs.len() < WORTH_PAIRS {
         return settle(pairs);

@@ -1,8 +1,8 @@
 //! What changed between two run directories: every difference in any field, aligned by trial, worst first.
 //!
 //! `run` opens each side, `join` walks both files in plan order and compares bytes first, `index` and `order` align
-//! what is not in the same order, `pair` and `inspect` look into two lines that differ, `report` is what comes out and `render` how people read it.
-//! Nothing here trusts a stored digest, and nothing here runs or judges anything again.
+//! what is not in the same order, `pair` and `inspect` look into two lines that differ, `roots` holds stored digests against what the runs
+//! were sealed with, `report` is what comes out and `render` how people read it. Nothing here runs or judges anything again.
 
 mod cursor;
 mod fields;
@@ -18,6 +18,7 @@ mod pair;
 mod peek;
 mod render;
 mod report;
+mod roots;
 mod run;
 mod settings;
 #[cfg(test)]
@@ -99,7 +100,7 @@ pub enum DiffError {
 pub fn compare(a: &RunPaths, b: &RunPaths, options: &Options) -> Result<Report, DiffError> {
     let rules = fields::Rules::new(options)?;
     let pairing = Pairing::new(Run::open(Side::A, a)?, Run::open(Side::B, b)?, rules);
-    let findings = match join::in_order(&pairing, Findings::new(options.limit))? {
+    let findings = match join::in_order(&pairing, options.limit)? {
         Some(findings) => findings,
         None => index::by_id(&pairing, Findings::new(options.limit))?,
     };

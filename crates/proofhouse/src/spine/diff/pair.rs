@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use proofhouse_ledger::Digest;
 use proofhouse_ledger::record::{CONTAINMENT, Damage, HEAD, Line, Spans};
+use proofhouse_ledger::spine::StampTexts;
 
 use super::findings::Findings;
 use super::inspect::{Half, Inspection, place, trial};
@@ -182,6 +184,8 @@ pub(super) struct Settled {
     /// Where in the line of A its slot stands.
     slot: Range<usize>,
     case: u64,
+    /// The digests that both lines store.
+    pub(super) stored: [Digest; 2],
 }
 
 impl Settled {
@@ -195,40 +199,57 @@ impl Settled {
 
 /// The same as [`same_but_identity`] for lines of different runs that have every field at the same place, as runs on the spine do:
 /// only A's line is split, for B's has its bytes wherever they do not follow from its identity.
-pub(super) fn same_in_place(pairing: &Pairing, a: &[u8], b: &[u8], spans: &mut Spans) -> Option<Settled> {
-    let (identity_a, identity_b) = (&pairing.a.identity, &pairing.b.identity);
-    if a.len() != b.len() || !identity_a.deterministic || !identity_b.deterministic {
-        return None;
+pub(super) struct InPlace<'p> {
+    pairing: &'p Pairing,
+    /// Whether somebody else holds the digests that lines store against something; otherwise they are computed.
+    as_stored: bool,
+    spans: Spans,
+    texts: [StampTexts; 2],
+}
+
+impl<'p> InPlace<'p> {
+    pub(super) fn new(pairing: &'p Pairing, as_stored: bool) -> Self {
+        Self { pairing, as_stored, spans: Spans::default(), texts: Default::default() }
     }
-    let line = Line::split(a, spans).ok()?;
-    let index: u64 = std::str::from_utf8(line.raw(HEAD.index)?).ok()?.parse().ok()?;
-    let completed = line.range(HEAD.completed_at)?;
-    let (digest, run_id) = (line.range(HEAD.record_sha256)?, line.range(HEAD.run_id)?);
-    let started = line.range(HEAD.started_at)?;
-    // In the order of a line; a receipt says its completion twice, under the name that its original has.
-    let again = line.range(CONTAINMENT.ts_utc);
-    let mut from = 0;
-    for special in [&completed, &digest, &run_id, &started].into_iter().chain(&again) {
-        if a.get(from..special.start)? != b.get(from..special.start)? {
+
+    pub(super) fn same(&mut self, a: &[u8], b: &[u8]) -> Option<Settled> {
+        let (identity_a, identity_b) = (&self.pairing.a.identity, &self.pairing.b.identity);
+        if a.len() != b.len() || !identity_a.deterministic || !identity_b.deterministic {
             return None;
         }
-        from = special.end;
+        let line = Line::split(a, &mut self.spans).ok()?;
+        let index: u64 = std::str::from_utf8(line.raw(HEAD.index)?).ok()?.parse().ok()?;
+        let completed = line.range(HEAD.completed_at)?;
+        let (digest, run_id) = (line.range(HEAD.record_sha256)?, line.range(HEAD.run_id)?);
+        let started = line.range(HEAD.started_at)?;
+        // In the order of a line; a receipt says its completion twice, under the name that its original has.
+        let again = line.range(CONTAINMENT.ts_utc);
+        let mut from = 0;
+        for special in [&completed, &digest, &run_id, &started].into_iter().chain(&again) {
+            if a.get(from..special.start)? != b.get(from..special.start)? {
+                return None;
+            }
+            from = special.end;
+        }
+        if a[from..] != b[from..] {
+            return None;
+        }
+        let as_stored = self.as_stored;
+        let stored = |identity: &Identity, bytes: &[u8], texts: &mut StampTexts| {
+            let [b'"', own @ .., b'"'] = &bytes[digest.clone()] else { return None };
+            let own = Digest::from_hex(own)?;
+            let moments = (&bytes[started.clone()], &bytes[completed.clone()]);
+            let fits = bytes[run_id.clone()] == *identity.run_id_raw
+                && identity.both_right(moments, index, texts)
+                && again.as_ref().is_none_or(|again| bytes[again.clone()] == *moments.1)
+                && (as_stored || line.recompute_digest_of(bytes) == Ok(own));
+            fits.then_some(own)
+        };
+        let [texts_a, texts_b] = &mut self.texts;
+        let stored = [stored(identity_a, a, texts_a)?, stored(identity_b, b, texts_b)?];
+        let (passed, slot) = (verdict(line.raw(HEAD.passed)?)?, line.range(HEAD.slot)?);
+        Some(Settled { passed, index, slot, case: case_key(line.raw(HEAD.case_id)?), stored })
     }
-    let right = |identity: &Identity, bytes: &[u8]| {
-        let hex = line.recompute_digest_of(bytes).ok()?.hex();
-        let fits = bytes[run_id.clone()] == *identity.run_id_raw
-            && matches!(&bytes[digest.clone()], [b'"', own @ .., b'"'] if *own == hex)
-            && identity.started_right(&bytes[started.clone()], index)
-            && identity.completed_right(&bytes[completed.clone()], index)
-            && again.as_ref().is_none_or(|again| bytes[again.clone()] == bytes[completed.clone()]);
-        fits.then_some(())
-    };
-    if a[from..] != b[from..] {
-        return None;
-    }
-    right(identity_a, a).and_then(|()| right(identity_b, b))?;
-    let (passed, slot) = (verdict(line.raw(HEAD.passed)?)?, line.range(HEAD.slot)?);
-    Some(Settled { passed, index, slot, case: case_key(line.raw(HEAD.case_id)?) })
 }
 
 /// Whether two lines are equal in every field that is content, and each side derives the others rightly.

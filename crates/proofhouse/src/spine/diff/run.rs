@@ -7,7 +7,7 @@ use proofhouse_ledger::envelope::{Envelope, ExitStatus};
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{HEAD, Line, Spans};
-use proofhouse_ledger::spine::{Spine, Stamp};
+use proofhouse_ledger::spine::{Spine, Stamp, StampTexts};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths};
 use serde::de::DeserializeOwned;
 
@@ -172,6 +172,19 @@ impl Identity {
     /// Whether `raw` is when trial `index` is complete.
     pub(super) fn completed_right(&self, raw: &[u8], index: u64) -> bool {
         self.spine.is_some_and(|spine| index < MAX_INDEX && is_stamp(raw, spine.completed(index)))
+    }
+
+    /// Whether trial `index` starts and is complete when the raw `started` and `completed` say; `texts` are those of this run.
+    pub(super) fn both_right(
+        &self,
+        (started, completed): (&[u8], &[u8]),
+        index: u64,
+        texts: &mut StampTexts,
+    ) -> bool {
+        let mut is = |raw: &[u8], stamp| matches!(raw, [b'"', text @ .., b'"'] if text == texts.of(stamp));
+        self.spine.is_some_and(|spine| {
+            index < MAX_INDEX && is(started, spine.started(index)) && is(completed, spine.completed(index))
+        })
     }
 }
 

@@ -270,7 +270,8 @@ impl<I: Send + 'static> Dispatcher<'_, I> {
         let mut start = 0;
         // A resumed run that nobody looks back on skips what it has without making those trials; otherwise each is looked up.
         if self.history.is_none() && self.first > 0 {
-            planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
+            let last = planned.nth(usize::try_from(self.first - 1).unwrap_or(usize::MAX));
+            last.transpose().map_err(Ending::Suite)?;
             self.reused = self.first;
             self.state.done = self.first;
             start = self.first;

@@ -80,6 +80,8 @@ pub(crate) struct FirstPass {
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) count: u64,
+    /// Whether every case has an id of its own: then no id depends on the rows before it.
+    pub(crate) named: bool,
     /// Those of the tags asked for that a case has.
     pub(crate) tags: BTreeSet<String>,
     /// Digest and rows of each dataset that could be read to its end.
@@ -136,6 +138,7 @@ impl Scan<'_> {
         }
         found.warnings.extend(pass.silent.warnings(&self.rules.prompts, self.form));
         found.count = pass.fingerprints.len() as u64;
+        found.named = pass.ids.is_unused();
         let suspects = repeated(pass.fingerprints);
         if !suspects.is_empty() && found.problems.is_empty() {
             self.duplicates(&suspects, &mut found.problems);

@@ -3,6 +3,9 @@
 use proofhouse_ledger::canonical;
 
 use super::lab::{Lab, Lines, assert_counts, check, lines, manifest, six, whole};
+use crate::spine::diff::findings::Findings;
+use crate::spine::diff::join::{Found, walk};
+use crate::spine::diff::roots::Roots;
 use crate::spine::diff::{Decision, Demand, DiffError, Options, Report, RunClass, Side, compare, decide};
 
 const BOTH: Demand = Demand { no_changes: true, no_regressions: true, not_worse: false };
@@ -41,6 +44,39 @@ fn an_edited_digest_is_a_change() {
     spoilt("output_sha256", &other, &["/record_sha256", "/output_sha256"]);
     spoilt("output_sha256", "null", &["/record_sha256", "/output_sha256"]);
     spoilt("input_fingerprint", &other, &["/record_sha256", "/input_fingerprint"]);
+}
+
+/// What a walk comes to that takes stored digests as they stand; none where it may not.
+fn believing(lab: &Lab) -> Option<Found> {
+    let pairing = lab.pairing();
+    std::thread::scope(|scope| {
+        let roots = Roots::new(scope, &pairing)?;
+        Some(walk(&pairing, Findings::new(9), Some(roots)).unwrap())
+    })
+}
+
+#[test]
+fn stored_digests_are_believed_only_where_a_run_was_sealed_with_them() {
+    let (a, good) = (lines("x", &six()), lines("y", &six()));
+    let mut rows = six();
+    rows[2].passed = Some(false);
+    rows.remove(4);
+    let lab = |b: &Lines| Lab::with(("x", &a), ("y", b));
+    for honest in [good.clone(), lines("y", &rows)] {
+        assert!(matches!(believing(&lab(&honest)), Some(Found::All(_))));
+    }
+    let mut edited = good.clone();
+    set(&mut edited[3], "record_sha256", &format!("\"{}\"", "0".repeat(64)));
+    assert!(matches!(believing(&lab(&edited)), Some(Found::Doubtful)));
+    // Lines that are gone, or there again, have other roots too.
+    for other in [&good[..5], &[&good[..], &good[5..]].concat()[..]] {
+        let lab = lab(&good);
+        lab.write(&lab.b, &whole(&other.to_vec()));
+        assert!(!matches!(believing(&lab), Some(Found::All(_))));
+    }
+    let lab = lab(&good);
+    std::fs::remove_file(lab.b.manifest()).unwrap();
+    assert!(believing(&lab).is_none());
 }
 
 #[test]

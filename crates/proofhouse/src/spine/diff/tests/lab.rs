@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
 use proofhouse_ledger::canonical;
+use proofhouse_ledger::digest::root_of;
 use proofhouse_ledger::json::{Strictness, parse};
 use proofhouse_ledger::manifest::{Determinism, Manifest};
-use proofhouse_ledger::record::{Head, Kind, Probe, Status, output_digest};
+use proofhouse_ledger::record::{Head, Kind, Line, Probe, Spans, Status, output_digest};
 use proofhouse_ledger::spine::Spine;
 use proofhouse_ledger::{Digest, Json, RecordId, RunId, RunPaths};
 
@@ -138,7 +139,8 @@ impl Lab {
         for (paths, (run, lines)) in [(&lab.a, a), (&lab.b, b)] {
             lab.write(paths, &whole(lines));
             std::fs::write(paths.config(), CONFIG).unwrap();
-            let manifest = manifest(run, lines.len() as u64);
+            let mut manifest = manifest(run, lines.len() as u64);
+            manifest.records_merkle_root = root_of(&lines.iter().filter_map(own_digest).collect::<Vec<_>>());
             std::fs::write(paths.manifest(), canonical::to_file(&manifest).unwrap()).unwrap();
         }
         lab
@@ -153,7 +155,7 @@ impl Lab {
         self
     }
 
-    fn pairing(&self) -> Pairing {
+    pub(super) fn pairing(&self) -> Pairing {
         let (a, b) = (Run::open(Side::A, &self.a).unwrap(), Run::open(Side::B, &self.b).unwrap());
         Pairing::new(a, b, Rules::new(&self.options).unwrap())
     }
@@ -169,8 +171,13 @@ impl Lab {
 
     /// Whether a walk in plan order is not enough.
     pub(super) fn needs_index(&self) -> bool {
-        join::in_order(&self.pairing(), Findings::new(self.options.limit)).unwrap().is_none()
+        join::in_order(&self.pairing(), self.options.limit).unwrap().is_none()
     }
+}
+
+/// The digest that a line should have, whatever it says.
+fn own_digest(line: &String) -> Option<Digest> {
+    Line::split(line.as_bytes(), &mut Spans::default()).ok()?.recompute_digest().ok()
 }
 
 pub(super) fn whole(lines: &Lines) -> String {

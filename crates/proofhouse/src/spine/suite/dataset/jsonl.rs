@@ -23,12 +23,13 @@ impl Jsonl {
         self.bytes
     }
 
-    pub(super) fn next(&mut self, dataset: &Dataset, warnings: &mut Vec<String>) -> NextRow {
+    /// Reads the next line that is not blank; false at the end.
+    pub(super) fn advance(&mut self, dataset: &Dataset) -> Result<bool, BadRow> {
         loop {
             self.number += 1;
             match self.bytes.read_line(&mut self.line) {
                 Ok(true) => {}
-                Ok(false) => return Ok(None),
+                Ok(false) => return Ok(false),
                 Err(error) => {
                     let mut problem = dataset.io_problem(&error);
                     if !self.line.is_empty() {
@@ -41,8 +42,14 @@ impl Jsonl {
                 self.line.drain(..3);
             }
             if !self.line.iter().all(u8::is_ascii_whitespace) {
-                break;
+                return Ok(true);
             }
+        }
+    }
+
+    pub(super) fn next(&mut self, dataset: &Dataset, warnings: &mut Vec<String>) -> NextRow {
+        if !self.advance(dataset)? {
+            return Ok(None);
         }
         let value = match parse_row(&self.line, dataset.lenient) {
             Parsed::Value(value) => value,

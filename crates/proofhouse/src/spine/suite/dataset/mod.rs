@@ -198,6 +198,16 @@ impl Rows {
         }
     }
 
+    /// Passes over a row without reading what is in it; false where that cannot be done, or there is none.
+    pub(crate) fn pass_over(&mut self) -> bool {
+        match &mut self.reader {
+            Reader::Jsonl(reader) if self.dataset.selection.is_all() => {
+                reader.advance(&self.dataset).unwrap_or(false)
+            }
+            _ => false,
+        }
+    }
+
     fn any(&mut self) -> NextRow {
         let next = match &mut self.reader {
             Reader::Jsonl(reader) => reader.next(&self.dataset, &mut self.warnings),

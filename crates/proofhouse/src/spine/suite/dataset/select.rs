@@ -24,6 +24,11 @@ impl Selection {
         Selection { condition, chosen: None }
     }
 
+    /// Whether no row is left out.
+    pub(super) fn is_all(&self) -> bool {
+        self.condition.is_none() && self.chosen.is_none()
+    }
+
     pub(super) fn start(&self) -> Selecting {
         let condition = self.condition.as_ref().map(Condition::ready);
         Selecting { condition, chosen: self.chosen.clone(), at: 0, next: 0 }
