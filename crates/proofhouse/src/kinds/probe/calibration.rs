@@ -87,8 +87,10 @@ pub(super) fn read(
     of_cases.problems.append(&mut found.problems);
     of_cases.warnings.append(&mut found.warnings);
     let datasets = datasets::checked(found_datasets, &facts);
-    let calibration =
-        Calibration { inputs: Arc::new(Inputs { rules, inline, datasets, named: found.named }), count: found.count };
+    let calibration = Calibration {
+        inputs: Arc::new(Inputs { rules, inline, datasets, named: found.named }),
+        count: found.count,
+    };
     if of_cases.problems.is_empty() {
         let (right, wrong) = calibration.kinds();
         if right == 0 || wrong == 0 {

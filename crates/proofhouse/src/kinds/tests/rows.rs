@@ -308,7 +308,8 @@ fn a_plan_that_is_entered_anywhere_is_the_plan_that_is_gone_through() {
             .file("data/z.jsonl", "{\"id\":\"f\",\"input\":\"6\"}\n{\"id\":\"g\",\"input\":\"7\"}")
             .file("data/nameless.jsonl", "{\"input\":\"1\"}\n{\"input\":\"2\"}\n{\"input\":\"1\"}\n");
         let loaded = lab.loaded();
-        let plan = || loaded.body_as::<Probe>().unwrap().plan(&loaded.suite).map(|trial| format!("{trial:?}"));
+        let plan =
+            || loaded.body_as::<Probe>().unwrap().plan(&loaded.suite).map(|trial| format!("{trial:?}"));
         let all: Vec<String> = plan().collect();
         assert_eq!(all.len() as u64, loaded.trial_count, "{suite}");
         for at in 0..=all.len() {
