@@ -375,6 +375,7 @@ impl Default for Thresholds {
 mod tests {
     use super::*;
     use crate::json::{Strictness, parse};
+    use crate::manifest::{Dataset, Target};
 
     fn read<T: DeserializeOwned + Default>(text: &str) -> T {
         part(&parse(text.as_bytes(), Strictness::Strict).unwrap())
@@ -424,6 +425,36 @@ mod tests {
         assert_eq!((slot.as_str(), config.len()), ("a", 1), "the slot is no setting");
         assert_eq!(config["scripted"].to_string(), r#"{"rules":[{"chance":0.5,"reply":1}]}"#);
         assert_eq!(read::<Repeated>(r#"{"seed":"x"}"#), Repeated::default());
+    }
+
+    #[test]
+    fn what_a_manifest_says_again_is_what_its_configuration_would_say() {
+        let golden =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../proofhouse/tests/golden/v1/probe/run/manifest.json");
+        let mut manifest: Manifest = serde_json::from_slice(&std::fs::read(golden).unwrap()).unwrap();
+        manifest.datasets = vec![Dataset {
+            path: "p".to_owned(),
+            format: "csv".to_owned(),
+            dataset_hash: "sha256:0".to_owned(),
+            rows: 3,
+        }];
+        manifest.targets = vec![Target {
+            slot: "a".to_owned(),
+            kind: "scripted".to_owned(),
+            config: parse(br#"{"scripted":{"rules":[]}}"#, Strictness::Strict).unwrap(),
+        }];
+        let says = read::<Repeated>(
+            r#"{"datasets":[{"path":"p","format":"csv","sha256":"sha256:0","rows":3}],
+                "targets":[{"slot":"a","scripted":{"rules":[]}}]}"#,
+        );
+        let expected = Repeated {
+            suite_id: Some(manifest.suite_id.clone()),
+            kind: Some(Kind::Probe),
+            seed: Some(manifest.seed),
+            determinism: Some(manifest.determinism),
+            ..says
+        };
+        assert_eq!(Repeated::of(&manifest), expected);
     }
 
     #[test]

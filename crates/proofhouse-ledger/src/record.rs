@@ -19,6 +19,8 @@ mod value;
 
 mod code;
 pub mod containment;
+#[cfg(test)]
+mod contradicted;
 mod probe;
 mod robustness;
 #[cfg(test)]

@@ -325,6 +325,19 @@ mod tests {
         assert!(golden(Kind::Probe).left_out().is_empty());
     }
 
+    /// Readers from before the count was there do not know its name.
+    #[test]
+    fn answers_of_shapes_that_cannot_be_judged_are_counted_only_where_there_are_any() {
+        let mut summary = golden(Kind::Code);
+        for (count, written) in [(0, false), (1, true), (2, true)] {
+            summary.code.as_mut().unwrap().slots[0].unsupported = count;
+            let text = crate::canonical::to_vec(&summary).unwrap();
+            let name = format!("\"unsupported\":{count}");
+            assert_eq!(memchr::memmem::find(&text, name.as_bytes()).is_some(), written, "{count}");
+            assert_eq!(serde_json::from_slice::<Summary>(&text).unwrap(), summary);
+        }
+    }
+
     #[test]
     fn a_reason_is_what_stands_behind_the_outcome() {
         let gate = |sentence: &str| Gate {

@@ -423,9 +423,9 @@ mod tests {
 
     #[test]
     fn names_are_put_in_the_order_of_keys() {
-        const NAMES: &[&str] = &["stop", "a", "stop_n", "ab", "B", "z"];
+        const NAMES: &[&str] = &["stop", "a", "stop_n", "ab", "B", "z", "sto"];
         const ORDER: [usize; NAMES.len()] = order(NAMES);
-        assert_eq!(ORDER.map(|at| NAMES[at]), ["B", "a", "ab", "stop", "stop_n", "z"]);
+        assert_eq!(ORDER.map(|at| NAMES[at]), ["B", "a", "ab", "sto", "stop", "stop_n", "z"]);
     }
 
     #[test]

@@ -561,5 +561,8 @@ mod tests {
             !u32::may_be_missing() && !<Option<u32>>::may_be_missing() && !<Vec<String>>::may_be_missing()
         );
         assert!(<Maybe<Option<u32>>>::may_be_missing() && <Maybe<Vec<String>>>::may_be_missing());
+        assert_eq!(<Maybe<Vec<String>>>::missing(), Some(Vec::new()), "a list that is not there is empty");
+        assert_eq!(<Maybe<Vec<String>>>::see(br#"["a","b"]"#), Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(<Maybe<Vec<String>>>::see(b"7"), None);
     }
 }

@@ -194,6 +194,7 @@ impl Scanner<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::*;
     use crate::Json;
     use crate::record::{HEAD, Line, Name, PROBE, Spans, samples};
 
@@ -214,6 +215,23 @@ mod tests {
             PROBE.tags.into(),
         ];
         Some((fields, names.map(|name| line.raw(name).map(<[u8]>::to_vec)).to_vec()))
+    }
+
+    #[test]
+    fn the_first_list_of_keys_has_a_number_like_all_others() {
+        let id = |text: &[u8]| Layout::default().scan(text, &mut Vec::new()).unwrap();
+        let (first, second) = (id(br#"{"a":1}"#), id(br#"{"b":1}"#));
+        assert!(first != LayoutId::NONE && second != LayoutId::NONE && first != second);
+    }
+
+    #[test]
+    fn lines_of_the_same_keys_have_one_number_as_long_as_no_other_comes_between() {
+        let mut layout = Layout::default();
+        let mut id = |text: &[u8]| layout.scan(text, &mut Vec::new()).unwrap();
+        let first = id(br#"{"a":1,"bc":2}"#);
+        assert_eq!(id(br#"{"a":"x","bc":[]}"#), first);
+        assert_ne!(id(br#"{"a":1}"#), first, "a key less");
+        assert_ne!(id(br#"{"a":1,"bc":2}"#), first, "what came between is not remembered");
     }
 
     /// Lines of all kinds, some with fields that others lack.

@@ -171,7 +171,23 @@ pub(super) fn is_digest_of(text: Option<&str>, true_length: Option<u64>, digest:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Spans;
+    use crate::Json;
+    use crate::record::{Spans, samples};
+
+    /// `turns` is the last field of a probe that may be absent, `variant_id` the last that may not.
+    #[test]
+    fn only_fields_that_every_record_has_are_missed_behind_the_last() {
+        let told = |key: &str, value: &str| {
+            let line = samples::forged(&samples::probe(0, &Json::Null, |_| {}), key, value);
+            let (mut spans, mut wrong) = (Spans::default(), Vec::new());
+            let line = Line::split(line.strip_suffix(b"\n").unwrap(), &mut spans).unwrap();
+            wrongs(&line, Kind::Probe, &mut Fitting::default(), &mut wrong);
+            wrong
+        };
+        assert_eq!(told("variant_id", ""), ["field `variant_id` is missing or of the wrong type"]);
+        assert_eq!(told("zebra", "1"), ["field `zebra` is none of a `probe` record"]);
+        assert_eq!(told("turns", "[]"), [""; 0]);
+    }
 
     #[test]
     fn only_what_is_all_there_is_held_against_its_digest() {

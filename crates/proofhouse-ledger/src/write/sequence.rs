@@ -128,8 +128,7 @@ impl<L: Log> Sequence<L> {
             self.records.sync()?;
             self.syncs += 1;
         }
-        // A line that came to the journal and left it again within this batch is in the records by now, which are synced.
-        if !self.journal_chunk.is_empty() && !self.waiting.is_empty() {
+        if !self.journal_chunk.is_empty() {
             self.journal.sync()?;
             self.syncs += 1;
         }
@@ -152,15 +151,8 @@ impl<L: Log> Sequence<L> {
             let (offset, length) = first.remove();
             let at = self.records_chunk.len();
             self.records_chunk.resize(at + length as usize, 0);
-            match offset.checked_sub(self.journal_bytes) {
-                // It joined the journal's chunk in this very batch and is not in the file yet.
-                Some(start) => {
-                    let start = start as usize;
-                    self.records_chunk[at..]
-                        .copy_from_slice(&self.journal_chunk[start..start + length as usize]);
-                }
-                None => self.journal.read_at(offset, &mut self.records_chunk[at..])?,
-            }
+            // It is in the file: what joins the journal with a batch waits beyond it, as a batch is in the order of the plan.
+            self.journal.read_at(offset, &mut self.records_chunk[at..])?;
             take(totals, index, &mut self.spans, &self.records_chunk[at..])?;
         }
         Ok(())
@@ -184,4 +176,69 @@ fn take(totals: &mut Totalling, index: u64, spans: &mut Spans, line: &[u8]) -> i
     }
     totals.push(&facts);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::write::tests::{line, whole};
+
+    /// What a log in memory holds, and to which lengths it was cut.
+    #[derive(Clone, Default)]
+    struct Noted(Arc<Mutex<(Vec<u8>, Vec<u64>)>>);
+
+    impl Log for Noted {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.0.lock().unwrap().0.extend_from_slice(bytes);
+            Ok(())
+        }
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            let mut noted = self.0.lock().unwrap();
+            noted.0.truncate(length as usize);
+            noted.1.push(length);
+            Ok(())
+        }
+        fn read_at(&mut self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+            into.copy_from_slice(&self.0.lock().unwrap().0[offset as usize..][..into.len()]);
+            Ok(())
+        }
+    }
+
+    fn batch(indexes: &[u64]) -> Batch {
+        let mut batch = Batch::default();
+        for index in indexes {
+            let from = batch.bytes.len();
+            batch.bytes.extend(line(*index));
+            batch.entries.push(Entry { index: *index, line: from..batch.bytes.len(), telemetry: 0..0 });
+        }
+        batch
+    }
+
+    #[test]
+    fn a_journal_is_emptied_when_its_last_line_has_left_it_and_not_before() {
+        let [records, journal, telemetry] = [(); 3].map(|()| Noted::default());
+        let logs = (records.clone(), journal.clone(), telemetry);
+        let mut sequence = Sequence::new(logs.0, logs.1, logs.2, ResumePoint::default());
+        let waits = |indexes: &[u64]| indexes.iter().flat_map(|index| line(*index)).collect::<Vec<u8>>();
+        for (indexes, written, waiting, cuts) in [
+            (&[0][..], 1, &[][..], 0),
+            // In the order of the plan, whatever the order in which they finished.
+            (&[5, 2, 7], 1, &[2, 5, 7], 0),
+            (&[1, 3], 4, &[2, 5, 7], 0),
+            (&[9, 4], 6, &[2, 5, 7, 9], 0),
+            (&[8, 6], 10, &[], 1),
+            (&[10], 11, &[], 1),
+        ] {
+            sequence.commit(&mut batch(indexes)).unwrap();
+            assert_eq!(records.0.lock().unwrap().0, whole(written), "{indexes:?}");
+            let (bytes, cut) = journal.0.lock().unwrap().clone();
+            assert_eq!((bytes, cut), (waits(waiting), vec![0; cuts]), "{indexes:?}");
+        }
+        assert_eq!((sequence.totals().count(), sequence.waiting()), (11, 0));
+    }
 }

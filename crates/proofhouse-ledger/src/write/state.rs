@@ -282,3 +282,6 @@ fn whole_lines(disk: &dyn Disk, path: &camino::Utf8Path) -> Result<u64, FileErro
         bytes += memchr::memrchr(b'\n', block).map_or(0, |end| end as u64 + 1);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -98,3 +98,6 @@ fn write_last(disk: &dyn Disk, work: &RunPaths, bytes: &[u8]) -> Result<(), File
     let path = work.envelope_tmp();
     disk.write_atomic(&path, bytes).or_else(|_| disk.write_synced_in_place(&path, bytes))
 }
+
+#[cfg(test)]
+mod tests;

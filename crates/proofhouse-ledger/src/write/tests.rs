@@ -13,11 +13,11 @@ use crate::record::{Head, Kind, Probe, Status, output_digest};
 use crate::spine::Spine;
 use crate::{Digest, Json, RecordId, RunId, RunPaths};
 
-fn run_id() -> RunId {
+pub(super) fn run_id() -> RunId {
     RunId::of_identity(b"test")
 }
 
-fn line(index: u64) -> Vec<u8> {
+pub(super) fn line(index: u64) -> Vec<u8> {
     let spine = Spine::new(&run_id());
     let case_id = format!("case-{index}");
     let output = Json::from("x".repeat(index as usize % 7 * 20));
@@ -62,7 +62,7 @@ fn line(index: u64) -> Vec<u8> {
     out
 }
 
-fn whole(count: u64) -> Vec<u8> {
+pub(super) fn whole(count: u64) -> Vec<u8> {
     (0..count).flat_map(line).collect()
 }
 
@@ -112,15 +112,15 @@ impl Log for Faulty {
     }
 }
 
-struct Dir(tempfile::TempDir);
+pub(super) struct Dir(tempfile::TempDir);
 
 impl Dir {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = Dir(tempfile::tempdir().unwrap());
         std::fs::create_dir(&dir.paths().dir).unwrap();
         dir
     }
-    fn paths(&self) -> RunPaths {
+    pub(super) fn paths(&self) -> RunPaths {
         RunPaths::new(Utf8PathBuf::from_path_buf(self.0.path().join("run")).unwrap())
     }
 }

@@ -218,3 +218,75 @@ fn one_by_one<L: Log>(sequence: &mut Sequence<L>, batch: &Batch) -> io::Result<(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+    use crate::write::tests::line;
+
+    /// A log that tells what is appended, and is done with it when it is answered; or one that does nothing at all.
+    enum Told {
+        To(Sender<Vec<u8>>, Receiver<io::Result<()>>),
+        Nobody,
+    }
+
+    impl Log for Told {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            match self {
+                Told::To(listener, answers) => {
+                    listener.send(bytes.to_vec()).unwrap();
+                    answers.recv().unwrap()
+                }
+                Told::Nobody => Ok(()),
+            }
+        }
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+        fn cut(&mut self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn read_at(&mut self, _: u64, _: &mut [u8]) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A writer of records, what it appends and what that comes to.
+    fn told() -> (Writer, Receiver<Vec<u8>>, Sender<io::Result<()>>) {
+        let ((listener, appended), (answer, answers)) = (channel(), channel());
+        let logs = [Told::To(listener, answers), Told::Nobody, Told::Nobody];
+        let writer = Writer::with_logs(logs, ResumePoint::default(), Durability::Trial).unwrap();
+        (writer, appended, answer)
+    }
+
+    #[test]
+    fn a_trial_is_written_when_it_is_finished_and_not_when_the_next_one_is() {
+        let (writer, appended, answer) = told();
+        let next = || appended.recv_timeout(Duration::from_secs(60)).expect("the writer was woken");
+        assert_eq!(next(), b"", "a resumed run looks first whether a turn has come");
+        answer.send(Ok(())).unwrap();
+        for index in 0..50 {
+            writer.submit(index, &line(index), b"").unwrap();
+            assert_eq!(next(), line(index));
+            answer.send(Ok(())).unwrap();
+        }
+        let (written, outcome) = writer.finish();
+        outcome.unwrap();
+        assert_eq!((written.totals.count, written.syncs), (50, 50));
+    }
+
+    /// The log has not answered yet, so that nothing is taken; once it fails, nobody waits for room that will not come.
+    #[test]
+    fn who_has_no_room_is_told_when_the_writer_has_stopped() {
+        let (writer, _appended, answer) = told();
+        let large = vec![b'x'; STOP_BYTES / 4];
+        (0..4).for_each(|index| writer.submit(index, &large, b"").unwrap());
+        answer.send(Err(io::Error::from_raw_os_error(5))).unwrap();
+        assert_eq!(writer.submit(4, &large, b""), Err(Stopped));
+        let (written, outcome) = writer.finish();
+        assert_eq!(written.totals.count, 0);
+        assert!(matches!(outcome, Err(WriteError::Disk { .. })));
+    }
+}

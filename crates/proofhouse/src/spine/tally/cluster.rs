@@ -50,3 +50,23 @@ impl Clusters {
         Some(Mean { low: round(interval.low), high: round(interval.high), ..self.mean() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three of four cases: by Student's value the mean is 0.75 ± 3.182 × 0.25, by Wilson's the rate is between 0.3006 and 0.9544.
+    #[test]
+    fn the_interval_of_a_rate_is_wilsons_and_not_that_of_a_mean() {
+        let mut clusters = Clusters::default();
+        for score in [1.0, 1.0, 0.0, 1.0] {
+            clusters.push(score);
+            clusters.close();
+        }
+        let near = |found: Option<f64>, expected: f64| (found.unwrap() - expected).abs() < 1e-5;
+        let (mean, rate) = (clusters.mean(), clusters.rate().unwrap());
+        assert!(near(mean.low, 0.0) && near(mean.high, 1.0), "{mean:?}");
+        assert!(near(rate.low, 0.300_642) && near(rate.high, 0.954_413), "{rate:?}");
+        assert_eq!((rate.value, rate.count, rate.clusters), (Some(0.75), 4, 4));
+    }
+}

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::stats::Confidence;
 use crate::stats::cluster::unseen_share;
 use crate::stats::interval::{Interval, boundary};
-use crate::stats::{Confidence, PairedCounts};
 
 /// By case, the share passed in the second column minus that in the first, as a count of each value that occurs: memory grows
 /// with the number of repetitions, not with the number of cases.
@@ -12,8 +12,7 @@ use crate::stats::{Confidence, PairedCounts};
 pub struct Differences {
     /// The difference as a reduced fraction → how many cases have it.
     values: BTreeMap<(i64, u64), u64>,
-    /// Cases with one verdict on each side; complete unless `repeated`.
-    single: PairedCounts,
+    /// Whether a case has more than one verdict on a side.
     repeated: bool,
     cases: u64,
 }
@@ -27,12 +26,6 @@ impl Differences {
         }
         self.cases += 1;
         self.repeated |= first.1 > 1 || second.1 > 1;
-        match (first.0 > 0, second.0 > 0) {
-            (true, true) => self.single.both += 1,
-            (true, false) => self.single.only_first += 1,
-            (false, true) => self.single.only_second += 1,
-            (false, false) => self.single.neither += 1,
-        }
         let numerator = second.0 as i64 * first.1 as i64 - first.0 as i64 * second.1 as i64;
         let denominator = first.1 * second.1;
         let common = gcd(numerator.unsigned_abs(), denominator);
@@ -121,8 +114,8 @@ impl Differences {
 
     fn tango(&self, factor: f64, z: f64) -> Interval {
         let pairs = self.cases as f64 * factor;
-        let (worse, better) =
-            (self.single.only_first as f64 * factor, self.single.only_second as f64 * factor);
+        let (worse, better) = self.better();
+        let (worse, better) = (worse as f64 * factor, better as f64 * factor);
         let score = |delta: f64| tango_score(pairs, worse, better, delta);
         let estimate = (better - worse) / pairs;
         let low = if estimate <= -1.0 { -1.0 } else { boundary(-1.0, estimate, |delta| score(delta) > z) };
@@ -147,7 +140,7 @@ impl Differences {
 
     fn least(&self, fulfils: impl Fn(f64) -> bool) -> Option<u64> {
         let fulfils = |cases: u64| fulfils(cases as f64 / self.cases as f64);
-        let most = self.cases.checked_mul(1000).filter(|most| *most > 0 && fulfils(*most))?;
+        let most = self.cases.checked_mul(1000).filter(|most| fulfils(*most))?;
         let (mut short, mut enough) = (0, most);
         while enough - short > 1 {
             let middle = short + (enough - short) / 2;
@@ -166,10 +159,8 @@ fn tango_score(pairs: f64, worse: f64, better: f64, delta: f64) -> f64 {
     let share = ((root - linear) / (4.0 * pairs)).max(0.0).max(-delta);
     let variance = pairs * (2.0 * share + delta * (1.0 - delta));
     let excess = better - worse - pairs * delta;
-    if variance <= 0.0 {
-        return if excess == 0.0 { 0.0 } else { excess.signum() * f64::INFINITY };
-    }
-    excess / variance.sqrt()
+    // Rounding may leave less than nothing of it next to a difference of all.
+    excess / variance.max(0.0).sqrt()
 }
 
 fn share((numerator, denominator): (i64, u64)) -> f64 {
@@ -213,6 +204,8 @@ mod tests {
         assert!((interval.low + interval.high).abs() < 1e-9, "{interval:?}");
         let all = single(0, 0, 5, 0).interval(P95).unwrap();
         assert!(all.high == 1.0 && all.low > 0.0 && all.low < 0.6, "{all:?}");
+        let none = single(0, 5, 0, 0).interval(P95).unwrap();
+        assert!(none.low == -1.0 && (none.high + all.low).abs() < 1e-9, "{none:?}");
     }
 
     /// Student's (1908) paired t on differences of 0.2, 0.4, 0.4, 0, 0.6: mean 0.32, deviation 0.228, t 2.776.
@@ -234,8 +227,12 @@ mod tests {
         let mut differences = Differences::default();
         differences.push((10, 10), (0, 10));
         let interval = differences.interval(P95).unwrap();
-        assert!(interval.high > 0.5, "{interval:?}");
+        // Wilson's interval of one case that lost everything: what is left is 1.96² / (1 + 1.96²) of the way from −1 to 1.
+        let unseen = P95.z().powi(2) / (1.0 + P95.z().powi(2));
+        assert!(interval.low == -1.0 && (interval.high - (2.0 * unseen - 1.0)).abs() < 1e-9, "{interval:?}");
+        assert_eq!(differences.deviation(), None);
         differences.push((0, 0), (1, 1));
+        differences.push((1, 1), (0, 0));
         assert_eq!(differences.cases(), 1);
         assert_eq!(Differences::default().interval(P95), None);
     }
@@ -249,6 +246,61 @@ mod tests {
         assert!(below_zero(at(wanted)) && !below_zero(at(wanted - 1)), "{wanted}");
         assert!((150..300).contains(&wanted), "{wanted}");
         assert_eq!(single(80, 4, 4, 12).cases_until(P95, below_zero), None);
+    }
+
+    /// One side alone that is repeated makes differences that are no verdicts: 0, 1/2 and 1 have mean 1/2 and deviation 1/2.
+    #[test]
+    fn a_column_that_alone_is_repeated_has_students_interval_too() {
+        let reach = 4.302652729911275 * 0.5 / 3.0_f64.sqrt();
+        let near = |interval: Interval, low: f64, high: f64| {
+            assert!((interval.low - low).abs() < 1e-9 && (interval.high - high).abs() < 1e-9, "{interval:?}");
+        };
+        let (mut second, mut first) = (Differences::default(), Differences::default());
+        for passed in [0, 1, 2] {
+            second.push((0, 1), (passed, 2));
+            first.push((passed, 2), (0, 1));
+        }
+        assert!(reach > 1.0 / 2.0, "the ends are those of what is possible");
+        near(second.interval(P95).unwrap(), 0.5 - reach, 1.0);
+        near(first.interval(P95).unwrap(), -1.0, reach - 0.5);
+    }
+
+    /// Five cases that all gained a fifth: 1.96² / (5 + 1.96²) = 0.43448 of cases may be otherwise, and lose all or gain all.
+    #[test]
+    fn cases_that_all_fare_alike_leave_room_for_others() {
+        let mut differences = Differences::default();
+        (0..5).for_each(|_| differences.push((1, 5), (2, 5)));
+        let unseen = P95.z().powi(2) / (5.0 + P95.z().powi(2));
+        let expected = Interval { low: 0.2 - 1.2 * unseen, high: 0.2 + 0.8 * unseen };
+        for interval in [differences.interval(P95).unwrap(), differences.cautious(P95).unwrap()] {
+            let off = (interval.low - expected.low).abs().max((interval.high - expected.high).abs());
+            assert!(off < 1e-9, "{interval:?} {expected:?}");
+        }
+        // 1.2 × 1.96² / (n + 1.96²) is below 0.2 from 5 × 1.96² = 19.2 cases on.
+        assert_eq!(differences.cases_until(P95, |interval| interval.low > 0.0), Some(20));
+        assert_eq!(differences.cases_until_sure(P95, |interval| interval.low > 0.0), Some(20));
+        assert_eq!(Differences::default().cases_until(P95, |_| true), None, "nothing falls out like no case");
+    }
+
+    /// Of each eight cases one loses a half, one gains a half, and two gain a quarter: a mean of 1/16, and a variance of
+    /// (5/8 − 8/256) / 7 = 0.0848. By the normal value 1.96² × 0.0848 / 0.0039 = 83.4 cases are enough, by Student's some more.
+    #[test]
+    fn repeated_cases_that_would_do_are_the_least_by_students_value() {
+        let mut differences = Differences::default();
+        for (first, second) in [(2, 0), (0, 2), (1, 2), (1, 2), (1, 1), (2, 2), (0, 0), (3, 3)] {
+            differences.push((first, 4), (second, 4));
+        }
+        let deviation = (5.0f64 / 8.0 - 8.0 / 256.0).sqrt() / 7f64.sqrt();
+        assert!((differences.deviation().unwrap() - deviation).abs() < 1e-12);
+        let reach = |cases: u64| P95.t(cases - 1) * deviation / (cases as f64).sqrt();
+        let needed = differences.cases_until(P95, |interval| interval.low > 0.0).unwrap();
+        assert!(reach(needed) < 0.0625 && reach(needed - 1) >= 0.0625, "{needed}");
+        assert!((84..88).contains(&needed), "{needed}");
+        // To be sure that nothing got worse by 20 points takes fewer: 12, as a share of 1.96² / (n + 1.96²) that is unseen may
+        // lose the mean and all of 1.
+        let sure = differences.cases_until_sure(P95, |interval| interval.low > -0.2).unwrap();
+        let lost = |cases: u64| 1.0625 * P95.z().powi(2) / (cases as f64 + P95.z().powi(2)) - 0.0625;
+        assert!(lost(sure) < 0.2 && lost(sure - 1) >= 0.2 && sure == 12, "{sure}");
     }
 
     #[test]

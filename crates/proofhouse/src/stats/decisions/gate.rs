@@ -239,7 +239,7 @@ fn plain(number: f64) -> String {
 fn cases_to_decide(moments: &ClusterMoments, rate: f64, confidence: Confidence) -> Option<u64> {
     let seen = moments.mean()?;
     let gap = seen - rate;
-    if gap == 0.0 || moments.clusters() == 0 {
+    if gap == 0.0 {
         return None;
     }
     let z = confidence.z();

@@ -108,7 +108,7 @@ fn test(said: &(Said, Said)) -> Option<f64> {
                 false => (of_b.high - b).hypot(a - of_a.low),
             };
             // The intervals are of 90 %.
-            let z = if reach > 0.0 { 1.644_853_626_951 * (b - a).abs() / reach } else { 0.0 };
+            let z = if a == b { 0.0 } else { 1.644_853_626_951 * (b - a).abs() / reach };
             Some((2.0 * normal_cdf(-z)).min(1.0))
         }
         _ => None,
@@ -128,8 +128,11 @@ fn apart(a: &Boundary, b: &Boundary) -> Option<bool> {
 
 fn sentence((a, b): (&str, &str), finding: &Finding, p: Option<f64>, more: bool) -> String {
     let about = &finding.about;
-    let test = p.map_or(String::new(), |p| format!("adjusted {}", p_value(p)));
-    let verdict = if more { "more than noise" } else { "may be noise" };
+    let verdict = |test: &str| match p {
+        Some(p) if more => format!("more than noise ({test}adjusted {})", p_value(p)),
+        Some(p) => format!("may be noise ({test}adjusted {})", p_value(p)),
+        None => "nothing can be compared".to_owned(),
+    };
     match &finding.said {
         (
             Said::Word { word: old, successes: first, usual: before },
@@ -149,15 +152,17 @@ fn sentence((a, b): (&str, &str), finding: &Finding, p: Option<f64>, more: bool)
                 );
             }
             format!(
-                "{about}: {words}; {} in {a}, {} in {b}: {verdict} (Fisher's exact test, {test})",
+                "{about}: {words}; {} in {a}, {} in {b}: {}",
                 rate(first),
-                rate(second)
+                rate(second),
+                verdict("Fisher's exact test, ")
             )
         }
         (Said::Drop(old, _), Said::Drop(new, _)) => format!(
-            "{about}: success by {} points in {a}, by {} in {b}: {verdict} ({test})",
+            "{about}: success by {} points in {a}, by {} in {b}: {}",
             points(*old),
-            points(*new)
+            points(*new),
+            verdict("")
         ),
         (Said::Boundary(old), Said::Boundary(new)) => {
             let place = |of: &Boundary| {
@@ -224,17 +229,76 @@ mod tests {
         insta::assert_snapshot!(moved_sentence(("A", "B"), &[]), @"A and B have no finding in common, so nothing can be compared");
     }
 
-    /// From 0 (up to 0.03) to 0.1 (down to 0.06): 0.1 over the root of 0.04² + 0.03² is twice what the ends of a 90 % interval are.
+    /// From 0.2 (up to 0.23) to 0.3 (down to 0.26): 0.1 over the root of 0.04² + 0.03² is twice what the ends of a 90 % interval are.
     #[test]
     fn drops_are_compared_by_the_ends_that_face_each_other() {
-        let low = Said::Drop(0.0, Interval { low: -0.5, high: 0.03 });
-        let high = Said::Drop(0.1, Interval { low: 0.06, high: 0.9 });
+        let low = Said::Drop(0.2, Interval { low: -0.5, high: 0.23 });
+        let high = Said::Drop(0.3, Interval { low: 0.26, high: 0.9 });
         for said in [(low.clone(), high.clone()), (high, low.clone())] {
             let p = test(&said).unwrap();
             assert!((p - 0.0010029166656443335).abs() < 1e-9, "{p}");
         }
         assert_eq!(test(&(low.clone(), low)), Some(1.0));
-        let nothing = Said::Drop(0.2, Interval { low: 0.2, high: 0.2 });
-        assert_eq!(test(&(nothing.clone(), nothing)), Some(1.0));
+        let certain = |value| Said::Drop(value, Interval { low: value, high: value });
+        assert_eq!(test(&(certain(0.2), certain(0.2))), Some(1.0), "two drops without any doubt are one");
+        assert_eq!(test(&(certain(0.2), certain(0.3))), Some(0.0), "or are two");
+    }
+
+    #[test]
+    fn what_a_run_did_not_assess_cannot_be_compared() {
+        let said = (word("stable", (5, 5), None), word("not assessed", (0, 0), None));
+        let found = moved(("A", "B"), &[Finding { about: "sort".to_owned(), said }]);
+        assert_eq!((found[0].p, found[0].adjusted_p, found[0].more_than_noise), (None, None, false));
+        assert_eq!(
+            found[0].sentence,
+            "sort: stable in A, not assessed in B; 5 of 5 succeed in A, none assessed in B: nothing can be compared"
+        );
+    }
+
+    #[test]
+    fn a_boundary_moves_up_or_down_where_the_intervals_do_not_meet_between_levels() {
+        let say = |a, b| {
+            let found = moved(("A", "B"), &[Finding { about: "ladder".to_owned(), said: (a, b) }]);
+            (found[0].more_than_noise, found[0].sentence.rsplit_once(": ").unwrap().1.to_owned())
+        };
+        for (a, b, moves, sentence) in [
+            (lies(Some(1), Some(3)), lies(Some(3), Some(5)), true, "it moved up by more than noise"),
+            (lies(Some(1), Some(3)), lies(Some(4), None), true, "it moved up by more than noise"),
+            (lies(Some(1), Some(3)), lies(Some(2), None), false, "it cannot be told to have moved"),
+            (lies(Some(3), None), lies(None, Some(3)), true, "it moved down by more than noise"),
+            (lies(None, None), lies(Some(3), Some(5)), false, "it cannot be told to have moved"),
+        ] {
+            assert_eq!(say(a.clone(), b.clone()), (moves, sentence.to_owned()), "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn runs_that_say_different_things_of_one_are_told_so() {
+        let said = (word("stable", (5, 5), None), lies(Some(1), Some(3)));
+        let found = moved(("A", "B"), &[Finding { about: "sort".to_owned(), said }]);
+        assert_eq!((found[0].p, found[0].more_than_noise, found[0].reworded), (None, false, false));
+        assert_eq!(found[0].sentence, "sort: the runs say different things of it");
+    }
+
+    #[test]
+    fn of_what_differs_one_is_told_apart_from_several() {
+        let moves = |more_than_noise, adjusted_p| Moved {
+            about: String::new(),
+            p: adjusted_p,
+            adjusted_p,
+            more_than_noise,
+            reworded: false,
+            sentence: String::new(),
+        };
+        let say = |all: &[Moved]| moved_sentence(("A", "B"), all);
+        let one = "1 of 2 verdicts, drops and boundaries differs between A and B by more than noise";
+        assert_eq!(say(&[moves(true, Some(0.01)), moves(false, Some(0.3))]), one);
+        let none = "none of 3 verdicts, drops and boundaries differs between A and B by more than noise";
+        assert_eq!(
+            say(&[moves(false, Some(0.3)), moves(false, Some(0.2)), moves(false, None)]),
+            format!("{none} (smallest adjusted p = 0.2)")
+        );
+        assert_eq!(say(&[moves(false, None), moves(false, None), moves(false, None)]), none);
+        assert!(test(&(word("", (5, 5), None), lies(None, None))).is_none());
     }
 }

@@ -23,16 +23,8 @@ pub fn sign_flip(differences: &Differences) -> Option<f64> {
     if differences.cases() == 0 {
         return None;
     }
-    let sizes = Sizes::of(differences);
-    let p = match sizes {
-        None => by_sampling(differences),
-        Some(sizes) if sizes.observed == 0 => 1.0,
-        Some(sizes) => match sizes.exact() {
-            Some(p) => p,
-            None => by_sampling(differences),
-        },
-    };
-    Some(p.min(1.0))
+    let exact = Sizes::of(differences).and_then(|sizes| sizes.exact());
+    Some(exact.unwrap_or_else(|| by_sampling(differences)).min(1.0))
 }
 
 /// The sizes of differences as whole numbers.
@@ -67,23 +59,18 @@ impl Sizes {
     /// Twice the chance that the sum of the sizes whose sign turned is as small as observed: both tails are alike.
     fn exact(&self) -> Option<f64> {
         let reach = (self.total - self.observed) / 2;
-        if let [(size, count)] = self.groups[..] {
-            return Some(2.0 * lower_tail(reach / size, count, 0.5));
+        // Sizes have no common divisor: a single one is 1.
+        if let [(_, count)] = self.groups[..] {
+            return Some(2.0 * lower_tail(reach, count, 0.5));
         }
-        let turned = |size: u64, count: u64| count.min(reach / size);
-        let products: u128 = self
-            .groups
-            .iter()
-            .map(|(size, count)| u128::from(reach + 1) * u128::from(turned(*size, *count) + 1))
-            .sum();
-        if products > PRODUCTS {
+        if self.products(reach) > PRODUCTS {
             return None;
         }
         let mut chances = vec![0.0; reach as usize + 1];
         chances[0] = 1.0;
         for (size, count) in &self.groups {
-            let weights: Vec<f64> =
-                (0..=turned(*size, *count)).map(|turned| pmf(turned, *count, 0.5)).collect();
+            let most = (*count).min(reach / size);
+            let weights: Vec<f64> = (0..=most).map(|turned| pmf(turned, *count, 0.5)).collect();
             let mut next = vec![0.0; chances.len()];
             for (at, chance) in chances.iter().enumerate().filter(|(_, chance)| **chance > 0.0) {
                 for (turned, weight) in weights.iter().enumerate() {
@@ -96,6 +83,13 @@ impl Sizes {
             chances = next;
         }
         Some(2.0 * chances.iter().sum::<f64>())
+    }
+
+    /// How many products the exact distribution takes up to this sum.
+    fn products(&self, reach: u64) -> u128 {
+        let of =
+            |(size, count): &(u64, u64)| u128::from(reach + 1) * u128::from((*count).min(reach / size) + 1);
+        self.groups.iter().map(of).sum()
     }
 }
 
@@ -185,6 +179,37 @@ mod tests {
         let cases: Vec<_> = maize.iter().map(|d| ((100, 200), ((100 + d) as u64, 200))).collect();
         let p = sign_flip(&of(&cases)).unwrap();
         assert!((p - 1726.0 / 32768.0).abs() < 1e-12, "{p}");
+    }
+
+    /// +2/5, −4/5 and +4/5, twice: in units of 2/5 they are 1, 2, 2, 1, 2, 2, and their sum is 2 of 10.
+    #[test]
+    fn sizes_are_counted_in_the_largest_common_unit() {
+        let one = [((1, 5), (3, 5)), ((4, 5), (0, 5)), ((0, 5), (4, 5)), ((2, 2), (1, 1))];
+        let sizes = Sizes::of(&of(&[one, one].concat())).unwrap();
+        assert_eq!((sizes.groups, sizes.observed, sizes.total), (vec![(1, 2), (2, 4)], 2, 10));
+        let alike = of(&[((1, 2), (2, 4)); 5]);
+        assert_eq!(sign_flip(&alike), Some(1.0), "cases that do not differ speak for neither");
+    }
+
+    /// Up to a sum of 4, four sizes of 1 can all be turned, and one of the two sizes of 3: five sums by five and by two counts.
+    #[test]
+    fn what_would_take_too_long_is_not_computed() {
+        let sizes = |groups: Vec<(u64, u64)>| {
+            let total = groups.iter().map(|(size, count)| size * count).sum();
+            Sizes { groups, observed: 0, total }
+        };
+        assert_eq!(sizes(vec![(1, 4), (3, 2)]).products(4), 35);
+        assert_eq!(
+            sizes(vec![(1, 5000), (2, 5000)]).exact(),
+            None,
+            "7,501 sums by 5,001 and by 3,751 counts"
+        );
+    }
+
+    #[test]
+    fn a_grid_finer_than_a_millionth_is_none() {
+        let finest = |places: u32| Sizes::of(&of(&[((0, 1), (1, 1 << places))])).is_some();
+        assert!(finest(19) && !finest(20));
     }
 
     #[test]

@@ -182,13 +182,12 @@ pub fn gate_reach(cases_planned: u64, rate: f64, sure: Option<f64>) -> Result<St
     let from = rate + z * (rate * (1.0 - rate) / all as f64).sqrt();
     let with = sure.map_or(String::new(), |sure| format!(" with {} confidence", level(sure)));
     if from > 1.0 {
-        let needed = match rate < 1.0 {
-            true => {
-                format!("; it takes {} that all pass", cases((z * z * rate / (1.0 - rate)).ceil() as u64))
-            }
-            false => String::new(),
-        };
-        let what = format!("a gate of {}{with} cannot hold over {count}{needed}", percent(rate));
+        // A rate of 1 has no such limit: all that pass reach it.
+        let needed = cases((z * z * rate / (1.0 - rate)).ceil() as u64);
+        let what = format!(
+            "a gate of {}{with} cannot hold over {count}; it takes {needed} that all pass",
+            percent(rate)
+        );
         return Err(Complaint::new(what));
     }
     // Doubles that should be whole may be a trifle above.

@@ -168,3 +168,46 @@ fn a_decided_gate_asks_for_no_more_cases_and_says_what_is_open() {
     let met = cases_to_decide(&trials(9, 1, 0).if_failed, 0.9, Confidence::new(0.9).unwrap());
     assert_eq!(met, None, "no number of cases like these tells 0.9 from 0.9");
 }
+
+/// Wilson's interval of what passed always reaches to 1, and of what failed to 0: every trial that passes misses no gate, and a gate
+/// of nothing is held by none that passes.
+#[test]
+fn with_confidence_all_do_not_miss_all_and_none_hold_nothing() {
+    let outcome = |rate, passed, failed| {
+        let demand = Demand { rate, confidence: Some(0.95) };
+        GateCheck::of_trials("a", demand, &trials(passed, failed, 0)).outcome
+    };
+    assert_eq!(outcome(1.0, 20, 0), Outcome::CannotTell, "the next one may fail");
+    assert_eq!(outcome(1.0, 19, 1), Outcome::Missed);
+    assert_eq!(outcome(0.0, 0, 20), Outcome::Held);
+}
+
+/// Ten of a hundred passed and the others are open: 100 cases like these, the open ones failed, tell 0.1 from 0.9.
+#[test]
+fn more_cases_are_asked_for_only_where_more_are_needed_than_there_are() {
+    let open = check(Some(0.95), 10, 0, 90);
+    assert_eq!(open.outcome, Outcome::CannotTell);
+    assert!(open.reason.ends_with("over 100 cases, 90 of 100 trials not assessed"), "{}", open.reason);
+    // 2.7055 × 0.74 × 0.26 / 0.24² = 9.04: ten decide, and ten are there.
+    let demand = Demand { rate: 0.74, confidence: Some(0.95) };
+    let open = GateCheck::of_trials("a", demand, &trials(5, 0, 5));
+    assert_eq!(open.outcome, Outcome::CannotTell);
+    assert!(open.reason.ends_with("over 10 cases, 5 of 10 trials not assessed"), "{}", open.reason);
+}
+
+/// (1.644854² × 0.9 × 0.1) / 0.05² = 97.4 for the rate of 0.95 against 0.9, 24.35 for 0.8, and one for what is certain at once.
+#[test]
+fn the_cases_that_decide_follow_from_the_gap() {
+    let needed = |passed, failed, rate| {
+        cases_to_decide(&trials(passed, failed, 0).if_failed, rate, Confidence::new(0.9).unwrap())
+    };
+    assert_eq!(needed(95, 5, 0.9), Some(98));
+    assert_eq!(needed(80, 20, 0.9), Some(25));
+    assert_eq!(needed(0, 5, 1.0), Some(1), "one that fails is enough against all");
+    assert_eq!(needed(0, 0, 0.9), None);
+    // Twenty cases of two trials that fall out alike: by Student's t of 1.7291, 40 trials are worth 19 × (1.6449 / 1.7291)² = 17.19,
+    // so that 10.82 independent ones take 12.6 cases.
+    let mut alike = ClusterMoments::default();
+    (0..20).for_each(|case| alike.push(if case < 15 { 2.0 } else { 0.0 }, 2));
+    assert_eq!(cases_to_decide(&alike, 0.9, Confidence::new(0.9).unwrap()), Some(13));
+}
