@@ -1,5 +1,7 @@
 //! What the records add up to: a pure function of the ledger, streamed.
 
+use crate::text::complaint::Complaint;
+use crate::text::yaml;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Line, Spans};
@@ -36,14 +38,13 @@ pub enum TallyError {
     Empty,
     /// The configuration cannot be read.
     #[error("`config.resolved.yaml` cannot be read: {0}")]
-    Config(String),
+    Config(Complaint),
 }
 
 /// Adds up a run directory.
 pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
     let config = files::read(&paths.config())?;
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config))
-        .map_err(|error| TallyError::Config(error.to_string()))?;
+    let config: Json = yaml::read_bytes(&config).map_err(TallyError::Config)?;
     let mut tally = Tally::new(&config, kinds);
     let path = paths.records();
     let mut reader = LineReader::open(&path)?;
