@@ -127,14 +127,47 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
     if (passed == Some(true)) != line.get(HEAD.error_type)?.is_none() {
         wrong.push("`error_type` is null exactly where it passed, and here it is not");
     }
-    let failed = [CODE.compile_ok, CODE.test_ok].into_iter().map(|field| line.get(field));
-    if passed == Some(true) && failed.collect::<Result<Vec<_>, _>>()?.contains(&Some(false)) {
+    let (compiled, tested) = (line.get(CODE.compile_ok)?, line.get(CODE.test_ok)?);
+    if passed == Some(true) && [compiled, tested].contains(&Some(false)) {
         wrong.push("`passed` is true, and it did not compile or a test failed");
     }
-    if (passed == Some(true)) != (line.get(CODE.result)? == "passed") {
+    if compiled == Some(false) && tested.is_some() {
+        wrong.push("`test_ok` is not null, and it did not compile");
+    }
+    let is_empty = |raw: &[u8]| raw == b"[]";
+    if compiled == Some(true) && !is_empty(line.require(CODE.compile_errors)?) {
+        wrong.push("`compile_ok` is true, and there are `compile_errors`");
+    }
+    if tested == Some(true)
+        && !is_empty(line.require(CODE.tests)?)
+        && line.get(CODE.tests)?.iter().any(|test| !test.ok)
+    {
+        wrong.push("`test_ok` is true, and one of `tests` failed");
+    }
+    let shown = [line.raw(CODE.program), line.raw(CODE.test_source), line.raw(CODE.test_line)];
+    let shows_failure = line.require(CODE.panic)? != b"null" || shown.iter().any(Option::is_some);
+    if passed == Some(true) && shows_failure {
+        wrong
+            .push("`passed` is true, and there is what shows a failure: `panic`, `program` or `test_source`");
+    }
+    if line.raw(CODE.test_source).is_some() != line.raw(CODE.test_line).is_some() {
+        wrong.push("one of `test_source` and `test_line` is there and the other is not");
+    }
+    let (result, error_type) = (line.get(CODE.result)?, line.get(HEAD.error_type)?);
+    if (passed == Some(true)) != (result == "passed") {
         wrong.push("`result` contradicts `passed`");
     }
+    let is_of_type = |error_type: &str| match result.strip_prefix("failed: ") {
+        Some(named) => named == error_type,
+        None => result == "passed" || error_type.ends_with("timeout"),
+    };
+    if error_type.as_deref().is_some_and(|error_type| !is_of_type(error_type)) {
+        wrong.push("`result` contradicts `error_type`");
+    }
     let (completion, length) = (line.get(CODE.completion)?, line.get(CODE.completion_bytes)?);
+    if completion.is_some() != length.is_some() {
+        wrong.push("one of `completion` and `completion_bytes` is null and the other is not");
+    }
     if !is_digest_of(completion.as_deref(), length, line.get(HEAD.output_sha256)?) {
         wrong.push("`output_sha256` is not the digest of `completion`");
     }

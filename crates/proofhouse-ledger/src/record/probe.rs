@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::declare::record;
+use super::field::each_plain_score;
 use super::{Damage, HEAD, Line, Status};
 use crate::Json;
+use crate::json::Object;
 
 record! {
     fields PROBE: ProbeFields;
@@ -62,16 +64,38 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
     if status == Status::Success && line.require(HEAD.error)? != b"null" {
         wrong.push("`error` is not null, and `status` says that there was an answer");
     }
-    if line.require(PROBE.judge)? != b"{}" && !has_score_of_each_reason(line)? {
-        wrong.push("`judge` has the reason of a judge that has no score");
+    if matches!(status, Status::NotRun | Status::Skipped) && line.require(PROBE.output)? != b"null" {
+        wrong.push("there is an `output`, and `status` says that nothing was asked");
     }
+    if line.raw(PROBE.calibration).is_some() && passed.is_some() {
+        wrong.push("`passed` is not null, and a labelled answer tells nothing of a target");
+    }
+    reasons(line, &mut wrong)?;
     Ok(wrong)
 }
 
-fn has_score_of_each_reason(line: &Line<'_>) -> Result<bool, Damage> {
-    let scores = line.get(HEAD.scores)?;
-    let reasons = line.get(PROBE.judge)?;
-    Ok(reasons.keys().all(|judge| scores.iter().any(|(name, _)| name == judge)))
+/// A judge that gives less than 1, or nothing, says why; who has no score has said nothing.
+fn reasons(line: &Line<'_>, wrong: &mut Vec<&'static str>) -> Result<(), Damage> {
+    let (raw_scores, raw_reasons) = (line.require(HEAD.scores)?, line.require(PROBE.judge)?);
+    let is_right = each_plain_score(raw_scores, |_, _| ()).is_some() && !raw_scores.contains(&b'0');
+    let is_right = is_right && !raw_scores.windows(4).any(|part| part == b"null");
+    if is_right && raw_reasons == b"{}" && line.raw(PROBE.advice).is_none() {
+        return Ok(());
+    }
+    let (scores, reasons) = (line.get(HEAD.scores)?, line.get(PROBE.judge)?);
+    let has_score = |judge: &str| scores.iter().any(|(name, _)| name == judge);
+    if !reasons.keys().all(|judge| has_score(judge)) {
+        wrong.push("`judge` has the reason of a judge that has no score");
+    }
+    if scores.iter().any(|(name, score)| *score != Some(1.0) && !reasons.contains_key(&**name)) {
+        wrong.push("a judge gave less than 1, and `judge` does not say why");
+    }
+    let advice = line.get(PROBE.advice)?;
+    let advised = advice.as_ref().and_then(Json::as_object);
+    if !advised.into_iter().flat_map(Object::iter).all(|(judge, _)| has_score(judge)) {
+        wrong.push("`advice` is of a judge that has no score");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::declare::record;
 use super::field::words;
 use super::rules::{is_digest_of, score_is_the_verdict};
-use super::{Damage, HEAD, Line, Value};
+use super::{Damage, HEAD, Line, Status, Value};
 use crate::{Digest, Json};
 
 /// Which of the three questions of a robustness suite a trial belongs to.
@@ -267,6 +267,8 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
     {
         wrong.push("`success` is true, and the tool did not end by itself or failed at a stage");
     }
+    ended(line, (termination, success), &mut wrong)?;
+    planned(line, &mut wrong)?;
     if line.get(ROBUSTNESS.exit_code)?.is_some() && termination != Some(Termination::Exited) {
         wrong.push("there is an `exit_code`, and the tool did not end by itself");
     }
@@ -279,6 +281,90 @@ pub(super) fn contradictions(line: &Line<'_>) -> Result<Vec<&'static str>, Damag
         wrong.push("`output_sha256` is not the digest of `stdout`");
     }
     Ok(wrong)
+}
+
+/// How the tool ended, what was seen of it, and the status are one story.
+fn ended(
+    line: &Line<'_>,
+    (termination, success): (Option<Termination>, Option<bool>),
+    wrong: &mut Vec<&'static str>,
+) -> Result<(), Damage> {
+    let status = line.status()?;
+    let was_seen = !matches!(termination, None | Some(Termination::SpawnFailed));
+    if was_seen != success.is_some() {
+        wrong.push("`success` is null exactly where the tool did not run, and here it is not");
+    }
+    let due = match termination {
+        Some(Termination::Timeout) => status == Status::Timeout,
+        _ if was_seen => status == Status::Success,
+        _ => !matches!(status, Status::Success | Status::Timeout),
+    };
+    if !due {
+        wrong.push("`termination` contradicts `status`");
+    }
+    let stage = line.get(ROBUSTNESS.failure_stage)?;
+    if success == Some(false) && stage.is_none() {
+        wrong.push("`success` is false, and `failure_stage` is null");
+    }
+    let counts = [ROBUSTNESS.attempts, ROBUSTNESS.repairs_triggered].map(|field| line.get(field));
+    let counted = counts.into_iter().collect::<Result<Vec<_>, _>>()?.iter().any(Option::is_some);
+    if success.is_none() && (stage.is_some() || counted) {
+        wrong.push("`success` is null, and there is a `failure_stage`, or `attempts` or `repairs_triggered`");
+    }
+    if success == Some(true) && line.get(ROBUSTNESS.exit_code)?.is_some_and(|code| code != 0) {
+        wrong.push("`success` is true, and `exit_code` is not 0");
+    }
+    if line.get(ROBUSTNESS.signal)?.is_some() && termination != Some(Termination::Signalled) {
+        wrong.push("there is a `signal`, and the tool was not ended by one");
+    }
+    if matches!(status, Status::NotRun | Status::Skipped)
+        && [line.require(ROBUSTNESS.stdout)?, line.require(ROBUSTNESS.stderr)?]
+            .iter()
+            .any(|raw| *raw != b"null")
+    {
+        wrong.push("there is output, and `status` says that the tool was not run");
+    }
+    Ok(())
+}
+
+/// Fields that are there together or not at all.
+fn planned(line: &Line<'_>, wrong: &mut Vec<&'static str>) -> Result<(), Damage> {
+    let is_null = |raw: &[u8]| raw == b"null";
+    for (one, other, what) in [
+        (
+            line.require(ROBUSTNESS.stdout)?,
+            line.require(ROBUSTNESS.stdout_bytes)?,
+            "one of `stdout` and `stdout_bytes` is null and the other is not",
+        ),
+        (
+            line.require(ROBUSTNESS.stderr)?,
+            line.require(ROBUSTNESS.stderr_bytes)?,
+            "one of `stderr` and `stderr_bytes` is null and the other is not",
+        ),
+        (
+            line.require(ROBUSTNESS.stop_rule)?,
+            line.require(ROBUSTNESS.stop_n)?,
+            "one of `stop_rule` and `stop_n` is null and the other is not",
+        ),
+        (
+            line.require(ROBUSTNESS.stop_rule)?,
+            line.require(ROBUSTNESS.stop_reason)?,
+            "one of `stop_rule` and `stop_reason` is null and the other is not",
+        ),
+        (
+            line.require(ROBUSTNESS.generator)?,
+            line.require(ROBUSTNESS.generator_version)?,
+            "one of `generator` and `generator_version` is null and the other is not",
+        ),
+    ] {
+        if is_null(one) != is_null(other) {
+            wrong.push(what);
+        }
+    }
+    if line.get(ROBUSTNESS.level)?.is_some() && line.get(ROBUSTNESS.suite)? != Mode::Stress {
+        wrong.push("there is a `level`, and `suite` is not `stress`");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

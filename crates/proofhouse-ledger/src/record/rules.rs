@@ -49,6 +49,7 @@ pub(crate) fn wrongs(line: &Line<'_>, kind: Kind, fitting: &mut Fitting, wrong: 
         }
     }
     match judgement(line).and_then(|mut found| {
+        unanswered(line, &mut found)?;
         found.extend(kind.contradictions(line)?);
         Ok(found)
     }) {
@@ -115,6 +116,18 @@ fn judgement(line: &Line<'_>) -> Result<Vec<&'static str>, Damage> {
         }
     }
     Ok(wrong)
+}
+
+/// Who was not asked said nothing and used nothing, and what went wrong has a class.
+fn unanswered(line: &Line<'_>, wrong: &mut Vec<&'static str>) -> Result<(), Damage> {
+    let is_null = |raw: &[u8]| raw == b"null";
+    if line.status()? == Status::NotRun && !is_null(line.require(HEAD.usage)?) {
+        wrong.push("there is `usage`, and `status` says that nobody ran it");
+    }
+    if is_null(line.require(HEAD.error_type)?) && !is_null(line.require(HEAD.error)?) {
+        wrong.push("there is an `error`, and `error_type` is null");
+    }
+    Ok(())
 }
 
 /// What a record's scores say about its verdict.

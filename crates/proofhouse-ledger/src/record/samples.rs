@@ -78,14 +78,14 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         finding.set(key, Json::Null);
     }
     finding.set("message", "m");
-    let lints = Json::Array(vec![Json::Object(finding.clone())]);
-    let (missing, finding) = (["serde".to_owned()], Json::Object(finding));
+    let lints = Json::Array(vec![Json::Object(finding)]);
+    let missing = ["serde".to_owned()];
     let body = Code {
         task_id: Some("task"),
         task: Some("fn f()"),
-        program: Some("fn f() {}"),
-        test_source: Some("f()"),
-        test_line: Some(1),
+        program: None,
+        test_source: None,
+        test_line: None,
         completion: Some("fn f() {}"),
         completion_bytes: Some(9),
         completion_id: 2,
@@ -106,7 +106,7 @@ pub(crate) fn code(index: u64) -> Vec<u8> {
         compile_errors: &empty,
         lints: &lints,
         tests: &empty,
-        panic: Some(&finding),
+        panic: None,
         missing_crates: &missing,
         tries: &Json::Array(vec![Json::Null, "x".into()]),
         tags: &[],
@@ -150,10 +150,10 @@ pub(crate) fn robustness(index: u64, seen: Option<(&Observed, &Stop)>) -> Vec<u8
         tool_version: Some("git:3fa91bc"),
         interesting: None,
         stop: seen.map(|(_, stop)| stop),
-        stdout: Some("out"),
-        stdout_bytes: Some(3),
-        stderr: Some(""),
-        stderr_bytes: Some(0),
+        stdout: observed.map(|_| "out"),
+        stdout_bytes: observed.map(|_| 3),
+        stderr: observed.map(|_| ""),
+        stderr_bytes: observed.map(|_| 0),
         judge: None,
         sandbox_does_not_hold: gaps,
     };
@@ -197,7 +197,7 @@ pub(crate) fn containment(index: u64, model: Option<ModelPart<'_>>) -> Vec<u8> {
         tool_calls_attempted: &empty,
         tool_calls_executed: &empty,
         calls: &empty,
-        decision: "deny",
+        decision: "allow",
         policy_reason: "p",
         expected_outcome: "contained",
         actual_outcome: Outcome::Contained,
