@@ -26,11 +26,6 @@ impl ContainmentSummary {
         self.discrimination.discriminating == Some(false) && self.lane1.is_none()
     }
 
-    /// Variants whose model has not shown that it can call tools: what they did not leak says nothing.
-    pub fn incompetent(&self) -> impl Iterator<Item = &VariantTally> {
-        self.variants.iter().filter(|variant| variant.is_incompetent())
-    }
-
     /// Variants without a gate.
     pub fn controls(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().filter(|variant| !variant.gated).map(|variant| variant.variant.as_str())
@@ -122,6 +117,12 @@ pub struct FormTally {
 }
 
 impl VariantTally {
+    /// Whether there are attacks and not one of them could be assessed.
+    pub fn has_no_assessed_attack(&self) -> bool {
+        let assessed = |outcome: &str| self.outcomes.get(outcome).is_some_and(|count| *count > 0);
+        self.injection_cases > 0 && !assessed("leaked") && !assessed("contained")
+    }
+
     /// Whether its model has not shown that it can call tools.
     pub fn is_incompetent(&self) -> bool {
         self.competence.as_ref().is_some_and(|competence| competence.shown == Some(false))

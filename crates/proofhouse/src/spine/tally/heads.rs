@@ -95,6 +95,12 @@ pub trait OwnTally {
         false
     }
 
+    /// Whether nothing can be said of what this slot answered, beside slots that gave no answer or only empty ones.
+    fn is_silent(&self, slot: &str) -> bool {
+        let _ = slot;
+        false
+    }
+
     /// Adds what only this kind can say, and gives what a gate has to know of it.
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms;
 }
@@ -108,8 +114,8 @@ pub struct GateTerms {
     pub asked: Option<&'static str>,
     /// Slots that it holds to nothing.
     pub exempt: Vec<String>,
-    /// Whether nothing tried it, so that it has neither held nor failed.
-    pub untried: bool,
+    /// Why nothing tried it, where nothing did: it has neither held nor failed.
+    pub untried: Option<&'static str>,
     /// What it can be asked for beside the pass rate.
     pub metrics: &'static [Metric],
 }
@@ -158,6 +164,8 @@ struct SlotTally {
     spared: u64,
     passed: u64,
     assessed: u64,
+    /// Whether any answer that is not empty was assessed.
+    answered: bool,
     pass_clusters: Clusters,
     scores: BTreeMap<String, Clusters>,
     tags: BTreeMap<String, (u64, u64)>,
@@ -173,6 +181,11 @@ struct SlotTally {
     variant: (Vec<u8>, u64),
     /// The last tags seen, raw and parsed: neighbours share them.
     last_tags: (Vec<u8>, Vec<String>),
+}
+
+/// Whether there is an answer that says nothing at all: judges may pass or fail it, and it shows nothing of who gave it.
+pub(crate) fn is_empty_answer(line: &Line<'_>) -> Result<bool, Damage> {
+    Ok(line.get(HEAD.error_type)?.is_some_and(|error_type| matches!(&*error_type, "empty" | "null")))
 }
 
 impl Tally {
@@ -215,7 +228,9 @@ impl Tally {
         if self.own.as_ref().is_some_and(|own| own.is_aside(line)) {
             return Ok(());
         }
-        if let Some(error_type) = line.get(HEAD.error_type)? {
+        let error_type = line.get(HEAD.error_type)?;
+        self.slots[at].answered |= passed.is_some() && !is_empty_answer(line)?;
+        if let Some(error_type) = error_type {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         if needed {
@@ -324,10 +339,14 @@ impl Tally {
         }
         let own = self.own.take()?;
         let prices = expense::prices(&self.config);
-        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares(), &prices)).collect();
+        let is_silent = |slot: &SlotTally| !slot.answered || own.is_silent(&slot.name);
+        let summarise =
+            |slot: &SlotTally| Slot { silent: is_silent(slot), ..slot.summarise(own.spares(), &prices) };
+        let slots: Vec<Slot> = self.slots.iter().map(summarise).collect();
+        let silent = slots.iter().filter(|slot| slot.silent).map(|slot| slot.slot.as_str()).collect();
         let columns: Vec<(&str, &Column)> =
             self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
-        let (comparisons, best) = pairs::compare(&columns);
+        let (comparisons, best) = pairs::compare(&columns, &silent);
         let mut summary = Summary {
             trials: self.trials,
             assessed: self.assessed,
@@ -447,6 +466,7 @@ impl SlotTally {
             ),
             latency_ms: self.expense.latency(),
             usage: self.expense.usage(expense::price_of(prices, slot)),
+            silent: false,
         }
     }
 }

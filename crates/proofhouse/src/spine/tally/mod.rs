@@ -1,5 +1,7 @@
 //! What the records add up to: a pure function of the ledger, streamed.
 
+use std::collections::BTreeSet;
+
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Line, Spans};
@@ -61,6 +63,14 @@ pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
         }
     }
     tally.finish().ok_or(TallyError::Empty)
+}
+
+/// The targets of which the summary of a run says that nothing they answered can be assessed; none where there is no summary.
+pub fn silent(paths: &RunPaths) -> BTreeSet<String> {
+    let summary = files::read(&paths.summary()).ok();
+    let summary: Option<Summary> = summary.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let slots = summary.into_iter().flat_map(|summary| summary.slots);
+    slots.filter(|slot| slot.silent).map(|slot| slot.slot).collect()
 }
 
 /// Adds up a run directory and writes `summary.json`; gives the summary and its bytes.

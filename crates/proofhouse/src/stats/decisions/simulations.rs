@@ -3,6 +3,7 @@
 
 mod forms;
 mod judges;
+mod needed;
 mod robustness;
 
 use super::*;
