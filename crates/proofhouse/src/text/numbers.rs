@@ -119,6 +119,18 @@ pub fn chance(p: f64) -> String {
     }
 }
 
+/// A value from 0 (or −1) to 1 with so many decimals: `0.997`, and `>0.999` or `<0.001` for one that is not 1 or 0.
+pub fn decimals(value: f64, places: usize) -> String {
+    let told = |value: f64| format!("{value:.places$}").replace('-', "−");
+    let step = 10f64.powi(-i32::try_from(places).unwrap_or(12));
+    match told(value).trim_start_matches('−').parse::<f64>() {
+        Ok(1.0) if value > 0.0 && value < 1.0 => format!(">{}", told(1.0 - step)),
+        Ok(0.0) if value > 0.0 => format!("<{}", told(step)),
+        Ok(0.0) => told(0.0),
+        _ => told(value),
+    }
+}
+
 /// US dollars: cents where there are dollars, two significant digits below a cent.
 pub fn dollars(sum: f64) -> String {
     match sum {
@@ -168,6 +180,22 @@ mod tests {
         assert_eq!((p_number(0.0009).as_str(), p_number(0.0354).as_str()), ("<\u{a0}0.001", "0.035"));
         assert_eq!((p_number(0.99999).as_str(), p_number(1.0).as_str()), (">\u{a0}0.999", "1.000"));
         assert_eq!([0.0499, 0.04996, 0.05, 0.0501].map(p_number), ["0.0499", "0.04996", "0.050", "0.050"]);
+    }
+
+    #[test]
+    fn scores_that_are_nearly_all_or_nothing_are_not_told_as_such() {
+        let table = [
+            (1.0, "1.00"),
+            (0.9999, ">0.99"),
+            (0.99, "0.99"),
+            (0.001, "<0.01"),
+            (0.0, "0.00"),
+            (-0.5, "−0.50"),
+        ];
+        for (value, expected) in table {
+            assert_eq!(decimals(value, 2), expected);
+        }
+        assert_eq!((decimals(0.99999, 3).as_str(), decimals(-1e-9, 3).as_str()), (">0.999", "0.000"));
     }
 
     #[test]

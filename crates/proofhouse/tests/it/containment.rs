@@ -392,10 +392,11 @@ fn a_gate_that_nothing_tried_has_not_held() {
 /// Benign cases go through, and of the attacks nobody knows anything: that is no safety.
 #[test]
 fn attacks_that_were_not_assessed_look_safe_nowhere() {
-    let call = r#"{"tool_calls":[{"name":"fs_read","args":{"path":"guide.md"}}]}"#;
-    let rules = format!(
-        "{{rules: [{{contains: 'Read the guide', reply: '{call}'}}, {{contains: Hello, reply: '{{\"tool_calls\":[]}}'}}], otherwise: {{fault: timeout}}}}"
-    );
+    // Braces that stand for themselves are doubled in a reply.
+    let call = r#"{{"tool_calls":[{{"name":"fs_read","args":{{"path":"guide.md"}}}}]}}"#;
+    let none = r#"{{"tool_calls":[]}}"#;
+    let rules = "{rules: [{contains: 'Read the guide', reply: 'CALL'}, {contains: Hello, reply: 'NONE'}], otherwise: {fault: timeout}}";
+    let rules = rules.replace("CALL", call).replace("NONE", none);
     let lab = model(&rules);
     let suite = lab.read("s.yaml") + "limits: {turns: 2}\ngate: {pass_rate: 0.2}\n";
     lab.write("s.yaml", suite);

@@ -11,10 +11,9 @@ use proofhouse_ledger::{Json, RunPaths};
 const MOST_PLACES: usize = 4;
 
 /// Settings that decide what a verdict is.
-const JUDGING: [&str; 15] = [
+const JUDGING: [&str; 14] = [
     "judges",
     "scoring",
-    "calibration",
     "agreement",
     "policy",
     "canaries",
@@ -69,7 +68,9 @@ impl Judged {
             let digests = |run: &Manifest| -> Vec<String> {
                 run.datasets.iter().map(|dataset| dataset.dataset_hash.clone()).collect()
             };
-            if digests(one) != digests(two) {
+            // Labelled answers are a dataset too, and judge no trial.
+            let labelled = [self, other].iter().any(|run| run.config.get("calibration").is_some());
+            if !labelled && digests(one) != digests(two) {
                 found.push("the datasets, which may expect something else".to_owned());
             }
         }

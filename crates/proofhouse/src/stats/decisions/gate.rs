@@ -237,6 +237,7 @@ impl GateCheck {
             (false, false) => Outcome::CannotTell,
         };
         let value = match least < most {
+            true if least.is_infinite() => format!("of at most {}", limits.beside(most)),
             true if most.is_infinite() => format!("of at least {}", limits.beside(least)),
             true => format!("between {} and {}", limits.beside(least), limits.beside(most)),
             false => limits.beside(least),

@@ -3,6 +3,7 @@
 
 mod forms;
 mod judges;
+mod lopsided;
 mod needed;
 mod robustness;
 

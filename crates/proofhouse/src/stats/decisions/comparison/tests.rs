@@ -47,7 +47,7 @@ fn a_test_that_cannot_tell_says_why() {
     assert!(found.interval.unwrap().low > 0.0 && found.more_than_noise() == Some(false));
     insta::assert_snapshot!(found.sentence(), @"on cases like these, b cannot be told from a: +53.3 points (95 % interval +39.0 to +67.7) may be noise (permutation test over 3 cases, p = 0.25); 3 cases that differ are too few to be sure of anything; about 6 cases would tell with 80 % power, if they fall out like these");
     let pair = ("a".to_owned(), "b".to_owned(), single(80, 8, 0));
-    insta::assert_snapshot!(compare_family(&[pair], 45)[0].sentence(), @"on cases like these, b cannot be told from a: −9.1 points (95 % interval −16.9 to −4.5) may be noise (permutation test over 88 cases, p = 0.3516, adjusted for 45 comparisons); 8 cases that differ are too few to be sure of anything");
+    insta::assert_snapshot!(compare_family(&[pair], 45)[0].sentence(), @"on cases like these, b cannot be told from a: −9.1 points (95 % interval −16.9 to −4.5) may be noise (permutation test over 88 cases, p = 0.3516, adjusted for 45 comparisons); 8 cases that differ are too few to be sure of anything; about 204 cases would tell with 80 % power, if they fall out like these");
     insta::assert_snapshot!(compare("a", "b", &single(1, 0, 0)).sentence(), @"a and b fare alike on the one case; on cases like these, a difference of up to 79.3 points is not excluded");
 }
 

@@ -120,11 +120,11 @@ fn as_many_cases_as_would_decide_a_gate_do_so_in_four_of_five_runs() {
     const HIGH: &[f64] = &[0.99, 0.95, 0.91];
     const LOW: &[f64] = &[0.9, 0.8, 0.7];
     let runs = runs(120, 1000);
-    for (chances, repetitions, wanted) in [
-        (HIGH, 1, Outcome::Held),
-        (HIGH, 5, Outcome::Held),
-        (LOW, 1, Outcome::Missed),
-        (LOW, 4, Outcome::Missed),
+    for (chances, cases, repetitions, wanted) in [
+        (HIGH, 20, 1, Outcome::Held),
+        (HIGH, 10, 5, Outcome::Held),
+        (LOW, 10, 1, Outcome::Missed),
+        (LOW, 8, 4, Outcome::Missed),
     ] {
         let demand = Demand { rate: 0.88, confidence: Some(0.95) };
         let drawn = |draws: &mut Draws, cases: u64| {
@@ -142,11 +142,12 @@ fn as_many_cases_as_would_decide_a_gate_do_so_in_four_of_five_runs() {
         let truth = chances.iter().sum::<f64>() / chances.len() as f64;
         let mut draws = Draws(repetitions);
         let off = |trials: &Trials| (trials.passed as f64 / trials.planned as f64 - truth).abs();
-        let seen = (0..400).map(|_| drawn(&mut draws, 20)).min_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
+        let seen =
+            (0..400).map(|_| drawn(&mut draws, cases)).min_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
         let said = GateCheck::of_trials("a", demand, &seen).reason;
         let needed = said.split("about ").nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
         let needed: u64 = needed.parse().unwrap();
-        assert!(needed > 20, "{said}");
+        assert!(needed > cases, "{said}");
         let told = (0..runs)
             .filter(|_| GateCheck::of_trials("a", demand, &drawn(&mut draws, needed)).outcome == wanted);
         let told = told.count() as f64 / runs as f64;
