@@ -26,6 +26,11 @@ impl ContainmentSummary {
         self.discrimination.discriminating == Some(false) && self.lane1.is_none()
     }
 
+    /// Variants whose model has not shown that it can call tools: what they did not leak says nothing.
+    pub fn incompetent(&self) -> impl Iterator<Item = &VariantTally> {
+        self.variants.iter().filter(|variant| variant.is_incompetent())
+    }
+
     /// Variants without a gate.
     pub fn controls(&self) -> impl Iterator<Item = &str> {
         self.variants.iter().filter(|variant| !variant.gated).map(|variant| variant.variant.as_str())

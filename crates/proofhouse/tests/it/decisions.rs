@@ -66,7 +66,7 @@ fn gates_by_confidence_tag_and_case() {
     gate(
         ", per_tag: {odd: 0.97}",
         4,
-        "The gate was missed: on these cases, at least 90.0 % is asked for, and m, tag odd, passes 96.0 %",
+        "The gate was missed: on these cases, m, tag odd, passes 96.0 % of 50 trials (at least 97.0 % is asked for)",
     );
     gate(", per_tag: {even: 1}", 0, "The gate held");
     gate(", per_case: 1 of 1", 4, "m passes fewer than 1 of 1 in 2 of 100 cases");

@@ -9,7 +9,6 @@ use proofhouse_ledger::{Json, RunPaths};
 
 use super::judged::Judged;
 use super::{BestOf, CompareError, Compared, TargetReport};
-use crate::spine::tally::heads::is_empty_answer;
 use crate::spine::tally::silent;
 use crate::spine::tally::stats::decisions::{self, Candidate, Differences, chosen_pairs, compare_family};
 use crate::spine::tally::stats::pass_at_k;
@@ -36,7 +35,7 @@ pub(super) struct Run {
     pub(super) judged: Judged,
     /// Targets that answered nothing which can be assessed.
     silent: BTreeSet<String>,
-    /// Targets that answered something.
+    /// Targets of which something was assessed.
     answered: BTreeSet<String>,
     pub(super) measures: Option<Vec<Measure>>,
     /// Target → case → its counts, of each measure.
@@ -252,7 +251,7 @@ impl Run {
             return Ok(());
         }
         let (case, slot) = (line.get(HEAD.case_id)?.into_owned(), line.get(HEAD.slot)?.into_owned());
-        if line.get(HEAD.passed)?.is_some() && !is_empty_answer(line)? && !self.answered.contains(&slot) {
+        if line.get(HEAD.passed)?.is_some() && !self.answered.contains(&slot) {
             self.answered.insert(slot.clone());
         }
         let passed = [Measure::passed()];

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::config::{self, Price, Repeated};
-use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
+use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS, output_digest};
 use proofhouse_ledger::summary::{Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
@@ -101,6 +101,11 @@ pub trait OwnTally {
         false
     }
 
+    /// Whether an answer is what it says, so that an empty text says nothing.
+    fn answers_in_words(&self) -> bool {
+        true
+    }
+
     /// Adds what only this kind can say, and gives what a gate has to know of it.
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms;
 }
@@ -184,8 +189,11 @@ struct SlotTally {
 }
 
 /// Whether there is an answer that says nothing at all: judges may pass or fail it, and it shows nothing of who gave it.
-pub(crate) fn is_empty_answer(line: &Line<'_>) -> Result<bool, Damage> {
-    Ok(line.get(HEAD.error_type)?.is_some_and(|error_type| matches!(&*error_type, "empty" | "null")))
+fn is_empty_answer(line: &Line<'_>) -> Result<bool, Damage> {
+    let error_type = line.get(HEAD.error_type)?;
+    let nothing = output_digest(&Json::String(String::new()));
+    Ok(error_type.is_some_and(|error_type| matches!(&*error_type, "empty" | "null"))
+        || (nothing.is_some() && line.get(HEAD.output_sha256)? == nothing))
 }
 
 impl Tally {
@@ -229,7 +237,10 @@ impl Tally {
             return Ok(());
         }
         let error_type = line.get(HEAD.error_type)?;
-        self.slots[at].answered |= passed.is_some() && !is_empty_answer(line)?;
+        let in_words = self.own.as_ref().is_none_or(|own| own.answers_in_words());
+        if passed.is_some() && !self.slots[at].answered {
+            self.slots[at].answered = !in_words || !is_empty_answer(line)?;
+        }
         if let Some(error_type) = error_type {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }

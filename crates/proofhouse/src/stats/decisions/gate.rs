@@ -227,10 +227,10 @@ impl GateCheck {
             let reason = format!("{what} has no {name} ({} asked for)", limits.words());
             return Self { is_other: true, ..Self::new(&what, Outcome::CannotTell, reason) };
         };
-        let missed = limits.at_least.is_some_and(|limit| most < limit)
-            || limits.at_most.is_some_and(|limit| least > limit);
-        let held = limits.at_least.is_none_or(|limit| least >= limit)
-            && limits.at_most.is_none_or(|limit| most <= limit);
+        let missed = limits.at_least.is_some_and(|limit| is_below(most, limit))
+            || limits.at_most.is_some_and(|limit| is_below(limit, least));
+        let held = limits.at_least.is_none_or(|limit| !is_below(least, limit))
+            && limits.at_most.is_none_or(|limit| !is_below(limit, most));
         let outcome = match (missed, held) {
             (true, _) => Outcome::Missed,
             (false, true) => Outcome::Held,
@@ -252,6 +252,11 @@ impl GateCheck {
     }
 }
 
+/// Whether a metric is below a limit by more than the rounding of what it was made of.
+fn is_below(number: f64, limit: f64) -> bool {
+    limit - number > 1e-9 * limit.abs().min(number.abs()).max(1e-9)
+}
+
 impl Limits {
     /// `at least 0.1 and at most 0.9 are`, `at most 0.9 is`
     fn words(self) -> String {
@@ -268,7 +273,8 @@ impl Limits {
     fn beside(self, number: f64) -> String {
         let told = |digits: usize| crate::stats::round_sig(number, digits);
         let limits = [self.at_least, self.at_most].into_iter().flatten();
-        let limits: Vec<f64> = limits.filter(|limit| *limit != number).collect();
+        let limits: Vec<f64> =
+            limits.filter(|limit| is_below(*limit, number) || is_below(number, *limit)).collect();
         let apart =
             |told: &f64| limits.iter().all(|limit| (*told < *limit) == (number < *limit) && told != limit);
         format!("{}", (4..=12).map(told).find(apart).unwrap_or(number))

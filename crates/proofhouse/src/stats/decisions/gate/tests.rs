@@ -241,3 +241,25 @@ fn every_demand_says_what_it_asks_for_and_of_whom() {
     let tag = GateCheck::of_tag("a", "hard", sure, &trials(19, 1, 0));
     insta::assert_snapshot!(gate_sentence(sure, "target", &[tag]), @"gate cannot be judged: on cases like these, a, tag hard, passes at least 80.4 % and at most 98.9 %, each 95 % sure, over 20 cases (at least 90.0 %, 95 % sure, is asked for); about 184 cases would decide with 80 % power, if they fall out like these");
 }
+
+/// Nine scores of a mean of 2/9, told to twelve digits, and one trial without: 0.2 at least, which is what is asked for.
+#[test]
+fn a_metric_at_its_limit_is_not_missed_by_its_rounding() {
+    let least = 0.222_222_222_222 * 9.0 / 10.0;
+    assert!(least < 0.2);
+    let outcome = |limits, bounds| {
+        let measured = Measured { of: None, bounds: Some(bounds), open: 0 };
+        let found = GateCheck::of_metric("a", "score", limits, &measured);
+        (found.outcome, found.reason)
+    };
+    let at_least = Limits { at_least: Some(0.2), at_most: None };
+    let at_most = Limits { at_least: None, at_most: Some(0.7) };
+    assert_eq!(
+        outcome(at_least, [least; 2]),
+        (Outcome::Held, "a has score 0.2 (at least 0.2 is asked for)".to_owned())
+    );
+    assert_eq!(outcome(at_most, [0.7 + 2e-13; 2]).0, Outcome::Held);
+    assert_eq!(outcome(at_most, [0.700_000_1; 2]).0, Outcome::Missed);
+    assert_eq!(outcome(Limits { at_least: None, at_most: Some(0.0) }, [1e-6; 2]).0, Outcome::Missed);
+    assert_eq!(outcome(Limits { at_least: None, at_most: Some(0.0) }, [0.0; 2]).0, Outcome::Held);
+}
