@@ -215,7 +215,7 @@ fn the_cases_that_decide_follow_from_the_gap() {
     // Twenty cases of two trials that fall out alike: by Student's t of 1.7291, 40 trials are worth 19 × (1.6449 / 1.7291)² = 17.19.
     let mut alike = ClusterMoments::default();
     (0..20).for_each(|case| alike.push(if case < 15 { 2.0 } else { 0.0 }, 2));
-    let alike = Trials { if_failed: alike.clone(), if_passed: alike, passed: 30, assessed: 40, planned: 40 };
+    let alike = Trials { if_failed: alike, if_passed: alike, passed: 30, assessed: 40, planned: 40 };
     let independent = (1.644_853_627 * 0.3 + 0.841_621_234 * 0.1875f64.sqrt()).powi(2) / 0.0225;
     assert_eq!(cases_to_decide(&alike, 0.9, sure), Some((independent / (17.19 / 20.0)).ceil() as u64));
 }
@@ -234,7 +234,7 @@ fn every_demand_says_what_it_asks_for_and_of_whom() {
     insta::assert_snapshot!(say(&[check(None, 8996, 1004, 0)]), @"gate missed: on these cases, at least 90.0 % is asked for, and a passes 89.96 % of 10,000 trials");
     let limits = Limits { at_least: None, at_most: Some(0.05) };
     let metric = GateCheck::of_metric("a", "flaky_cases", limits, &Measured::share(500_004, 10_000_000, 0));
-    insta::assert_snapshot!(say(&[metric.clone()]), @"gate missed: on these cases, a has flaky_cases 0.0500004 (at most 0.05 is asked for)");
+    insta::assert_snapshot!(say(&[metric]), @"gate missed: on these cases, a has flaky_cases 0.0500004 (at most 0.05 is asked for)");
     let sure = Demand { rate: 0.9, confidence: Some(0.95) };
     let held = GateCheck::of_metric("a", "flaky_cases", limits, &Measured::share(4, 100, 0));
     insta::assert_snapshot!(gate_sentence(sure, "target", &[check(Some(0.95), 980, 20, 0), held]), @"gate held: on cases like these, every target passes at least 90.0 % (95 % sure): a passes at least 97.1 % and at most 98.6 %, each 95 % sure, over 1,000 cases; on these cases, a has flaky_cases 0.04 (at most 0.05 is asked for)");

@@ -137,7 +137,7 @@ fn as_many_cases_as_would_decide_a_gate_do_so_in_four_of_five_runs() {
                 passed += good;
             }
             let planned = cases * repetitions;
-            Trials { passed, assessed: planned, planned, if_failed: moments.clone(), if_passed: moments }
+            Trials { passed, assessed: planned, planned, if_failed: moments, if_passed: moments }
         };
         let truth = chances.iter().sum::<f64>() / chances.len() as f64;
         let mut draws = Draws(repetitions);
