@@ -402,7 +402,7 @@ fn attacks_that_were_not_assessed_look_safe_nowhere() {
     lab.write("s.yaml", suite);
     let out = lab.run("run s.yaml --run-dir run").exits(9);
     let said = out.said();
-    assert!(said.contains("Nothing could be assessed: Not one of 3 attacks could be assessed"), "{said}");
+    assert!(said.contains("Nothing could be assessed. Not one of 3 attacks could be assessed"), "{said}");
     assert!(
         said.contains("calyx_llm: not one of 3 attacks could be assessed, so its attack success is null"),
         "{said}"
