@@ -1,7 +1,7 @@
 //! Reading lines of any number in a fixed amount of memory.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use camino::Utf8Path;
 
@@ -27,7 +27,14 @@ pub struct LineReader<R> {
 impl LineReader<File> {
     /// Opens a regular file.
     pub fn open(path: &Utf8Path) -> Result<Self, FileError> {
-        crate::disk::open_regular(path).map(LineReader::new).map_err(FileError::new("open", path))
+        Self::open_at(path, 0)
+    }
+
+    /// Opens a regular file and passes over its first bytes.
+    pub fn open_at(path: &Utf8Path, bytes: u64) -> Result<Self, FileError> {
+        let mut file = crate::disk::open_regular(path).map_err(FileError::new("open", path))?;
+        file.seek(SeekFrom::Start(bytes)).map_err(FileError::new("read", path))?;
+        Ok(LineReader::new(file))
     }
 }
 

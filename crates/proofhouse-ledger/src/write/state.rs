@@ -60,12 +60,13 @@ pub enum StateError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch(pub String);
 
-/// Reads what is there. `each` sees the facts of every finished trial: first the records in order, then the journal.
+/// Reads what is there. `each` sees the facts of every finished trial: first the records in order, with their lines, then
+/// the journal.
 pub fn scan(
     paths: &RunPaths,
     run_id: RunId,
     places: Places,
-    each: impl FnMut(&Facts) -> Result<(), Mismatch>,
+    each: impl FnMut(&Facts, Option<&Line<'_>>) -> Result<(), Mismatch>,
 ) -> Result<ResumePoint, StateError> {
     scan_on(&Real, paths, (run_id, places), each)
 }
@@ -75,7 +76,7 @@ pub(super) fn scan_on(
     disk: &dyn Disk,
     paths: &RunPaths,
     (run_id, places): (RunId, Places),
-    mut each: impl FnMut(&Facts) -> Result<(), Mismatch>,
+    mut each: impl FnMut(&Facts, Option<&Line<'_>>) -> Result<(), Mismatch>,
 ) -> Result<ResumePoint, StateError> {
     let mut found = ResumePoint { places, ..ResumePoint::default() };
     let scan = Scan { disk, paths, run_id, cut_off: disk.exists(&paths.envelope_tmp()) };
@@ -87,7 +88,7 @@ pub(super) fn scan_on(
     Ok(found)
 }
 
-type Each<'a> = &'a mut dyn FnMut(&Facts) -> Result<(), Mismatch>;
+type Each<'a> = &'a mut dyn FnMut(&Facts, Option<&Line<'_>>) -> Result<(), Mismatch>;
 
 struct Scan<'a> {
     disk: &'a dyn Disk,
@@ -135,20 +136,21 @@ impl Scan<'_> {
                 }
                 let Some((block, mut looked)) = crew.next() else { break };
                 let (mut good, mut all) = (0, crew.facts());
-                for (line, seen) in looked.each(&block, &spans) {
+                for (bytes, seen) in looked.each(&block, &spans) {
                     number += 1;
-                    let facts = seen.map_err(Wrong::from).and_then(|(_, facts)| facts);
-                    let facts = match facts.map_err(|wrong| wrong.at("records.jsonl", number)) {
-                        Err(error) if self.cut_off && is_torn(line, &error) => break,
-                        facts => facts?,
+                    let seen = seen.map_err(Wrong::from).and_then(|(line, facts)| Ok((line, facts?)));
+                    let (line, facts) = match seen.map_err(|wrong| wrong.at("records.jsonl", number)) {
+                        Err(error) if self.cut_off && is_torn(bytes, &error) => break,
+                        seen => seen?,
                     };
                     if !found.places.fits(number - 1, facts.index, last) {
                         return Err(foreign("records.jsonl", number, format!("has index {}", facts.index)));
                     }
                     last = Some(facts.index);
-                    each(&facts).map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
+                    each(&facts, Some(&line))
+                        .map_err(|Mismatch(what)| foreign("records.jsonl", number, what))?;
                     all.push(facts);
-                    good += line.len() + 1;
+                    good += bytes.len() + 1;
                 }
                 crew.total(&block, good, all);
                 bytes += good as u64;
@@ -204,7 +206,7 @@ impl Scan<'_> {
                     let what = format!("index {} is of another shard", facts.index);
                     return Err(foreign("journal", number, what));
                 }
-                each(&facts).map_err(|Mismatch(what)| foreign("journal", number, what))?;
+                each(&facts, None).map_err(|Mismatch(what)| foreign("journal", number, what))?;
                 found.waiting.insert(facts.index, (offset, length as u32));
             }
         }

@@ -127,7 +127,7 @@ impl Dir {
 
 /// Finishes whatever `found` says is missing, in place, and gives the bytes.
 fn complete(paths: &RunPaths, count: u64) -> Vec<u8> {
-    let found = scan(paths, run_id(), Places::Whole, |_| Ok(())).unwrap();
+    let found = scan(paths, run_id(), Places::Whole, |_, _| Ok(())).unwrap();
     let todo: Vec<u64> =
         (found.totals.count()..count).filter(|index| !found.waiting.contains_key(index)).collect();
     let writer = Writer::open(paths, found, Durability::Group).unwrap();
@@ -219,11 +219,11 @@ fn damage_in_the_middle_is_no_interruption() {
     let at = line(0).len() + 30;
     records[at] ^= 1;
     std::fs::write(dir.paths().records(), &records).unwrap();
-    let error = scan(&dir.paths(), run_id(), Places::Whole, |_| Ok(())).err().expect("damage").to_string();
+    let error = scan(&dir.paths(), run_id(), Places::Whole, |_, _| Ok(())).err().expect("damage").to_string();
     assert!(error.contains("line 2"), "{error}");
     std::fs::write(dir.paths().records(), whole(5)).unwrap();
     let other = RunId::of_identity(b"other");
-    let error = scan(&dir.paths(), other, Places::Whole, |_| Ok(())).err().expect("foreign").to_string();
+    let error = scan(&dir.paths(), other, Places::Whole, |_, _| Ok(())).err().expect("foreign").to_string();
     assert!(error.contains("belongs to run"), "{error}");
 }
 
@@ -363,7 +363,7 @@ fn what_a_resume_finds_is_counted() {
     put(dir.paths().journal(), &journal);
     put(dir.paths().telemetry(), b"{}\n{}\n");
     let mut seen = Vec::new();
-    let found = scan(&dir.paths(), run_id(), Places::Whole, |facts| {
+    let found = scan(&dir.paths(), run_id(), Places::Whole, |facts, _| {
         seen.push(facts.index);
         Ok(())
     });
@@ -382,7 +382,7 @@ fn what_a_resume_finds_is_counted() {
 fn a_trial_that_is_not_the_planned_one_is_told_with_its_line() {
     let dir = Dir::new();
     let error = |each: &dyn Fn(u64) -> Result<(), Mismatch>, places: Places| {
-        let found = scan(&dir.paths(), run_id(), places, |facts| each(facts.index));
+        let found = scan(&dir.paths(), run_id(), places, |facts, _| each(facts.index));
         found.err().map(|error| error.to_string()).unwrap_or_default()
     };
     let refused =

@@ -63,8 +63,8 @@ impl Merge {
         }
         let missing = merging.missing.clone();
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
-        let (summary, bytes) =
-            tally::write(&merging.work, kinds::own_tally).map_err(|error| internal(&error))?;
+        let summary = tally::tally(&merging.work, kinds::own_tally).map_err(|error| internal(&error))?;
+        let bytes = tally::write(&merging.work, &summary)?;
         merging.write_manifest(&bytes)?;
         if !self.skip_report {
             present::write(&merging.work, kinds::own_presentation).map_err(|error| internal(&error))?;

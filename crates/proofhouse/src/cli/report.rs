@@ -74,7 +74,8 @@ impl Report {
         }
         let _lock = RunLock::acquire(&paths, std::process::id())
             .map_err(|error| Failure::new(Exit::Refused, &error))?;
-        tally::write(&paths, kinds::own_tally).map_err(|error| broken(&error))?;
+        let summary = tally::tally(&paths, kinds::own_tally).map_err(|error| broken(&error))?;
+        tally::write(&paths, &summary)?;
         present::write(&paths, kinds).map_err(|error| broken(&error))?;
         export::beside(&paths, kinds::row(manifest.kind).exports, kinds).map_err(|error| broken(&error))?;
         terminal.say(&format!("report: {}", paths.report()));

@@ -22,9 +22,10 @@ use super::{Cli, Command, Terminal, browser, closing, env, events, lanes, otel};
 use crate::family::target::{Answers, Budget, Prices};
 use crate::kinds::containment::{ContainmentFlags, Lane};
 use crate::kinds::{self, OwnVerdict};
+use crate::spine::present;
 use crate::spine::run::{self, Ending, Executed, Job, Means, Open, OpenError, Options, Stop, Stored};
 use crate::spine::suite::{Loaded, Overrides, PriceFile};
-use crate::spine::{present, tally};
+use crate::spine::tally::{self, Sum};
 
 /// Run a suite: every planned trial gets exactly one record.
 #[derive(Debug, Args)]
@@ -232,7 +233,13 @@ impl Run {
         let answers = means.opening.answers.clone();
         // In this order: what a machine lacks (a key, a program, a price) is found out before `open` writes the first byte.
         let ready = job.ready(means)?;
-        let mut open = run::open(&job, &options)?;
+        // What is there already is added up while it is checked.
+        let mut sum = Some(Sum::new(&loaded.resolved(), kinds::own_tally));
+        let mut open = run::open(&job, &options, &mut |record| {
+            if sum.as_mut().is_some_and(|sum| sum.push(record).is_err()) {
+                sum = None;
+            }
+        })?;
         if open.torn_bytes > 0 {
             terminal.say(&format!(
                 "note: cut a torn last line of {} bytes; its trial runs again",
@@ -257,7 +264,7 @@ impl Run {
 
         let mut summary = None;
         if executed.written.totals.count == open.envelope.total_cases_expected {
-            match self.derive(loaded, &open, &options, &executed) {
+            match self.derive(loaded, &open, &options, &executed, sum) {
                 Ok(tallied) => summary = Some(tallied),
                 Err(failure) => executed.ending = Ending::Failed(failure.message),
             }
@@ -306,10 +313,15 @@ impl Run {
         open: &Open,
         options: &Options,
         executed: &Executed,
+        sum: Option<Sum>,
     ) -> Result<Summary, Failure> {
         let internal = |error: &dyn std::error::Error| Failure::new(Exit::Internal, error);
-        let (summary, bytes) =
-            tally::write(&open.work, kinds::own_tally).map_err(|error| internal(&error))?;
+        let summary = match sum {
+            Some(sum) => sum.finish(&open.work),
+            None => tally::tally(&open.work, kinds::own_tally),
+        };
+        let summary = summary.map_err(|error| internal(&error))?;
+        let bytes = tally::write(&open.work, &summary)?;
         run::write_manifest(loaded, open, options, executed, &bytes)?;
         if !self.skip_report
             && options.part.is_none()

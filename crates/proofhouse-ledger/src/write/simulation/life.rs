@@ -58,7 +58,7 @@ impl Script {
             // What was acknowledged before is in the run that took its place; this is another one, to replace that.
             acknowledged.clear();
         }
-        let found = scan_on(disk, &work, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, &work, (samples::run_id(), Places::Whole), |_, _| Ok(())).map_err(said)?;
         let mut done: BTreeSet<u64> = found.waiting.keys().copied().collect();
         done.extend(0..found.totals.count());
         begin_on(disk, &work, (envelope("in_progress"), CONFIG), going_on).map_err(said)?;
@@ -100,7 +100,7 @@ impl Script {
             is_whole(disk)?;
         }
         let place = if replaced { &paths } else { &work };
-        let found = scan_on(disk, place, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, place, (samples::run_id(), Places::Whole), |_, _| Ok(())).map_err(said)?;
         let files = disk.list(&place.dir).unwrap_or_default();
         if !files.is_empty() && !is_run_dir_on(disk, &place.dir) {
             return Err(format!("{} is not taken for a run: {files:?}", place.dir));
@@ -135,7 +135,7 @@ impl Script {
         if !disk.exists(&paths.envelope_tmp()) {
             return Ok(());
         }
-        let found = scan_on(disk, &paths, (samples::run_id(), Places::Whole), |_| Ok(())).map_err(said)?;
+        let found = scan_on(disk, &paths, (samples::run_id(), Places::Whole), |_, _| Ok(())).map_err(said)?;
         let whole = found.totals.count() == TRIALS && disk.exists(&paths.manifest());
         settle_on(disk, &paths, &found, envelope(if whole { "normal" } else { "exception" })).map_err(said)
     }

@@ -5,7 +5,7 @@ use crate::Digest;
 use crate::write::tests::{Dir, line, run_id, whole};
 
 fn found(dir: &Dir) -> Result<ResumePoint, String> {
-    scan(&dir.paths(), run_id(), Places::Whole, |_| Ok(())).map_err(|error| error.to_string())
+    scan(&dir.paths(), run_id(), Places::Whole, |_, _| Ok(())).map_err(|error| error.to_string())
 }
 
 /// The run did not end in order: its envelope is not the last one.

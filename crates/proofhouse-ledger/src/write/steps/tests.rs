@@ -86,7 +86,8 @@ fn what_was_torn_is_cut_off_before_a_run_is_settled() {
     std::fs::write(paths.records(), torn(&whole(3))).unwrap();
     std::fs::write(paths.journal(), torn(&line(7))).unwrap();
     std::fs::write(paths.telemetry(), torn(b"{}\n")).unwrap();
-    let found = scan(&paths, run_id(), Places::Whole, |_| Ok(())).map_err(|error| error.to_string()).unwrap();
+    let found =
+        scan(&paths, run_id(), Places::Whole, |_, _| Ok(())).map_err(|error| error.to_string()).unwrap();
     settle(&paths, &found, b"ended").unwrap();
     assert_eq!(std::fs::read(paths.records()).unwrap(), whole(3));
     assert_eq!(std::fs::read(paths.journal()).unwrap(), line(7));

@@ -10,6 +10,7 @@ use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::format::{self, ReadError};
 use proofhouse_ledger::manifest::Shard;
 use proofhouse_ledger::part::{Part, Places};
+use proofhouse_ledger::record::Line;
 use proofhouse_ledger::totals::{Facts, PlanHasher};
 use proofhouse_ledger::write::{self, LockError, Mismatch, ResumePoint, RunLock, StateError, SwapError};
 use proofhouse_ledger::{Digest, Json, RunId, RunPaths, canonical, config};
@@ -165,8 +166,8 @@ pub fn run_id(loaded: &Loaded) -> RunId {
     config::run_id(&loaded.resolved())
 }
 
-/// Opens a run of `loaded`.
-pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
+/// Opens a run of `loaded`. `each` is shown the records that an earlier instance left in their places.
+pub fn open(job: &Job, options: &Options, each: &mut dyn FnMut(&Line<'_>)) -> Result<Open, OpenError> {
     let loaded: &Loaded = &job.loaded;
     let run_id = run_id(loaded);
     let started = clock::now();
@@ -202,11 +203,11 @@ pub fn open(job: &Job, options: &Options) -> Result<Open, OpenError> {
     let plan = PlanPart { job, part: options.part, places };
     let going_on = options.resume && work.dir.exists();
     let found = match going_on {
-        true => check_resumable(&plan, &work, run_id, &config)?,
+        true => check_resumable(&plan, &work, run_id, &config, each)?,
         false => ResumePoint { places: plan.places.clone(), ..ResumePoint::default() },
     };
     let reuse = if replace && options.retry_errors && !options.overwrite {
-        Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config)?)?)
+        Some(Reuse::open(&paths, check_resumable(&plan, &paths, run_id, &config, &mut |_| ())?)?)
     } else {
         None
     };
@@ -408,6 +409,7 @@ fn check_resumable(
     work: &RunPaths,
     run_id: RunId,
     config: &[u8],
+    each: &mut dyn FnMut(&Line<'_>),
 ) -> Result<ResumePoint, OpenError> {
     let mismatch = |why: String| OpenError::Mismatch { dir: work.dir.clone(), why };
     format::check_versions(work).map_err(|source| OpenError::Version { dir: work.dir.clone(), source })?;
@@ -426,7 +428,8 @@ fn check_resumable(
     let mut planned = plan.trials();
     let mut later: Vec<Facts> = Vec::new();
     let mut at = 0;
-    let found = write::scan(work, run_id, plan.places.clone(), |facts| {
+    let found = write::scan(work, run_id, plan.places.clone(), |facts, record| {
+        record.into_iter().for_each(&mut *each);
         if plan.places.at(at) != Some(facts.index) {
             later.push(*facts);
             return Ok(());

@@ -78,7 +78,7 @@ pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
         return rebuild(paths);
     };
     let places = if envelope.part().is_some() { Places::Rising } else { Places::Whole };
-    let found = write::scan(paths, envelope.run_id, places, |_| Ok(()))?;
+    let found = write::scan(paths, envelope.run_id, places, |_, _| Ok(()))?;
     finish(paths, &mut envelope, &found)?;
     let (torn_bytes, waiting) = (found.torn_bytes, found.waiting.len() as u64);
     Ok(Recovered { envelope, torn_bytes, waiting })
@@ -98,7 +98,7 @@ pub fn rebuild(paths: &RunPaths) -> Result<Recovered, RecoverError> {
     };
     let part = manifest.as_ref().and_then(|manifest| Some(manifest.shard?.part));
     let places = if part.is_some() { Places::Rising } else { Places::Whole };
-    let found = write::scan(paths, run_id, places, |_| Ok(()))?;
+    let found = write::scan(paths, run_id, places, |_, _| Ok(()))?;
     let mut envelope = derive(paths, run_id, manifest.as_ref(), found.totals.count());
     envelope.details = shard_details(part);
     finish(paths, &mut envelope, &found)?;

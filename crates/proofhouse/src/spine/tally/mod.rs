@@ -39,36 +39,58 @@ pub enum TallyError {
     Config(String),
 }
 
+/// A run directory that is being added up, as far as its records were seen.
+pub struct Sum {
+    tally: Tally,
+    lines: u64,
+    bytes: u64,
+}
+
+impl Sum {
+    /// Of a run with this resolved configuration.
+    pub fn new(config: &Json, kinds: OfKind) -> Self {
+        Self { tally: Tally::new(config, kinds), lines: 0, bytes: 0 }
+    }
+
+    /// Takes the next record.
+    pub fn push(&mut self, line: &Line<'_>) -> Result<(), Damage> {
+        self.lines += 1;
+        self.bytes += line.bytes().len() as u64 + 1;
+        self.tally.push(line)
+    }
+
+    /// Reads the records that were not seen yet, and gives what all of them add up to.
+    pub fn finish(mut self, paths: &RunPaths) -> Result<Summary, TallyError> {
+        let path = paths.records();
+        let mut reader = LineReader::open_at(&path, self.bytes)?;
+        let mut spans = Spans::default();
+        loop {
+            let block = reader.next_lines().map_err(FileError::new("read", &path))?;
+            if block.is_empty() {
+                return self.tally.finish().ok_or(TallyError::Empty);
+            }
+            for line in lines(block) {
+                let number = self.lines + 1;
+                let pushed = Line::split(line, &mut spans).and_then(|line| self.push(&line));
+                pushed.map_err(|damage| TallyError::Damaged { line: number, damage })?;
+            }
+        }
+    }
+}
+
 /// Adds up a run directory.
 pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
     let config = files::read(&paths.config())?;
     let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config))
         .map_err(|error| TallyError::Config(error.to_string()))?;
-    let mut tally = Tally::new(&config, kinds);
-    let path = paths.records();
-    let mut reader = LineReader::open(&path)?;
-    let mut spans = Spans::default();
-    let mut number = 0;
-    loop {
-        let block = reader.next_lines().map_err(FileError::new("read", &path))?;
-        if block.is_empty() {
-            break;
-        }
-        for line in lines(block) {
-            number += 1;
-            let pushed = Line::split(line, &mut spans).and_then(|line| tally.push(&line));
-            pushed.map_err(|damage| TallyError::Damaged { line: number, damage })?;
-        }
-    }
-    tally.finish().ok_or(TallyError::Empty)
+    Sum::new(&config, kinds).finish(paths)
 }
 
-/// Adds up a run directory and writes `summary.json`; gives the summary and its bytes.
-pub fn write(paths: &RunPaths, kinds: OfKind) -> Result<(Summary, Vec<u8>), TallyError> {
-    let summary = tally(paths, kinds)?;
-    let bytes = canonical::to_file(&summary).expect("a summary holds finite numbers only");
+/// Writes `summary.json`; gives its bytes.
+pub fn write(paths: &RunPaths, summary: &Summary) -> Result<Vec<u8>, FileError> {
+    let bytes = canonical::to_file(summary).expect("a summary holds finite numbers only");
     files::write_atomic(&paths.summary(), &bytes)?;
-    Ok((summary, bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]
