@@ -17,6 +17,7 @@ pub use crate::kinds::Reader;
 use crate::kinds::{self, KINDS};
 use crate::spine::suite::Overrides;
 use crate::spine::tally::Tally;
+use crate::text::yaml;
 
 /// How large a body may be once it is unpacked.
 const MAX_UNPACKED: u64 = 1 << 20;
@@ -172,7 +173,7 @@ fn endpoints() -> &'static [Target] {
             "http: {url: 'http://127.0.0.1:9/', request: {q: '{input}'}, answer: /a/b/0}".to_owned(),
         ];
         let open = |text: &String| {
-            let config: TargetConfig = serde_saphyr::from_str(text).expect("settings that are known");
+            let config: TargetConfig = yaml::read(text).expect("settings that are known");
             config.open("slot", &Opening::default()).ok()
         };
         settings.iter().filter_map(open).collect()

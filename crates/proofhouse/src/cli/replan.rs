@@ -62,6 +62,9 @@ pub(super) fn compare(
         );
         findings.file("config.resolved.yaml", what);
     }
+    for what in said_otherwise(&inspected.config, &job.resolved()) {
+        findings.file("config.resolved.yaml", format!("`{what}` is not what `{suite}` says"));
+    }
     let path = paths.records();
     let mut stored = StoredLines::open(&path)?;
     let fields = followed(job.suite.kind);
@@ -86,6 +89,39 @@ pub(super) fn compare(
         None => {}
     }
     Ok(())
+}
+
+/// Settings that change no record, so that no run id covers them, and that change what is said of a run: whether it passed, and of how much.
+const SAID_OF_RUNS: [&str; 3] = ["gate", "case_count", "k"];
+
+/// Which of them differ between a run's configuration and the one that its suite makes.
+fn said_otherwise(stored: &Json, derived: &Json) -> Vec<String> {
+    let mut other: Vec<String> = SAID_OF_RUNS
+        .into_iter()
+        .filter(|key| said(stored.get(key)) != said(derived.get(key)))
+        .map(str::to_owned)
+        .collect();
+    let rows = |config: &Json| -> Vec<Option<Json>> {
+        let Some(Json::Array(datasets)) = config.get("datasets") else { return Vec::new() };
+        datasets.iter().map(|dataset| dataset.get("rows").cloned()).collect()
+    };
+    let (stored, derived) = (rows(stored), rows(derived));
+    // Other files are another run id.
+    let differs = stored.iter().zip(&derived).position(|(stored, derived)| stored != derived);
+    other.extend(differs.map(|at| format!("datasets[{at}].rows")));
+    other
+}
+
+/// A setting without what is null: an older version wrote fewer of those.
+fn said(value: Option<&Json>) -> Option<Json> {
+    match value? {
+        Json::Null => None,
+        Json::Object(object) => {
+            let members = object.iter().filter_map(|(key, member)| Some((key, said(Some(member))?)));
+            Some(Json::Object(members.collect()))
+        }
+        other => Some(other.clone()),
+    }
 }
 
 /// Judges the stored records again with the suite at hand. Gives what is to be said about it.

@@ -15,6 +15,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::{Terminal, machine};
 use crate::kinds::{self, KINDS, OwnFormat};
+use crate::text::yaml;
 
 /// Print the JSON Schema of a file format, or check files against it.
 #[derive(Debug, Args)]
@@ -131,7 +132,7 @@ fn mistakes(path: &Utf8Path, validator: &jsonschema::Validator) -> Result<String
     let mut wrong = String::new();
     for (place, document) in documents {
         // JSON is YAML, so one reader serves both.
-        match serde_saphyr::from_str::<serde_json::Value>(document) {
+        match yaml::read::<serde_json::Value>(document) {
             Ok(value) => {
                 for error in validator.iter_errors(&value) {
                     let _ = writeln!(wrong, "{place}: `{}`: {error}", error.instance_path());

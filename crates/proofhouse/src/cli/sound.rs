@@ -15,6 +15,7 @@ use crate::kinds;
 use crate::spine::rejudge::{Again, Rejudge};
 use crate::spine::tally::Tally;
 use crate::spine::{present, run};
+use crate::text::yaml;
 
 /// What was found out about a run.
 pub(super) struct Inspected {
@@ -40,7 +41,10 @@ pub(super) struct Rejudged {
 /// Looks at everything that can be recomputed. `again` judges every answer once more.
 pub(super) fn inspect(paths: &RunPaths, again: bool) -> Result<Inspected, Failure> {
     let config = files::read(&paths.config()).unwrap_or_default();
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
+    let (config, unreadable) = match yaml::read_bytes(&config) {
+        Ok(config) => (config, None),
+        Err(complaint) => (Json::Null, Some(complaint.what)),
+    };
     let kind = config::part::<Repeated>(&config).kind;
     let rejudge = kind.map(|kind| (kinds::row(kind).rejudge)(&config));
     let mut judging = Judging { again, ..Judging::default() };
@@ -57,7 +61,13 @@ pub(super) fn inspect(paths: &RunPaths, again: bool) -> Result<Inspected, Failur
     let rejudged = judging.tell(&mut verified);
     let mut renamed_from = None;
     if let Some(manifest) = verified.manifest.clone() {
-        check_config(&config, &manifest, &mut verified);
+        match unreadable {
+            // A file that is missing is a finding already.
+            Some(why) if paths.config().exists() => {
+                verified.findings.file("config.resolved.yaml", format!("cannot be read: {why}"));
+            }
+            _ => check_config(&config, &manifest, &mut verified),
+        }
         check_summary(paths, tally, &mut verified);
         check_report(paths, &mut verified)?;
         renamed_from = check_derivable(paths, &manifest, &mut verified);

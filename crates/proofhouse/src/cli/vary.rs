@@ -8,6 +8,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use crate::family::vary::{Ask, GeneratorConfig, Maker, Variant};
 use crate::text::complaint::Complaint;
+use crate::text::yaml;
 
 /// Print variants of an instruction, with their edits.
 #[derive(Debug, Args)]
@@ -61,7 +62,7 @@ impl Vary {
     fn config(&self) -> Result<GeneratorConfig, Failure> {
         let text = format!("{{{}: {}}}", self.generator, self.params);
         // By way of plain JSON: the YAML reader would be compiled for the settings of every generator otherwise.
-        let json: Result<Json, Complaint> = serde_saphyr::from_str(&text).map_err(Complaint::of);
+        let json: Result<Json, Complaint> = yaml::read(&text);
         let config = json.and_then(|json| serde_json::from_str(&json.to_string()).map_err(Complaint::of));
         config.map_err(|error| {
             let known = GeneratorConfig::NAMES.contains(&self.generator.as_str());

@@ -34,7 +34,7 @@ pub(super) struct Verify {
     #[arg(long)]
     rejudge: bool,
 
-    /// Recompute run id, plan and expectations from this suite, with the run's seed and limit, and name the first trial that differs.
+    /// Recompute run id, plan, expectations, gate and counts from this suite, with the run's seed and limit, and name what differs.
     /// Other flags that shaped the run, such as `--lane 1`, are given again.
     #[arg(long, value_name = "FILE")]
     suite: Option<Utf8PathBuf>,

@@ -29,6 +29,7 @@ use crate::spine::suite::load;
 use crate::spine::suite::tree::Tree;
 use crate::spine::suite::{Overrides, Problems};
 use crate::spine::tally::OwnTally;
+use crate::text::yaml;
 
 pub mod code;
 pub mod containment;
@@ -162,7 +163,7 @@ pub(crate) fn closing_changes(a: (&str, &RunPaths), b: (&str, &RunPaths)) -> Vec
 
 fn has_measures(paths: &RunPaths) -> bool {
     let config = files::read(&paths.config()).unwrap_or_default();
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config)).unwrap_or(Json::Null);
+    let config: Json = yaml::read_bytes(&config).unwrap_or(Json::Null);
     config::part::<Repeated>(&config).kind.is_some_and(|kind| !measures(kind, &config).is_empty())
 }
 

@@ -54,6 +54,13 @@ impl Complaint {
         self
     }
 
+    /// A complaint about this place of a list, within the setting that it was about before.
+    #[must_use]
+    pub fn index(mut self, index: usize) -> Self {
+        self.at.push(At::Index(index));
+        self
+    }
+
     /// The same, told from further outside: `steps` lead to where its own way begins.
     #[must_use]
     pub fn below(mut self, steps: impl IntoIterator<Item = At>) -> Self {

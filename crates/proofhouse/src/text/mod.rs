@@ -6,6 +6,8 @@ pub mod numbers;
 
 pub mod complaint;
 
+pub mod yaml;
+
 pub(crate) mod glob;
 
 pub mod template;

@@ -41,6 +41,7 @@ mod guard_model;
 mod import;
 mod kept;
 mod lab;
+mod limits;
 mod matrix;
 mod memory;
 mod newcomer;

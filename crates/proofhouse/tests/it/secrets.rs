@@ -70,6 +70,49 @@ fn literal_keys_in_addresses_and_bodies_are_refused_by_every_command() {
     }
 }
 
+/// What a program is started with is recorded, so it is no place for a key either.
+#[test]
+fn literal_keys_of_programs_are_refused_by_every_command() {
+    let robustness = |target: &str| {
+        format!(
+            "kind: robustness\nsuite_id: keys\ncases: [{{id: a, instruction: hello}}]\ntargets: {{t: {{command: {target}}}}}\n"
+        )
+    };
+    let containment = |agent: &str| {
+        format!(
+            "kind: containment\nsuite_id: keys\ncases: [{{id: a, prompt: hello, tools: [], expected: {{kind: benign}}}}]\n\
+             targets: {{m: {{scripted: {{}}}}}}\nvariants: {{v: {{agent: {agent}, target: m}}}}\n"
+        )
+    };
+    let suites = [
+        robustness(&format!("{{argv: [tool, --api-key, '{CANARY}', '{{instruction}}']}}")),
+        robustness(&format!("{{argv: [tool, '{{instruction}}'], env: {{FORGE_TOKEN: '{CANARY}'}}}}")),
+        robustness(&format!("{{argv: [tool, '{{instruction}}'], debug_on: {{args: ['--token={CANARY}']}}}}")),
+        robustness(&format!(
+            "{{argv: [tool, '{{instruction}}'], version_command: [sh, -c, 'MY_KEY={CANARY} tool']}}"
+        )),
+        containment(&format!("{{argv: [agent, '{{prompt}}'], env: {{AGENT_API_KEY: '{CANARY}'}}}}")),
+        containment(&format!("{{argv: [agent, '{{prompt}}', --password, '{CANARY}']}}")),
+        suite(&format!("{{plugin: {{command: [python3, x.py, --secret, '{CANARY}']}}}}")),
+        suite("{scripted: {}}")
+            .replace("contains: {}", &format!("command: {{command: [judge, --api-key, '{CANARY}']}}")),
+        suite("{scripted: {}}")
+            .replace("contains: {}", &format!("plugin: {{command: [judge], env: {{MY_TOKEN: '{CANARY}'}}}}")),
+    ];
+    for suite in suites {
+        let lab = Lab::new();
+        lab.write("suite.yaml", &suite);
+        for command in ["check suite.yaml", "plan suite.yaml", "run suite.yaml --run-dir run"] {
+            let outcome = lab.run(command);
+            assert_eq!(outcome.code, Some(3), "{command}: {suite}\n{}{}", outcome.stdout, outcome.stderr);
+            let said = outcome.stdout + &outcome.stderr;
+            assert!(said.contains("looks like a key") && said.contains("hint:"), "{suite}: {said}");
+            holds_nothing_of(&lab, &said, &[CANARY.to_owned(), CANARY[..8].to_owned()]);
+        }
+        assert!(!lab.path("run").exists());
+    }
+}
+
 #[test]
 fn fields_that_only_sound_like_keys_are_none() {
     let lab = Lab::new();
@@ -89,12 +132,17 @@ fn disguises() -> (Vec<String>, String) {
         hex.clone(),
         hex.to_uppercase(),
         entities.clone(),
+        CANARY.to_uppercase(),
+        CANARY.to_lowercase(),
+        CANARY.to_uppercase()[..12].to_owned(),
         CANARY[..12].to_owned(),
         CANARY[9..17].to_owned(),
         CANARY[CANARY.len() - 10..].to_owned(),
     ];
     let echo = format!(
-        "hello {CANARY} {} {} {hex} {} {entities} {}… …{} …{}",
+        "hello {CANARY} {} {} {} {} {hex} {} {entities} {}… …{} …{}",
+        CANARY.to_uppercase(),
+        CANARY.to_lowercase(),
         STANDARD.encode(CANARY),
         STANDARD.encode(format!("Bearer {CANARY}")),
         hex.to_uppercase(),

@@ -323,6 +323,21 @@ fn all_code() -> Vec<(String, String)> {
     code
 }
 
+/// Who reads YAML with limits of its own reads less, or more, than the others.
+#[test]
+fn yaml_is_read_in_one_place() {
+    let home =
+        ["text/yaml.rs", "spine/suite/compose.rs", "spine/suite/tree.rs", "spine/suite/dataset/yaml.rs"];
+    // Its module of tests is shared, and so looks like code.
+    let tests = "family/judge/grading.rs";
+    let users = all_code().into_iter().filter(|(_, code)| names_in_code(code, "serde_saphyr"));
+    let users: Vec<String> = users.map(|(name, _)| name).filter(|name| !name.ends_with(tests)).collect();
+    let strangers: Vec<_> =
+        users.iter().filter(|name| !home.iter().any(|home| name.ends_with(home))).collect();
+    assert!(strangers.is_empty(), "read with `text::yaml`: {strangers:#?}");
+    assert_eq!(users.len(), home.len());
+}
+
 /// Where a text has a `Result` whose error is only words, by the text that follows `Result`.
 fn errors_in_words(code: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -91,6 +91,47 @@ fn a_suite_makes_run_id_and_plan_anew() {
     lab.run("verify limited --suite small.yaml").exits(0);
 }
 
+/// Neither gate nor counts are part of a run's id: only the suite knows what they were.
+#[test]
+fn a_suite_knows_its_gate_and_its_cases() {
+    let lab = Lab::new();
+    lab.small_suite();
+    let suite = lab.read("small.yaml");
+    lab.write("small.yaml", format!("{suite}gate: {{pass_rate: 0.9}}\n"));
+    lab.run("run small.yaml --run-dir run --quiet").exits(4);
+    let config = lab.read("run/config.resolved.yaml");
+    for (from, to, named) in [
+        ("  pass_rate: 0.9", "  pass_rate: 0.1", "`gate` is not what `small.yaml` says"),
+        ("case_count: 4", "case_count: 3", "`case_count` is not what `small.yaml` says"),
+        ("    rows: 4", "    rows: 3", "`datasets[0].rows` is not what `small.yaml` says"),
+    ] {
+        lab.run("verify run --suite small.yaml").exits(0);
+        let forged = config.replace(from, to);
+        assert_ne!(forged, config, "{from}");
+        reconfigured(&lab, &forged);
+        lab.run("verify run").exits(0);
+        lab.run("verify run --suite small.yaml").exits(7).says(named);
+        reconfigured(&lab, &config);
+    }
+}
+
+/// Gives a run another configuration and makes every digest agree again.
+fn reconfigured(lab: &Lab, config: &str) {
+    use proofhouse_ledger::{Digest, canonical};
+    lab.write("run/config.resolved.yaml", config);
+    let mut manifest = lab.json("run/manifest.json");
+    let rows: u64 =
+        config.split("rows: ").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    manifest["config_sha256"] = Digest::of(config.as_bytes()).to_string().into();
+    manifest["datasets"][0]["rows"] = rows.into();
+    lab.write("run/manifest.json", canonical::to_file(&manifest).unwrap());
+    lab.run("report run --quiet");
+    manifest["summary_sha256"] = Digest::of(lab.read("run/summary.json").as_bytes()).to_string().into();
+    lab.write("run/manifest.json", canonical::to_file(&manifest).unwrap());
+    lab.run("report run --quiet");
+    lab.run("recover run --rebuild").exits(0);
+}
+
 #[test]
 fn a_suite_knows_what_was_expected() {
     let lab = run();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::plugin::{as_value, verdict_of};
 use super::text::excerpt;
 use super::{Advice, Help, Judge, Question, Run, Settings, Subject, Verdict};
+use crate::family::target::keys_of_program;
 use crate::text::complaint::Complaint;
 
 /// A program of yours judges, run in the sandbox once for each answer.
@@ -49,6 +50,10 @@ impl Settings for Command {
         };
         if let Some(path) = self.files.iter().find(|path| !below(path)) {
             return Err(Complaint::new(format!("`{path}` does not lie below the suite's directory")));
+        }
+        let hint = "a judge sees no environment of ours; no key reaches it";
+        if let Some(complaint) = keys_of_program(("command", &self.command), [], hint).into_iter().next() {
+            return Err(complaint);
         }
         Ok(Box::new(Compiled(Run {
             command: self.command.clone(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Member, System};
-use crate::text::complaint::Complaint;
+use super::{Member, System, keys_of_program};
+use crate::text::complaint::{At, Complaint};
 
 mod outcome;
 mod preset;
@@ -237,7 +237,22 @@ impl Command {
                 "leave the key out for the suite's deadline",
             ));
         }
+        complaints.extend(self.literal_keys());
         complaints.extend(outcome::check(self));
+        complaints
+    }
+
+    /// Keys in what the tool is started with, which is recorded.
+    fn literal_keys(&self) -> Vec<Complaint> {
+        let hint = "export it, and name the variable in the target's `pass_env`";
+        let mut complaints = keys_of_program(("argv", &self.argv), &self.env, hint);
+        complaints.extend(keys_of_program(("version_command", &self.version_command), [], hint));
+        for (key, extra) in
+            [("debug_on", &self.debug_on), ("repair_on", &self.repair_on), ("repair_off", &self.repair_off)]
+        {
+            let of_extra = keys_of_program(("args", &extra.args), &extra.env, hint);
+            complaints.extend(of_extra.into_iter().map(|complaint| complaint.below([At::Key(key.into())])));
+        }
         complaints
     }
 

@@ -51,7 +51,7 @@ pub(super) fn has_telling_parameter(query: &str) -> bool {
 /// What a key looks like in part and in other alphabets, made ready once: every answer is searched for all of it.
 #[derive(Clone)]
 pub(super) struct Disguises {
-    /// Stretches of the key's own characters, and where each begins in it.
+    /// Stretches of the key's own characters in small letters, and where each begins in it.
     parts: Vec<(usize, Finder<'static>)>,
     spellings: Vec<Finder<'static>>,
 }
@@ -61,7 +61,8 @@ impl Disguises {
         let finder = |needle: &[u8]| Finder::new(needle).into_owned();
         // A part of signs and digits alone would tear ordinary numbers apart.
         let tells = |(_, part): &(usize, &[u8])| part.iter().any(u8::is_ascii_alphabetic);
-        let parts = key.windows(PART).enumerate().filter(tells).map(|(at, part)| (at, finder(part)));
+        let small = key.to_ascii_lowercase();
+        let parts = small.windows(PART).enumerate().filter(tells).map(|(at, part)| (at, finder(part)));
         let spellings = spellings(key);
         Disguises {
             parts: parts.collect(),
@@ -72,10 +73,12 @@ impl Disguises {
     /// Where a text holds a part of the key, or the key in another alphabet.
     pub(super) fn places(&self, text: &[u8], key: &[u8]) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
+        let small = text.to_ascii_lowercase();
         for (at, part) in &self.parts {
-            for found in part.find_iter(text) {
+            for found in part.find_iter(&small) {
                 let behind = text[found + PART..].iter().zip(&key[at + PART..]);
-                places.push(found..found + PART + behind.take_while(|(a, b)| a == b).count());
+                let same = behind.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+                places.push(found..found + PART + same);
             }
         }
         for spelling in &self.spellings {
@@ -147,7 +150,9 @@ mod tests {
     fn hexadecimal_digits_and_parts_are_found() {
         let hex: String = KEY.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(covered(&format!("key={hex};")) && covered(&hex.to_uppercase()));
-        for text in ["canary/0", "…3+abcdef…", "efgh?xyz", "canary/0123+abc and so on"] {
+        for text in
+            ["canary/0", "…3+abcdef…", "efgh?xyz", "canary/0123+abc and so on", "CANARY/0", "3+ABCdef"]
+        {
             assert!(covered(text), "{text}");
         }
         for text in ["canary/", "abcdefg", "a bird", ""] {

@@ -16,7 +16,7 @@ use super::secret::{Environment, Secret};
 pub(super) const REDACTED: &str = "[redacted]";
 
 /// Shorter values are no keys: taking them out would tear ordinary text apart.
-const SHORTEST: usize = 8;
+pub(super) const SHORTEST: usize = 8;
 
 /// Variables in which people keep keys, beside all that end in `API_KEY`.
 const USUAL: [&str; 16] = [
@@ -39,7 +39,7 @@ const USUAL: [&str; 16] = [
 ];
 
 /// What people put into a key's variable for servers that want none.
-const PLACEHOLDERS: [&str; 8] = [
+pub(super) const PLACEHOLDERS: [&str; 8] = [
     "lm-studio",
     "no-key-needed",
     "no-key-required",
@@ -248,14 +248,17 @@ fn named(settings: &str, is_set: impl Fn(&str) -> bool) -> BTreeSet<&str> {
     names.collect()
 }
 
-/// The next place at which a key stands, plain or with some of its characters escaped as JSON and addresses do it.
+/// The next place at which a key stands, in whatever capitals, plain or with some of its characters escaped as JSON and addresses do it.
 fn next(text: &[u8], from: usize, key: &[u8]) -> Option<Range<usize>> {
     let (first, rest) = (*key.first()?, text.get(from..)?);
+    let (small, capital) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
     if memchr::memchr3(b'\\', b'%', b'&', rest).is_none() {
-        let at = from + memchr::memmem::find(rest, key)?;
+        let is_key =
+            |at: &usize| rest.get(*at..*at + key.len()).is_some_and(|found| found.eq_ignore_ascii_case(key));
+        let at = from + memchr::memchr2_iter(small, capital, rest).find(is_key)?;
         return Some(at..at + key.len());
     }
-    let starts = [first, b'\\', b'%', b'&'];
+    let starts = [small, capital, b'\\', b'%', b'&'];
     let begins = rest.iter().enumerate().filter(|(_, byte)| starts.contains(byte));
     begins.map(|(at, _)| from + at).find_map(|at| Some(at..at + spelled(&text[at..], key)?))
 }
@@ -273,9 +276,13 @@ fn spelled(text: &[u8], key: &[u8]) -> Option<usize> {
 /// `&#x2f;`, `&amp;`.
 fn one(text: &[u8], byte: u8) -> Option<usize> {
     let number = |digits: Option<&[u8]>| u32::from_str_radix(std::str::from_utf8(digits?).ok()?, 16).ok();
-    let is = |found: Option<u32>| found == Some(u32::from(byte));
+    let is = |found: Option<u32>| {
+        found
+            .and_then(|found| u8::try_from(found).ok())
+            .is_some_and(|found| found.eq_ignore_ascii_case(&byte))
+    };
     match *text.first()? {
-        found if found == byte => Some(1),
+        found if found.eq_ignore_ascii_case(&byte) => Some(1),
         b'%' => is(number(text.get(1..3))).then_some(3),
         b'&' => {
             let end = text.iter().take(10).position(|byte| *byte == b';')?;
@@ -352,6 +359,9 @@ mod tests {
             // Keys that overlap leave no part of either.
             ("ab/c+d=\"9xyz.", "[redacted]."),
             ("ab/c+d=\"9 and ab/c+d=\"9", "[redacted] and [redacted]"),
+            // A server that changes capitals tells as much.
+            ("x AB/C+D=\"9 y aB/c+D=\"9", "x [redacted] y [redacted]"),
+            (r#"x \u0041B\/C+D=\"9 %41b/c+d=%229"#, "x [redacted] [redacted]"),
             ("ab/c+d= 9", "ab/c+d= 9"),
             (r"100% of ab\", r"100% of ab\"),
             ("", ""),

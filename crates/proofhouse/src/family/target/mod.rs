@@ -64,7 +64,7 @@ pub use replay::Replay;
 pub use reply::{Attempt, Outcome, Reply};
 pub use schema::Schema;
 pub use scripted::{Fault, Rule, Script, Scripted, ToolCall};
-pub use secret::{Environment, Secret, looks_like_key};
+pub use secret::{Environment, Secret, keys_of_program, looks_like_key};
 pub(crate) use tape::read_cassette;
 pub use tape::{Mode, Tape};
 pub(crate) use transport::post;

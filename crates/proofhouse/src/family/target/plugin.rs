@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pipe::{NoAnswer, Pipe};
 use super::reply::{Outcome, Reply, output_of};
-use super::secret::looks_like_key;
+use super::secret::keys_of_program;
 use super::{Call, Chat, Member, Opening, System};
 use crate::text::complaint::Complaint;
 
@@ -53,15 +53,8 @@ impl Plugin {
                     .key("command"),
             );
         }
-        for (name, value) in self.env.iter().filter(|(_, value)| looks_like_key(value)) {
-            let _ = value;
-            complaints.push(
-                Complaint::new("this looks like a key, and a suite is no place for one")
-                    .key("env")
-                    .key(name.clone())
-                    .secret(),
-            );
-        }
+        let hint = "let the program read it from a file of its own";
+        complaints.extend(keys_of_program(("command", &self.command), &self.env, hint));
         complaints
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::text::complaint::Complaint;
+use crate::text::yaml;
 use proofhouse_ledger::Json;
 use serde::Deserialize;
 
@@ -31,7 +32,7 @@ impl Prices {
     /// # Errors
     /// What is wrong with it.
     pub fn read(text: &str) -> Result<Self, Complaint> {
-        let prices: Prices = serde_saphyr::from_str(text).map_err(Complaint::of)?;
+        let prices: Prices = yaml::read(text)?;
         let numbers = |price: &Price| [price.input, price.output, price.cached.unwrap_or(0.0)];
         for (model, price) in &prices.0 {
             if numbers(price).iter().any(|number| !number.is_finite() || *number < 0.0) {

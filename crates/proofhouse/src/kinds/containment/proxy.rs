@@ -14,6 +14,7 @@ use super::mcp::{self, MAX_MESSAGE_BYTES};
 use super::policy::{Compiled, Policy};
 use super::tools::ToolSpec;
 use crate::text::complaint::Complaint;
+use crate::text::yaml;
 
 /// What is kept of a result.
 const KEPT_RESULT_BYTES: usize = 64 << 10;
@@ -73,7 +74,7 @@ impl Proxy {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn policy(text: &str) -> Result<Policy, Complaint> {
-        let json: Json = serde_saphyr::from_str(text).map_err(Complaint::of)?;
+        let json: Json = yaml::read(text)?;
         let policy = json.get("policy").unwrap_or(&json).clone();
         proofhouse_ledger::json::from_json(&policy).map_err(Complaint::of)
     }

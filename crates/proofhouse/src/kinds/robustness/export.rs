@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::{About, Tree, keep, timings};
 use crate::spine::export::{ExportError, Format, Source, replace};
+use crate::text::yaml;
 
 pub(super) const FORMAT: Format = Format {
     name: "tree",
@@ -38,7 +39,7 @@ fn write(source: &Source<'_>, out: &Utf8Path) -> Result<Vec<Utf8PathBuf>, Export
         Ok(())
     })?;
     let resolved = files::read(&source.paths.config())?;
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&resolved)).unwrap_or(Json::Null);
+    let config: Json = yaml::read_bytes(&resolved).unwrap_or(Json::Null);
     let about = About {
         suite_sha256: Some(source.manifest.suite_sha256.to_string()),
         seed: Some(source.manifest.seed),

@@ -10,6 +10,7 @@ use proofhouse_ledger::{Json, RunPaths};
 use super::{BestOf, CompareError, Compared, TargetReport};
 use crate::spine::tally::stats::decisions::{self, Candidate, Differences, chosen_pairs, compare_family};
 use crate::spine::tally::stats::pass_at_k;
+use crate::text::yaml;
 
 /// What a kind compares in place of the share of passed trials.
 #[derive(Debug, Clone)]
@@ -170,8 +171,7 @@ impl Measure {
 /// Reads a run's verdicts.
 pub(super) fn read(name: &str, paths: &RunPaths, measures: Measures) -> Result<Run, CompareError> {
     let config = files::read(&paths.config()).ok();
-    let config: Option<Json> =
-        config.and_then(|bytes| serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).ok());
+    let config: Option<Json> = config.and_then(|bytes| yaml::read_bytes(&bytes).ok());
     let mut run = Run {
         name: name.to_owned(),
         measures: None,

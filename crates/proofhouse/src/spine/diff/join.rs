@@ -27,24 +27,24 @@ const MAX_STRAYS: usize = 4_096;
 /// What was found, with the first `limit` changes of each class; none where the common trials do not stand in one order, or a line
 /// is no record.
 pub(super) fn in_order(pairing: &Pairing, limit: usize) -> Result<Option<Findings>, DiffError> {
-    let mut found = Found::Doubtful;
+    let mut found = Merged::Doubtful;
     if !pairing.same_run {
         found = std::thread::scope(|scope| match Roots::new(scope, pairing) {
             Some(roots) => walk(pairing, Findings::new(limit), Some(roots)),
-            None => Ok(Found::Doubtful),
+            None => Ok(Merged::Doubtful),
         })?;
     }
-    if let Found::Doubtful = found {
+    if let Merged::Doubtful = found {
         found = walk(pairing, Findings::new(limit), None)?;
     }
     match found {
-        Found::All(findings) => Ok(Some(*findings)),
-        Found::Unordered | Found::Doubtful => Ok(None),
+        Merged::All(findings) => Ok(Some(*findings)),
+        Merged::Unordered | Merged::Doubtful => Ok(None),
     }
 }
 
 /// What a walk came to.
-pub(super) enum Found {
+pub(super) enum Merged {
     All(Box<Findings>),
     /// The common trials do not stand in one order, or a line is no record.
     Unordered,
@@ -57,7 +57,7 @@ pub(super) fn walk(
     pairing: &Pairing,
     findings: Findings,
     roots: Option<Roots<'_>>,
-) -> Result<Found, DiffError> {
+) -> Result<Merged, DiffError> {
     let mut walk = Walk {
         a: Cursor::open(&pairing.a.paths.records())?,
         b: Cursor::open(&pairing.b.paths.records())?,
@@ -86,18 +86,18 @@ pub(super) fn walk(
             (true, false) | (false, true) => {}
         }
         if !walk.meet_again()? {
-            return Ok(Found::Unordered);
+            return Ok(Merged::Unordered);
         }
     }
     let Walk { a, b, mut findings, strays, ids, roots, .. } = walk;
     findings.end(Side::A, a.number(), a.torn());
     findings.end(Side::B, b.number(), b.torn());
     if !strays.is_empty() && !stand_alone(strays, pairing, &ids)? {
-        return Ok(Found::Unordered);
+        return Ok(Merged::Unordered);
     }
     Ok(match roots.is_none_or(Roots::follow) {
-        true => Found::All(Box::new(findings)),
-        false => Found::Doubtful,
+        true => Merged::All(Box::new(findings)),
+        false => Merged::Doubtful,
     })
 }
 

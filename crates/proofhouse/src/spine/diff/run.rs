@@ -16,6 +16,7 @@ use super::cursor::Cursor;
 use super::fields::Rules;
 use super::findings::Walked;
 use super::report::Side;
+use crate::text::yaml;
 
 /// A run directory, opened.
 #[derive(Debug)]
@@ -107,7 +108,7 @@ fn side_file<T: DeserializeOwned>(
 /// The settings of a run. A file that is missing, or is not the one that the manifest names, is a problem of the run: nothing could be
 /// said of what changed in it.
 fn config(paths: &RunPaths, manifest: Option<&Manifest>, problems: &mut Vec<String>) -> Json {
-    let bytes = match files::read_facts(&paths.config()) {
+    let bytes = match files::read(&paths.config()) {
         Ok(bytes) => bytes,
         // A run without a manifest is called unfinished already.
         Err(_) if manifest.is_none() => return Json::Null,
@@ -119,8 +120,8 @@ fn config(paths: &RunPaths, manifest: Option<&Manifest>, problems: &mut Vec<Stri
     if manifest.is_some_and(|manifest| manifest.config_sha256 != Digest::of(&bytes)) {
         problems.push("`config.resolved.yaml` is not the one that its manifest names".to_owned());
     }
-    serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).unwrap_or_else(|_| {
-        problems.push("`config.resolved.yaml` cannot be read: it is no YAML".to_owned());
+    yaml::read_bytes(&bytes).unwrap_or_else(|complaint| {
+        problems.push(format!("`config.resolved.yaml` cannot be read: {}", complaint.what));
         Json::Null
     })
 }

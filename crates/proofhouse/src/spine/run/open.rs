@@ -21,6 +21,7 @@ use super::reuse::Reuse;
 use super::{Options, clock, difference, host};
 use crate::spine::plan::{Trial, Trials};
 use crate::spine::suite::{self, Loaded, Problems};
+use crate::text::yaml;
 
 /// Why a run cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -345,7 +346,7 @@ fn earlier_starts(paths: &RunPaths, resume: bool) -> Vec<String> {
 /// Whether two configurations are the same but for what tokens cost.
 fn differ_by_prices(a: &[u8], b: &[u8]) -> bool {
     let without = |bytes: &[u8]| {
-        let config: Option<Json> = serde_saphyr::from_str(&String::from_utf8_lossy(bytes)).ok();
+        let config: Option<Json> = yaml::read_bytes(bytes).ok();
         let mut config = config?.as_object()?.clone();
         config.remove("prices");
         Some(Json::Object(config))

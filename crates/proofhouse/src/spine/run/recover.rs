@@ -16,6 +16,7 @@ use super::clock;
 use super::open::{read_envelope, receipt_path, shard_details};
 use super::seal::fill_totals;
 use crate::family::target;
+use crate::text::yaml;
 
 /// Why an envelope could not be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -163,7 +164,7 @@ pub fn derived_envelope(paths: &RunPaths, manifest: &Manifest, totals: &Totals) 
 /// Every field that the run directory determines; the others are null.
 fn derive(paths: &RunPaths, run_id: RunId, manifest: Option<&Manifest>, count: u64) -> Envelope {
     let config_bytes = files::read(&paths.config()).unwrap_or_default();
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config_bytes)).unwrap_or(Json::Null);
+    let config: Json = yaml::read_bytes(&config_bytes).unwrap_or(Json::Null);
     let config: config::Common = config::part(&config);
     let targets = manifest.map(|manifest| manifest.targets.as_slice()).unwrap_or_default();
     let one = targets.len() == 1;

@@ -17,6 +17,7 @@ use crate::family::target::Reply;
 use crate::spine::plan::Trial;
 use crate::spine::suite::{Loaded, Problems};
 use crate::text::complaint::Complaint;
+use crate::text::yaml;
 
 /// An earlier run's records, found by trial.
 #[derive(Debug)]
@@ -61,8 +62,8 @@ pub enum StoredError {
     #[error("line {0} of `records.jsonl` is not a sound record\n\nhint: `proofhouse verify` says more")]
     Damaged(u64),
     /// The configuration cannot be read.
-    #[error("`config.resolved.yaml` cannot be read\n\nhint: `proofhouse verify` says more")]
-    Config,
+    #[error("`config.resolved.yaml` cannot be read: {}\n\nhint: `proofhouse verify` says more", .0.what)]
+    Config(Complaint),
     /// There are none.
     #[error("the run has no records")]
     Empty,
@@ -180,7 +181,7 @@ impl Stored {
 
 fn config(dir: &Utf8Path) -> Result<Json, StoredError> {
     let bytes = files::read(&RunPaths::new(dir).config())?;
-    serde_saphyr::from_str(&String::from_utf8_lossy(&bytes)).map_err(|_| StoredError::Config)
+    yaml::read_bytes(&bytes).map_err(StoredError::Config)
 }
 
 /// What stood in each slot.

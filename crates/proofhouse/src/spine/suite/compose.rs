@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use proofhouse_ledger::json::MAX_DEPTH;
 use serde_saphyr::granit_parser::{
     self, BufferedInput, ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag,
 };
@@ -16,9 +15,7 @@ use serde_saphyr::granit_parser::{
 use super::problem::{Code, Place, Problem, quoted};
 use super::scalar::resolve;
 use super::tree::{Entry, Kind, Mark, Node, NodeId, Source, Step, Tree, path_text};
-
-/// How many values a document may have after its aliases are expanded: a bomb stops here.
-pub(crate) const MAX_VALUES: usize = 1_000_000;
+use crate::text::yaml::{MAX_DEPTH, MAX_TEXT_BYTES, MAX_VALUES};
 
 /// Characters of a shared text, so that a composer can outlive the borrow of its source.
 struct Chars {
@@ -40,11 +37,18 @@ pub(crate) struct Composer {
     source: Arc<Source>,
     parser: Parser<'static, BufferedInput<Chars>>,
     pub(crate) nodes: Vec<Node>,
-    anchors: BTreeMap<usize, (NodeId, usize)>,
-    /// Values so far, those behind aliases counted each time.
-    values: usize,
+    anchors: BTreeMap<usize, (NodeId, Size)>,
+    /// What there is so far, what stands behind aliases counted each time.
+    size: Size,
     path: Vec<OwnedStep>,
     pub(crate) problems: Vec<Problem>,
+}
+
+/// How much a value is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    text_bytes: usize,
 }
 
 enum OwnedStep {
@@ -69,7 +73,7 @@ impl Composer {
             source,
             nodes: Vec::new(),
             anchors: BTreeMap::new(),
-            values: 0,
+            size: Size::default(),
             path: Vec::new(),
             problems: Vec::new(),
         }
@@ -159,7 +163,7 @@ impl Composer {
 
     /// The next item of a root sequence that `open` has begun, or nothing at its end.
     pub(crate) fn item(&mut self) -> Composed<Option<NodeId>> {
-        self.values = 0;
+        self.size = Size::default();
         if self.anchors.is_empty() {
             // Nothing can refer to an earlier item any more.
             self.nodes.clear();
@@ -185,19 +189,28 @@ impl Composer {
         id
     }
 
-    fn count(&mut self, values: usize, mark: Mark) -> Composed<()> {
-        self.values = self.values.saturating_add(values);
-        if self.values <= MAX_VALUES {
-            return Ok(());
-        }
+    fn count(&mut self, more: Size, mark: Mark) -> Composed<()> {
+        self.size.values = self.size.values.saturating_add(more.values);
+        self.size.text_bytes = self.size.text_bytes.saturating_add(more.text_bytes);
+        let limit = match self.size {
+            Size { values, .. } if values > MAX_VALUES => format!("{MAX_VALUES} values"),
+            Size { text_bytes, .. } if text_bytes > MAX_TEXT_BYTES => {
+                format!("{} MiB of text", MAX_TEXT_BYTES >> 20)
+            }
+            _ => return Ok(()),
+        };
         Err(self
-            .problem(Code::TooLarge, mark, format!("more than {MAX_VALUES} values, aliases expanded"))
+            .problem(Code::TooLarge, mark, format!("more than {limit}, aliases expanded"))
             .hint("move cases to a dataset file, and check what `&` and `*` repeat"))
     }
 
     fn compose(&mut self, event: Event<'static>, mark: Mark) -> Composed<NodeId> {
-        let before = self.values;
-        self.count(1, mark)?;
+        let before = self.size;
+        let text_bytes = match &event {
+            Event::Scalar(text, ..) => text.len(),
+            _ => 0,
+        };
+        self.count(Size { values: 1, text_bytes }, mark)?;
         if self.path.len() > MAX_DEPTH {
             return Err(self.problem(Code::TooLarge, mark, format!("nested deeper than {MAX_DEPTH}")));
         }
@@ -229,7 +242,11 @@ impl Composer {
             other => return Err(self.problem(Code::Syntax, mark, format!("unexpected {other:?}"))),
         };
         if anchor > 0 {
-            self.anchors.insert(anchor, (id, self.values - before));
+            let size = Size {
+                values: self.size.values - before.values,
+                text_bytes: self.size.text_bytes - before.text_bytes,
+            };
+            self.anchors.insert(anchor, (id, size));
         }
         Ok(id)
     }
@@ -327,6 +344,7 @@ impl Composer {
         let (text, kind) = match event {
             Event::Scalar(text, style, _, tag) => {
                 let kind = self.scalar(&text, style, tag.as_deref(), mark)?;
+                self.count(Size { values: 0, text_bytes: text.len() }, mark)?;
                 (text.into_owned(), Some(kind))
             }
             Event::Alias(anchor) => {

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use proofhouse_ledger::files::MAX_FACTS_BYTES;
 use proofhouse_ledger::json::Object;
 use proofhouse_ledger::{Digest, Json, canonical};
 
@@ -16,9 +17,15 @@ use super::model::Suite;
 use super::problem::{Code, Place, Problem, Problems};
 use super::tree::{Kind as Node, Source, Tree};
 use crate::family::target::{Environment, Keys, Prices};
+use crate::text::complaint::Complaint;
+use crate::text::yaml::{self, MAX_DEPTH};
 
 /// The largest suite file, in bytes.
 const MAX_SUITE_BYTES: u64 = 64 << 20;
+
+/// How deep settings of targets may nest and how long they may be: a manifest holds them beside a few lines of its own.
+const MAX_TARGETS_DEPTH: usize = MAX_DEPTH - 8;
+const MAX_TARGETS_BYTES: usize = (MAX_FACTS_BYTES - (1 << 20)) as usize;
 
 /// What the command line says against the suite; it wins.
 #[derive(Debug, Clone, Default)]
@@ -209,7 +216,31 @@ fn read<K: Kinds>(
         derived_from: overrides.derived_from.clone(),
         warnings,
     };
+    readable_again(&loaded)?;
     Ok((loaded, body))
+}
+
+/// What a run keeps of its settings has to be readable, or nobody could resume, verify or rejudge it.
+fn readable_again(loaded: &Loaded) -> Result<(), Problem> {
+    let problem = |file: &str, complaint: Complaint| {
+        let what = format!("the run's `{file}` would be {}, which nothing could read again", complaint.what);
+        Problem::new(Code::TooLarge, Place::whole(loaded.path.as_str()), what)
+    };
+    let resolved = loaded.resolved();
+    yaml::readable_again(&resolved).map_err(|complaint| {
+        problem("config.resolved.yaml", complaint)
+            .hint("move its cases to a jsonl file below `datasets:`, and nest less deep")
+    })?;
+    // A manifest repeats the targets.
+    let targets = resolved.get("targets").unwrap_or(&Json::Null);
+    let bytes = canonical::to_vec(targets).map_or(usize::MAX, |bytes| bytes.len());
+    let fits = match bytes > MAX_TARGETS_BYTES {
+        true => Err(Complaint::new(format!("more than {} MiB", MAX_FACTS_BYTES >> 20))),
+        false => yaml::fits(targets, MAX_TARGETS_DEPTH, usize::MAX),
+    };
+    fits.map_err(|complaint| {
+        problem("manifest.json", complaint).hint("the settings of its targets have to be smaller")
+    })
 }
 
 pub(crate) fn in_order(mut problems: Vec<Problem>) -> Problems {

@@ -308,10 +308,28 @@ pub struct Problems {
     uncounted: bool,
 }
 
+/// A line that one problem does not show, because it holds a key, is shown by no other.
+fn hide_lines(list: &mut [Problem]) {
+    let line = |place: &Place| (place.file.clone(), place.line);
+    let is_hidden = |problem: &&Problem| problem.place.line > 0 && problem.place.text.is_none();
+    let hidden: Vec<(String, u64)> =
+        list.iter().filter(is_hidden).map(|problem| line(&problem.place)).collect();
+    if hidden.is_empty() {
+        return;
+    }
+    for problem in list {
+        let also = problem.also.as_mut().map(|also| &mut also.1);
+        for place in also.into_iter().chain([&mut *problem.place]) {
+            place.text = place.text.take().filter(|_| !hidden.contains(&line(place)));
+        }
+    }
+}
+
 impl Problems {
     /// Collects problems, at least one.
     pub(crate) fn new(mut list: Vec<Problem>) -> Self {
         assert!(!list.is_empty(), "an error without a problem");
+        hide_lines(&mut list);
         let uncounted = list.len() > MAX_REPORTED;
         list.truncate(MAX_REPORTED);
         Problems { list, uncounted }

@@ -1,5 +1,7 @@
 //! What the records add up to: a pure function of the ledger, streamed.
 
+use crate::text::complaint::Complaint;
+use crate::text::yaml;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, Line, Spans};
@@ -36,7 +38,7 @@ pub enum TallyError {
     Empty,
     /// The configuration cannot be read.
     #[error("`config.resolved.yaml` cannot be read: {0}")]
-    Config(String),
+    Config(Complaint),
 }
 
 /// A run directory that is being added up, as far as its records were seen.
@@ -81,8 +83,7 @@ impl Sum {
 /// Adds up a run directory.
 pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
     let config = files::read(&paths.config())?;
-    let config: Json = serde_saphyr::from_str(&String::from_utf8_lossy(&config))
-        .map_err(|error| TallyError::Config(error.to_string()))?;
+    let config: Json = yaml::read_bytes(&config).map_err(TallyError::Config)?;
     Sum::new(&config, kinds).finish(paths)
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::family::target::{keys_of_program, looks_like_key};
 use crate::spine::suite::bounds::Whole;
 use crate::text::complaint::Complaint;
 
@@ -137,6 +138,12 @@ impl AgentSettings {
                 let what = format!("`{name}` is not a file of the working directory");
                 complaints.push(Complaint::new(what).hint("give a relative path without `..`"));
             }
+        }
+        let hint = "an agent needs no key: its model is the variant's target, whose key `api_key_env` names";
+        complaints.extend(keys_of_program(("argv", &self.argv), &self.env, hint));
+        for (name, _) in self.files.iter().filter(|(_, content)| looks_like_key(content)) {
+            let what = "this looks like a key, and a suite is no place for one";
+            complaints.push(Complaint::new(what).hint(hint).key("files").key(name.clone()).secret());
         }
         complaints
     }

@@ -22,6 +22,7 @@ use crate::spine::suite::kind::Loading;
 use crate::spine::suite::problem::{Code, did_you_mean, quoted};
 use crate::spine::suite::tree::Step;
 use crate::text::complaint::Complaint;
+use crate::text::yaml;
 
 /// The most variants of one generator that `policy: seed` allows.
 const SEED_MAX_COUNT: u32 = 10;
@@ -478,7 +479,7 @@ impl Making<'_, '_> {
 /// Id and instruction of every case of a baseline suite.
 fn baseline_cases(path: &Utf8Path) -> Result<Vec<(String, String)>, Complaint> {
     let text = std::fs::read_to_string(path).map_err(Complaint::of)?;
-    let suite: Json = serde_saphyr::from_str(&text).map_err(Complaint::of)?;
+    let suite: Json = yaml::read(&text)?;
     let Some(Json::Array(cases)) = suite.get("cases") else { return Err(Complaint::new("it has no cases")) };
     let text = |case: &Json, key: &str| case.get(key).and_then(Json::as_str).map(str::to_owned);
     Ok(cases.iter().filter_map(|case| Some((text(case, "id")?, text(case, "instruction")?))).collect())

@@ -4,7 +4,7 @@ use proofhouse_ledger::canonical;
 
 use super::lab::{Lab, Lines, assert_counts, check, lines, manifest, six, whole};
 use crate::spine::diff::findings::Findings;
-use crate::spine::diff::join::{Found, walk};
+use crate::spine::diff::join::{Merged, walk};
 use crate::spine::diff::roots::Roots;
 use crate::spine::diff::{Decision, Demand, DiffError, Options, Report, RunClass, Side, compare, decide};
 
@@ -47,7 +47,7 @@ fn an_edited_digest_is_a_change() {
 }
 
 /// What a walk comes to that takes stored digests as they stand; none where it may not.
-fn believing(lab: &Lab) -> Option<Found> {
+fn believing(lab: &Lab) -> Option<Merged> {
     let pairing = lab.pairing();
     std::thread::scope(|scope| {
         let roots = Roots::new(scope, &pairing)?;
@@ -63,16 +63,16 @@ fn stored_digests_are_believed_only_where_a_run_was_sealed_with_them() {
     rows.remove(4);
     let lab = |b: &Lines| Lab::with(("x", &a), ("y", b));
     for honest in [good.clone(), lines("y", &rows)] {
-        assert!(matches!(believing(&lab(&honest)), Some(Found::All(_))));
+        assert!(matches!(believing(&lab(&honest)), Some(Merged::All(_))));
     }
     let mut edited = good.clone();
     set(&mut edited[3], "record_sha256", &format!("\"{}\"", "0".repeat(64)));
-    assert!(matches!(believing(&lab(&edited)), Some(Found::Doubtful)));
+    assert!(matches!(believing(&lab(&edited)), Some(Merged::Doubtful)));
     // Lines that are gone, or there again, have other roots too.
     for other in [&good[..5], &[&good[..], &good[5..]].concat()[..]] {
         let lab = lab(&good);
         lab.write(&lab.b, &whole(&other.to_vec()));
-        assert!(!matches!(believing(&lab), Some(Found::All(_))));
+        assert!(!matches!(believing(&lab), Some(Merged::All(_))));
     }
     let lab = lab(&good);
     std::fs::remove_file(lab.b.manifest()).unwrap();
