@@ -21,5 +21,5 @@ pub use lock::{LockError, RunLock};
 pub use log::{FileLog, Log};
 pub use state::{Mismatch, ResumePoint, StateError, is_noise, scan};
 pub use steps::{begin, end, settle};
-pub use swap::{SwapError, discard_next, finish_swap, is_run_dir, swap_in};
+pub use swap::{SwapError, discard_next, finish_swap, is_exchanging, is_run_dir, swap_in};
 pub use writer::{Durability, Stopped, WriteError, Writer, Written};

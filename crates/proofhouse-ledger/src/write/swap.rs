@@ -128,6 +128,20 @@ fn is_sealed(disk: &dyn Disk, paths: &RunPaths) -> bool {
     serde_json::from_slice::<Ended>(&bytes).is_ok_and(|ended| ended.exit_status == ExitStatus::Normal)
 }
 
+/// Whether one run is being put in the place of another, or was when its process ended: what stands there now may be of both.
+pub fn is_exchanging(paths: &RunPaths) -> bool {
+    is_exchanging_on(&Real, paths)
+}
+
+fn is_exchanging_on(disk: &dyn Disk, paths: &RunPaths) -> bool {
+    disk.exists(&paths.prev().dir) || was_moved(disk, paths)
+}
+
+/// Whether the next run stands in its place already, and its envelope does not.
+fn was_moved(disk: &dyn Disk, paths: &RunPaths) -> bool {
+    !disk.exists(&paths.next().dir) && disk.exists(&paths.dir) && is_sealed(disk, paths)
+}
+
 /// Completes an exchange that was cut off half-way; true if there was one.
 pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
     finish_swap_on(&Real, paths)
@@ -136,13 +150,11 @@ pub fn finish_swap(paths: &RunPaths) -> Result<bool, SwapError> {
 /// The same on any disk.
 pub(super) fn finish_swap_on(disk: &dyn Disk, paths: &RunPaths) -> Result<bool, SwapError> {
     let (next, prev) = (paths.next(), paths.prev());
-    let (here, there) = (disk.exists(&paths.dir), disk.exists(&next.dir));
-    let moved = !there && here && is_sealed(disk, paths);
-    if !disk.exists(&prev.dir) && !moved {
+    if !is_exchanging_on(disk, paths) {
         return Ok(false);
     }
-    if here {
-        if moved {
+    if disk.exists(&paths.dir) {
+        if was_moved(disk, paths) {
             adopt_sidecars(disk, paths)?;
         }
         remove_own(disk, &prev)?;

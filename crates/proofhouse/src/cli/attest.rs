@@ -4,13 +4,13 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::attest::{self, Dsse};
 use proofhouse_ledger::envelope::ExitStatus;
-use proofhouse_ledger::{RunPaths, canonical, files};
+use proofhouse_ledger::{canonical, files};
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::key::PrivateKey;
 use super::sound::refuse_unsound;
+use super::{Terminal, run_dir};
 
 /// Sign a run: an in-toto Statement over the digests of its files, in a DSSE envelope beside it.
 ///
@@ -31,7 +31,7 @@ pub(super) struct Attest {
 
 impl Attest {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::readable(&self.run_dir)?;
         if let Some(record) = &self.prove {
             let proof = attest::prove(&paths, record).map_err(|error| Failure::new(Exit::Refused, &error))?;
             let bytes = canonical::to_file(&proof).expect("a proof is plain data");

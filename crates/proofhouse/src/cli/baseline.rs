@@ -10,7 +10,7 @@ use proofhouse_ledger::{RunPaths, format};
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, env};
+use super::{Terminal, env, run_dir};
 use crate::kinds;
 use crate::spine::diff::{self, Decision, Demand, Options, Style};
 
@@ -47,7 +47,7 @@ impl BaselineArgs {
     ) -> Result<Exit, Failure> {
         let Some(store) = &self.baseline else { return Ok(exit) };
         let manifest = format::read_manifest(run).map_err(|error| Failure::new(Exit::Internal, &error))?;
-        let baseline = match RunPaths::new(store.as_str().trim_end_matches('/')) {
+        let baseline = match run_dir::named(store) {
             paths if paths.records().exists() => Some(paths),
             _ => newest(store, &manifest.suite_id, &self.baseline_branch)?,
         };

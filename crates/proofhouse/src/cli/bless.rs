@@ -5,11 +5,11 @@ use clap::Args;
 use proofhouse_ledger::files::{self, FileError};
 use proofhouse_ledger::{RunPaths, format};
 
-use super::Terminal;
 use super::baseline::{MAIN, STORE, blessed, branch_here, place};
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use super::sound::refuse_unsound;
+use super::{Terminal, run_dir};
 
 /// Keep a run as the baseline of its suite and branch, for `run --baseline` and `trend`.
 #[derive(Debug, Args)]
@@ -32,7 +32,7 @@ pub(super) struct Bless {
 
 impl Bless {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let run = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let run = run_dir::readable(&self.run_dir)?;
         if !run.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", run.dir))
                 .hint("`proofhouse run SUITE --run-dir DIR --resume` completes it"));

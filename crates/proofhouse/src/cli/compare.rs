@@ -6,7 +6,7 @@ use proofhouse_ledger::RunPaths;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, visible};
+use super::{Terminal, run_dir, visible};
 use crate::kinds;
 use crate::spine::compare::{self, Cases, Report};
 use crate::spine::present::{self, Heading};
@@ -49,11 +49,8 @@ enum Format {
 
 impl Compare {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let runs: Vec<(String, RunPaths)> = self
-            .runs
-            .iter()
-            .map(|dir| (dir.to_string(), RunPaths::new(dir.as_str().trim_end_matches('/'))))
-            .collect();
+        let runs = self.runs.iter().map(|dir| Ok((dir.to_string(), run_dir::readable(dir)?)));
+        let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
         let on = if self.on == On::Common { Cases::Common } else { Cases::Same };
         let mut report = compare::compare(&runs, on, kinds::measures)
             .map_err(|error| Failure::new(Exit::Usage, &error))?;

@@ -5,9 +5,9 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use proofhouse_ledger::RunPaths;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
+use super::{Terminal, run_dir};
 use crate::kinds;
 use crate::spine::compare::{self, Cases};
 use crate::spine::diff::{self, Decision, Demand, Options, RunClass, Style};
@@ -101,7 +101,6 @@ fn page(report: &diff::Report, runs: [&RunPaths; 2]) -> Result<String, Failure> 
 
 impl Diff {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = |dir: &Utf8PathBuf| RunPaths::new(dir.as_str().trim_end_matches('/'));
         let options = Options {
             tolerance: self.tolerance,
             ignore: self.ignore,
@@ -110,7 +109,7 @@ impl Diff {
             flips: self.fail_on_regressions,
             allow: self.allow,
         };
-        let (a, b) = (paths(&self.a), paths(&self.b));
+        let (a, b) = (run_dir::readable(&self.a)?, run_dir::readable(&self.b)?);
         for paths in [&a, &b] {
             refuse_unknown_versions(paths)?;
         }

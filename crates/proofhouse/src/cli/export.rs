@@ -3,12 +3,11 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use proofhouse_ledger::RunPaths;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use super::sound::refuse_unsound;
+use super::{Terminal, run_dir};
 use crate::kinds;
 use crate::spine::export::{self, ExportError, Format};
 
@@ -29,7 +28,7 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::readable(&self.run_dir)?;
         if !paths.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));

@@ -7,7 +7,7 @@ use proofhouse_ledger::{RunPaths, files};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Run;
-use super::{Terminal, closing, plural, shard};
+use super::{Terminal, closing, plural, run_dir, shard};
 use crate::kinds;
 use crate::spine::run::{self, Job, MergeError, MergeTerms};
 use crate::spine::{present, tally};
@@ -48,12 +48,10 @@ pub(super) struct Merge {
 
 impl Merge {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::named(&self.run_dir);
         let shards = match self.shards.is_empty() {
             true => some_beside(&paths)?,
-            false => {
-                self.shards.iter().map(|dir| RunPaths::new(dir.as_str().trim_end_matches('/'))).collect()
-            }
+            false => self.shards.iter().map(|dir| run_dir::named(dir)).collect(),
         };
         let job = self.suite.as_deref().map(|suite| self.job(suite)).transpose()?;
         let terms = MergeTerms { overwrite: self.overwrite, missing_of: job.as_ref() };

@@ -48,6 +48,7 @@ mod reference;
 mod replan;
 mod report;
 mod run;
+mod run_dir;
 mod schema;
 mod score;
 mod shard;

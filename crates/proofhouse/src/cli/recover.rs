@@ -2,12 +2,11 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::RunPaths;
 use proofhouse_ledger::envelope::ExitStatus;
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, plural};
+use super::{Terminal, plural, run_dir};
 use crate::spine::run;
 
 /// Write the envelope that a killed run could not write.
@@ -23,7 +22,7 @@ pub(super) struct Recover {
 
 impl Recover {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::present(&self.run_dir)?;
         let recovered = if self.rebuild { run::rebuild(&paths)? } else { run::recover(&paths)? };
         let envelope = &recovered.envelope;
         if recovered.torn_bytes > 0 {

@@ -3,11 +3,11 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 use proofhouse_ledger::write::RunLock;
-use proofhouse_ledger::{Digest, RunPaths, format};
+use proofhouse_ledger::{Digest, format};
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
+use super::{Terminal, run_dir};
 use crate::kinds;
 use crate::spine::export;
 use crate::spine::{present, tally};
@@ -43,7 +43,7 @@ enum Format {
 
 impl Report {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::readable(&self.run_dir)?;
         if !paths.manifest().exists() {
             return Err(Failure::say(Exit::Incomplete, format!("`{}` is not a finished run", paths.dir))
                 .hint("the command that began it (`proofhouse run SUITE`, `proofhouse code PROBLEMS SAMPLES`) with `--run-dir DIR --resume` completes it"));

@@ -2,13 +2,12 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use proofhouse_ledger::RunPaths;
 
-use super::Terminal;
 use super::exit::Exit;
 use super::failure::{Failure, refuse_unknown_versions};
 use super::run::Run;
 use super::sound::refuse_unsound;
+use super::{Terminal, run_dir};
 
 /// Judge the answers of a run again, with the judges of a suite, into a new run. No target is asked.
 ///
@@ -29,7 +28,7 @@ pub(super) struct Score {
 
 impl Score {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run.as_str().trim_end_matches('/'));
+        let paths = run_dir::readable(&self.run)?;
         refuse_unknown_versions(&paths)?;
         refuse_unsound(&paths)?;
         self.into.with_records_of(paths.dir.clone(), self.only_judges).run(terminal)

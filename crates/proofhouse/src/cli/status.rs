@@ -12,7 +12,7 @@ use proofhouse_ledger::{Part, RunPaths};
 
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{Terminal, merge, plural, shard};
+use super::{Terminal, merge, plural, run_dir, shard};
 use crate::spine::run;
 
 /// How long is waited between two looks.
@@ -92,7 +92,7 @@ impl Overview {
 
 impl Status {
     pub(super) fn run(self, terminal: &Terminal) -> Result<Exit, Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::named(&self.run_dir);
         let mut waited = Duration::ZERO;
         loop {
             let seen = self.look(&paths)?;

@@ -13,7 +13,7 @@ use super::inputs::Inputs;
 use super::key::PublicKey;
 use super::machine::{self, Form, VerifiedRun};
 use super::sound::{self, Inspected, Rejudged};
-use super::{Terminal, plural, replan, visible};
+use super::{Terminal, plural, replan, run_dir, visible};
 
 /// Check a run directory against every digest and count in it, and name what does not fit.
 ///
@@ -70,9 +70,12 @@ impl Verify {
         }
         let mut worst = Exit::Ok;
         let mut runs = Vec::new();
+        self.run_dirs.iter().try_for_each(|dir| run_dir::present(dir).map(drop))?;
         for dir in &self.run_dirs {
-            let paths = RunPaths::new(dir.as_str().trim_end_matches('/'));
-            let (text, run, exit) = self.check(&paths, key.as_ref(), terminal)?;
+            let (text, run, exit) = match run_dir::readable(dir) {
+                Ok(paths) => self.check(&paths, key.as_ref(), terminal)?,
+                Err(unfinished) => told(dir, unfinished),
+            };
             match self.format {
                 Form::Text => terminal.prose(&visible(&text))?,
                 Form::Json => runs.push(run),
@@ -127,6 +130,18 @@ impl Verify {
 
 /// What is said of a run, to people and to programs, and what the command exits with for it.
 type RunVerdict = (String, VerifiedRun, Exit);
+
+/// What is said of a run that cannot be looked at as it stands.
+fn told(dir: &Utf8Path, unfinished: Failure) -> RunVerdict {
+    let hint = unfinished.hint.unwrap_or_default();
+    let text = format!("{dir}: incomplete, {}; {hint}\n", unfinished.message);
+    let run = VerifiedRun {
+        exit_code: unfinished.exit as u8,
+        findings_total: 0,
+        ..VerifiedRun::new(dir.as_str(), "incomplete", vec![unfinished.message])
+    };
+    (text, run, unfinished.exit)
+}
 
 fn tell(
     paths: &RunPaths,

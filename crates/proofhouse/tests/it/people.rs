@@ -91,7 +91,8 @@ fn what_programs_read_has_a_schema() {
     assert_eq!(json(&lab.run("plan s.yaml --format json").stdout)["trials"], 10);
     let broken = lab.read("run/records.jsonl").replacen("\"passed\":false", "\"passed\":true", 1);
     lab.write("run/records.jsonl", broken);
-    let said = json(&lab.run("verify run nowhere --format json").exits(7).stdout);
+    lab.write("file", "no directory");
+    let said = json(&lab.run("verify run file --format json").exits(7).stdout);
     assert_eq!(said["runs"][0]["verdict"], "not_sound");
     assert!(said["runs"][0]["findings"].as_array().is_some_and(|findings| !findings.is_empty()), "{said}");
     assert_eq!(said["runs"][1]["verdict"], "not_sound");

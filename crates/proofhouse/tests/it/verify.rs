@@ -245,3 +245,32 @@ fn strict_wants_to_know_the_origin() {
     run(&lab);
     lab.run("verify run --strict").exits(7).says("git_commit");
 }
+
+#[test]
+fn a_run_directory_that_is_not_there_is_a_wrong_command_line() {
+    let lab = Lab::new();
+    lab.small_suite();
+    lab.run("run small.yaml --run-dir run --quiet").exits(0);
+    for command in [
+        "verify gone",
+        "verify run gone",
+        "verify gone --rejudge",
+        "report gone",
+        "export gone --format jsonl",
+        "bless gone",
+        "attest gone --key key.pem",
+        "recover gone",
+        "recover gone --rebuild",
+        "score gone small.yaml",
+        "diff run gone",
+        "diff gone run",
+        "compare run gone",
+    ] {
+        let before = lab.snapshot();
+        lab.run(command).exits(2);
+        assert_eq!(lab.snapshot(), before, "{command}");
+    }
+    // A run that was begun, and killed before its directory was made, is there.
+    lab.write("begun.run.json.tmp", lab.read("run.run.json").replace("\"normal\"", "\"in_progress\""));
+    lab.run("verify begun").exits(8).says("incomplete");
+}

@@ -2,14 +2,14 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
+use proofhouse_ledger::files;
 use proofhouse_ledger::part::MAX_PARTS;
 use proofhouse_ledger::read::{LineReader, lines};
-use proofhouse_ledger::{RunPaths, files};
 
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::Run;
-use super::{Terminal, plural};
+use super::{Terminal, plural, run_dir};
 use crate::spine::run::read_envelope;
 
 mod kubernetes;
@@ -129,7 +129,7 @@ impl Common {
 impl Common {
     /// The merge replaces what is in the place of its result, which is fine for an earlier merge alone.
     fn refuse_a_run_of_its_own(&self) -> Result<(), Failure> {
-        let paths = RunPaths::new(self.run_dir.as_str().trim_end_matches('/'));
+        let paths = run_dir::named(&self.run_dir);
         let merged = || read_envelope(&paths.envelope()).is_some_and(|run| run.merged_from().is_some());
         if !paths.dir.exists() || merged() {
             return Ok(());
@@ -156,7 +156,7 @@ fn seconds_per_trial(run: &Utf8Path) -> Result<f64, Failure> {
         #[serde(default)]
         cached: bool,
     }
-    let path = RunPaths::new(run.as_str().trim_end_matches('/')).telemetry();
+    let path = run_dir::present(run)?.telemetry();
     let (mut sum, mut count) = (0.0, 0u64);
     let mut reader = LineReader::open(&path)?;
     loop {

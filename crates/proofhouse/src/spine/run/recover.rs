@@ -64,12 +64,17 @@ pub struct Recovered {
 /// Finalises the envelope of a run whose process is gone.
 pub fn recover(paths: &RunPaths) -> Result<Recovered, RecoverError> {
     let lock = RunLock::acquire(paths, std::process::id())?;
-    write::finish_swap(paths)?;
+    let exchanged = write::finish_swap(paths)?;
     format::check_versions(paths)?;
     let tmp = paths.envelope_tmp();
     if !tmp.exists() {
         if paths.envelope().exists() {
-            return Err(RecoverError::Ended(paths.dir.to_string()));
+            // All that was missing was the exchange with another run.
+            let ended = read_envelope(&paths.envelope()).filter(|_| exchanged);
+            return match ended {
+                Some(envelope) => Ok(Recovered { envelope, torn_bytes: 0, waiting: 0 }),
+                None => Err(RecoverError::Ended(paths.dir.to_string())),
+            };
         }
         drop(lock);
         return rebuild(paths);
