@@ -18,7 +18,7 @@ use crate::lab::Lab;
 
 const TASKS: &str = include_str!("code_attacks/tasks.txt");
 const HONEST: &str = include_str!("code_attacks/honest.txt");
-const FORGED: [(&str, &str); 10] = [
+const FORGED: [(&str, &str); 11] = [
     ("types", include_str!("code_attacks/forged_types.txt")),
     ("names", include_str!("code_attacks/forged_names.txt")),
     ("process", include_str!("code_attacks/forged_process.txt")),
@@ -29,6 +29,7 @@ const FORGED: [(&str, &str); 10] = [
     ("decoys", include_str!("code_attacks/forged_decoys.txt")),
     ("carried", include_str!("code_attacks/forged_carried.txt")),
     ("open", include_str!("code_attacks/forged_open.txt")),
+    ("shapes", include_str!("code_attacks/forged_shapes.txt")),
 ];
 
 /// What `$RAW` stands for. A reply is a status, the length of what follows, and that.

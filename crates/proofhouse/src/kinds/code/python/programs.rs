@@ -32,6 +32,7 @@ pub(super) const CHECKER: &str = both!(
     include_str!("held.py.txt"),
     include_str!("methods.py.txt"),
     include_str!("lent.py.txt"),
+    include_str!("evaluated.py.txt"),
     include_str!("checker.py.txt"),
     include_str!("decoys.py.txt"),
     include_str!("doubts.py.txt"),

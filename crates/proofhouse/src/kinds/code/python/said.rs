@@ -114,7 +114,12 @@ impl Said {
 
     /// Whether the border itself could be behind the failure: tests can look at more than values, at a log or a cache.
     pub(super) fn may_need_more(&self) -> bool {
-        ["failed", "strange", "no_tests"].contains(&self.word.as_str())
+        ["failed", "strange", "no_tests", "unproved"].contains(&self.word.as_str())
+    }
+
+    /// Whether the tests would have run what the answer wrote.
+    pub(super) fn runs_answer(&self) -> bool {
+        self.word == "unproved"
     }
 
     /// Whether prompt and tests alone say that no border can carry them.

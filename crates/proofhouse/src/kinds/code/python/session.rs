@@ -128,8 +128,9 @@ impl TestSession {
         {
             (said, status) = convinced;
         }
+        let reasons = || said.has_reasons() || said.runs_answer();
         let more = said.may_need_more()
-            && if learns { self.learn(problem, known).needs_one_process } else { said.has_reasons() };
+            && if learns { self.learn(problem, known).needs_one_process } else { reasons() };
         if more {
             let decoys = known.solution.get().map(|solution| solution.decoys.clone());
             if let Some(judged) = self.judge_shared(problem, decoys, completion) {

@@ -75,7 +75,28 @@ pub(super) fn assemble(frame: &Frame, completion: &str) -> Option<Assembled> {
         .or_else(|| body(frame, completion, "", frame.closes))
         .or_else(|| as_is(frame, completion, &rust))?;
     assembled.repeated = repeated(frame, &assembled);
+    assembled.source = without_denials(assembled.source);
     Some(assembled)
+}
+
+/// What denies lints for its whole file denies them to the code around the answer too, and nobody asked the answer for any lints: it
+/// warns of them. Every byte keeps its place.
+fn without_denials(mut source: String) -> String {
+    let mut words = Vec::new();
+    if let Some(lexed) = Lexed::of(&source) {
+        let items = Item::all(&lexed).unwrap_or_default();
+        for item in items.iter().filter(|item| item.kind == Kind::Inner) {
+            let at = lexed.tokens.iter().position(|token| token.from == item.from);
+            // `#`, `!`, `[`, `deny`
+            let word = at.map(|at| at + 3).filter(|at| ["deny", "forbid"].contains(&lexed.word(*at)));
+            words.extend(word.map(|at| lexed.tokens[at].from..lexed.tokens[at].to));
+        }
+    }
+    for word in words {
+        let length = word.len();
+        source.replace_range(word, &format!("{:length$}", "warn"));
+    }
+    source
 }
 
 /// A body without the last brace, which is that of the type around its function.

@@ -164,6 +164,13 @@ fn what_is_about_the_file_comes_first() {
         assert!(found.source.starts_with(header) && found.source.contains("fn two"), "{}", found.source);
     }
     assert!(!read("    #![allow(unused)]\n    1\n}\n").inner(), "an attribute of the body is not the file's");
+    let denying = format!("#![forbid(unused)]\n#![deny(missing_docs)]\n#![allow(dead_code)]\n{RIGHT}");
+    let softened = "#![warn  (unused)]\n#![warn(missing_docs)]\n#![allow(dead_code)]\n";
+    assert!(
+        read(&denying).source.contains(softened),
+        "lints are denied to nobody: {}",
+        read(&denying).source
+    );
     let with_own =
         super::tests::frame("//! Task.\n#![allow(unused)]\nuse std::fmt;\nfn one() -> i32 {\n", "one");
     let found = assemble(&with_own, &format!("#![allow(dead_code)]\n{RIGHT}")).unwrap();
