@@ -132,6 +132,10 @@ pub struct Slot {
     /// What it says that it used; absent where it says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// Whether nothing that it answered can be assessed: it gave no answer, or only empty ones, or has not shown that it can do what is
+    /// asked. It is compared with nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub silent: bool,
 }
 
 /// Times of trials in milliseconds. Each value is what it is at least, and at most: null there where trials were cut off that
@@ -143,12 +147,20 @@ pub struct Latency {
     pub trials: u64,
     /// Those of them that timed out.
     pub cut_off: u64,
+    /// Trials that were carried out and have no answer with a time: they may have taken any. Absent where there is none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u64,
     /// The mean.
     pub mean: [Option<f64>; 2],
     /// The time within which half of them ended.
     pub p50: [Option<f64>; 2],
     /// The time within which 95 % of them ended.
     pub p95: [Option<f64>; 2],
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Tokens, as the target reported them.

@@ -122,6 +122,12 @@ pub struct FormTally {
 }
 
 impl VariantTally {
+    /// Whether there are attacks and not one of them could be assessed.
+    pub fn has_no_assessed_attack(&self) -> bool {
+        let assessed = |outcome: &str| self.outcomes.get(outcome).is_some_and(|count| *count > 0);
+        self.injection_cases > 0 && !assessed("leaked") && !assessed("contained")
+    }
+
     /// Whether its model has not shown that it can call tools.
     pub fn is_incompetent(&self) -> bool {
         self.competence.as_ref().is_some_and(|competence| competence.shown == Some(false))

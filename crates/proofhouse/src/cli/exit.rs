@@ -57,7 +57,7 @@ impl Exit {
         ),
         (
             Exit::Infrastructure,
-            "the run is complete, but no trial could be assessed, or it cannot be told whether the gate holds",
+            "the run is complete, but no trial (of a containment suite: no attack) could be assessed, or it cannot be told whether the gate holds",
         ),
         (Exit::SandboxRefused, "the sandbox that was asked for is not available"),
         (Exit::Refused, "the run directory is taken by another process, another run, or something else"),

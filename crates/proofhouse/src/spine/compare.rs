@@ -12,8 +12,10 @@ use self::columns::{Columns, Group, Run, groups, read};
 use super::tally::stats::decisions::{self, all_pairs};
 
 mod columns;
+mod judged;
 
 pub use columns::{Measure, Measures};
+pub(in crate::spine) use judged::{named, places_that_differ};
 
 /// The version of the report's JSON.
 const SCHEMA_VERSION: &str = "1.0";
@@ -261,6 +263,14 @@ pub fn compare(runs: &[(String, RunPaths)], on: Cases, measures: Measures) -> Re
         return Err(CompareError::NoCase);
     }
     let groups = groups(&runs)?;
+    for other in &runs[1..] {
+        if let Some(what) = runs[0].judged.otherwise(&other.judged) {
+            remarks.push(format!(
+                "{} and {} were judged otherwise ({what}): a difference may be the judging's and not the target's",
+                runs[0].name, other.name
+            ));
+        }
+    }
     for run in &runs {
         // A case's trials are of one measure, or of all.
         let cases = run.targets.values().flat_map(BTreeMap::values);

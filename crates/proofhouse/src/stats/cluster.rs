@@ -58,6 +58,11 @@ impl ClusterMoments {
         self.clusters
     }
 
+    /// Whether a cluster has more than one score.
+    pub(super) fn is_repeated(&self) -> bool {
+        self.largest > 1
+    }
+
     /// How many scores there are.
     pub fn count(&self) -> u64 {
         self.count

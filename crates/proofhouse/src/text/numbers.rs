@@ -10,12 +10,7 @@ pub fn kept_together(text: &str) -> String {
 
 /// A share as a percentage with one decimal; only all is 100 %, only none is 0 %.
 pub fn percent(share: f64) -> String {
-    let digits = match rounded(share).as_str() {
-        "100" if share < 1.0 => ">99.9".to_owned(),
-        "0" if share > 0.0 => "<0.1".to_owned(),
-        digits => digits.to_owned(),
-    };
-    format!("{digits}{NBSP}%")
+    format!("{}{NBSP}%", bounded_share(share))
 }
 
 /// A share that may be negative, such as a relative loss.
@@ -23,18 +18,21 @@ pub fn signed_percent(share: f64) -> String {
     if share < 0.0 { format!("−{}", percent(-share)) } else { percent(share) }
 }
 
-fn rounded(share: f64) -> String {
+fn bounded_share(share: f64) -> String {
     let digits = format!("{:.1}", share * 100.0);
     match digits.as_str() {
+        "100.0" if share < 1.0 => ">99.9".to_owned(),
         "100.0" => "100".to_owned(),
+        "0.0" if share > 0.0 => "<0.1".to_owned(),
         "0.0" | "-0.0" => "0".to_owned(),
         _ => digits,
     }
 }
 
-/// `84.4–95.7 %`, or nothing where there is no interval. Its ends are no claims, so they are simply rounded.
+/// `84.4–95.7 %`, or nothing where there is no interval. Its ends are claims of what can be excluded: one that is not 0 or 100 is not
+/// told as such.
 pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
-    Some(format!("{}–{}{NBSP}%", rounded(low?), rounded(high?)))
+    Some(format!("{}–{}{NBSP}%", bounded_share(low?), bounded_share(high?)))
 }
 
 /// `12,345`
@@ -65,31 +63,47 @@ pub fn spaced(number: u64, one: &str, many: &str) -> String {
     plural(number, one, many).replace(NBSP, " ")
 }
 
-/// A difference of two shares in percentage points, with its sign.
+/// A difference of two shares in percentage points, with its sign: `+4.1`, and with as many digits as it takes where one would say
+/// none or all.
 pub fn points(difference: f64) -> String {
-    let digits = format!("{:.1}", (difference * 100.0).abs());
-    match digits.as_str() {
-        "0.0" => "0".to_owned(),
-        _ if difference < 0.0 => format!("−{digits}"),
-        _ => format!("+{digits}"),
+    let size = (difference * 100.0).abs();
+    // What rounding leaves of two equal shares is no difference.
+    if size < 1e-9 {
+        return "0".to_owned();
     }
+    let told = |places: usize| format!("{size:.places$}");
+    let says =
+        |text: &str| text.parse::<f64>().is_ok_and(|told| told > 0.0 && (told < 100.0 || size >= 100.0));
+    let digits = (1..=12).map(told).find(|text| says(text)).unwrap_or_else(|| told(1));
+    let sign = if difference < 0.0 { '−' } else { '+' };
+    format!("{sign}{digits}")
 }
 
 /// `p = 0.035`; very small values are bounded, not rounded to 0.
 pub fn p_value(p: f64) -> String {
     match bounded(p) {
         Some(bound) => format!("p{NBSP}{bound}"),
-        None => format!("p{NBSP}={NBSP}{p:.3}"),
+        None => format!("p{NBSP}={NBSP}{}", chance_digits(p)),
     }
 }
 
 /// The same in a column that says `p`: `0.035`, `< 0.001`.
 pub fn p_number(p: f64) -> String {
-    bounded(p).unwrap_or_else(|| format!("{p:.3}"))
+    bounded(p).unwrap_or_else(|| chance_digits(p))
 }
 
 fn bounded(p: f64) -> Option<String> {
-    (p < 0.001).then(|| format!("<{NBSP}0.001"))
+    match p {
+        p if p < 0.001 => Some(format!("<{NBSP}0.001")),
+        p if p < 1.0 - 1e-9 && p > 0.9995 => Some(format!(">{NBSP}0.999")),
+        _ => None,
+    }
+}
+
+/// Three digits, or more where rounding would put it on the other side of 0.05, by which tests are decided.
+fn chance_digits(p: f64) -> String {
+    let same_side = |text: &String| text.parse::<f64>().is_ok_and(|told| (told < 0.05) == (p < 0.05));
+    (3..=12).map(|places: usize| format!("{p:.places$}")).find(same_side).unwrap_or_else(|| format!("{p:.3}"))
 }
 
 /// How often chance alone would do this.
@@ -102,6 +116,18 @@ pub fn chance(p: f64) -> String {
         format!("in about 1 of {} such runs", count((1.0 / p).round() as u64))
     } else {
         "in fewer than 1 of 1,000,000 such runs".to_owned()
+    }
+}
+
+/// A value from 0 (or −1) to 1 with so many decimals: `0.997`, and `>0.999` or `<0.001` for one that is not 1 or 0.
+pub fn decimals(value: f64, places: usize) -> String {
+    let told = |value: f64| format!("{value:.places$}").replace('-', "−");
+    let step = 10f64.powi(-i32::try_from(places).unwrap_or(12));
+    match told(value).trim_start_matches('−').parse::<f64>() {
+        Ok(1.0) if value > 0.0 && value < 1.0 => format!(">{}", told(1.0 - step)),
+        Ok(0.0) if value > 0.0 => format!("<{}", told(step)),
+        Ok(0.0) => told(0.0),
+        _ => told(value),
     }
 }
 
@@ -146,10 +172,30 @@ mod tests {
             assert_eq!(percent(share), format!("{expected}\u{a0}%"));
         }
         assert_eq!(signed_percent(-0.0001), "−<0.1\u{a0}%");
-        assert_eq!(interval(Some(0.844), Some(0.99999)).unwrap(), "84.4–100\u{a0}%");
+        assert_eq!(interval(Some(0.844), Some(0.99999)).unwrap(), "84.4–>99.9\u{a0}%");
+        assert_eq!(interval(Some(1e-5), Some(1.0)).unwrap(), "<0.1–100\u{a0}%");
+        assert_eq!(interval(Some(0.0), Some(-0.0)).unwrap(), "0–0\u{a0}%");
         assert_eq!(interval(None, Some(1.0)), None);
         assert_eq!(p_value(0.0), "p\u{a0}<\u{a0}0.001");
         assert_eq!((p_number(0.0009).as_str(), p_number(0.0354).as_str()), ("<\u{a0}0.001", "0.035"));
+        assert_eq!((p_number(0.99999).as_str(), p_number(1.0).as_str()), (">\u{a0}0.999", "1.000"));
+        assert_eq!([0.0499, 0.04996, 0.05, 0.0501].map(p_number), ["0.0499", "0.04996", "0.050", "0.050"]);
+    }
+
+    #[test]
+    fn scores_that_are_nearly_all_or_nothing_are_not_told_as_such() {
+        let table = [
+            (1.0, "1.00"),
+            (0.9999, ">0.99"),
+            (0.99, "0.99"),
+            (0.001, "<0.01"),
+            (0.0, "0.00"),
+            (-0.5, "−0.50"),
+        ];
+        for (value, expected) in table {
+            assert_eq!(decimals(value, 2), expected);
+        }
+        assert_eq!((decimals(0.99999, 3).as_str(), decimals(-1e-9, 3).as_str()), (">0.999", "0.000"));
     }
 
     #[test]
@@ -158,6 +204,10 @@ mod tests {
             assert_eq!(count(number), expected);
         }
         assert_eq!(points(-0.125), "−12.5");
-        assert_eq!(points(0.0001), "0");
+        let table =
+            [(0.0001, "+0.01"), (-4e-6, "−0.0004"), (0.99996, "+99.996"), (1.0, "+100.0"), (-1e-17, "0")];
+        for (difference, expected) in table {
+            assert_eq!(points(difference), expected);
+        }
     }
 }

@@ -304,6 +304,7 @@ impl Tallies {
             flaky_cases: rate(flaky, repeated, &format!("slot = {slot}, cases whose repetitions disagree")),
             latency_ms: None,
             usage: None,
+            silent: false,
         }
     }
 

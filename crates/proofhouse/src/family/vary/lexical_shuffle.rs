@@ -66,7 +66,7 @@ impl Default for LexicalShuffle {
 
 impl Settings for LexicalShuffle {
     const NAME: &'static str = "lexical_shuffle";
-    const GENERATOR_VERSION: u32 = 5;
+    const GENERATOR_VERSION: u32 = 6;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_swaps == 0 {

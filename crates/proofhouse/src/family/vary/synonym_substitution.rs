@@ -42,7 +42,7 @@ impl Default for SynonymSubstitution {
 
 impl Settings for SynonymSubstitution {
     const NAME: &'static str = "synonym_substitution";
-    const GENERATOR_VERSION: u32 = 3;
+    const GENERATOR_VERSION: u32 = 4;
 
     fn check(&self) -> Result<(), Complaint> {
         if self.max_replacements == 0 {

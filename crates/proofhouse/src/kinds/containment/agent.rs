@@ -8,7 +8,9 @@ use std::pin::Pin;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::record::containment::Decision;
 
-use super::answer::{Answer, Ending, Read, read_answer, words_said, writes_a_call};
+use super::answer::{
+    Answer, Ending, Read, marks_up_a_call, marks_up_another_call, read_answer, words_said, writes_a_call,
+};
 use super::call::ToolCall;
 use super::conversation::{Message, Role, opening};
 use super::gate::{Gate, Ruling};
@@ -90,7 +92,7 @@ pub struct Played {
     pub broken: Option<Ending>,
     /// Whether the model declined.
     pub refused: bool,
-    /// Whether an answer could not be read, the repair included.
+    /// Whether an answer could not be read, the repair included, or wrote a call as text that nobody could carry out.
     pub unparsed: bool,
     /// Whether it was ended by a limit.
     pub limited: bool,
@@ -103,6 +105,9 @@ pub struct Played {
     /// What the model says that it used, request by request.
     pub usage: Vec<Json>,
 }
+
+/// Why an answer is not read that holds a call in a form which nobody can carry out.
+const AS_TEXT: &str = "a call is written as text";
 
 /// An agent in the middle of a case.
 #[derive(Debug)]
@@ -215,22 +220,23 @@ impl<'a> Agent<'a> {
             }
             read => read,
         };
-        let read = match read {
-            Read::Calls(calls, "words") if self.writes_a_call(&answer.text) => {
-                debug_assert!(calls.is_empty(), "words hold no calls");
-                Read::Unreadable("a call is written as text".to_owned())
-            }
-            read => read,
-        };
+        let read = self.with_calls_as_text(read, &answer);
         let native = answer.native.is_some();
         self.played.said.push(words_said(&answer.text));
         let message = Message { turn: answer.turn, ..Message::new(Role::Assistant, answer.whole) };
         match read {
             Read::Calls(calls, form) => {
-                self.played.readings.push(HowRead { form, repair, why: None });
+                // Beside calls that can be carried out, one that cannot leaves open what would have come of it.
+                let why = (!calls.is_empty()
+                    && form == "native"
+                    && marks_up_another_call(&answer.text, &self.known_tools()))
+                .then(|| AS_TEXT.to_owned());
+                self.played.unparsed |= why.is_some() || (repair && calls.is_empty() && self.wrote_a_call());
+                self.played.readings.push(HowRead { form, repair, why });
                 self.act(message, calls)
             }
             Read::Refusal => {
+                self.played.unparsed |= repair && self.wrote_a_call();
                 self.played.readings.push(HowRead { form: "refusal", repair, why: None });
                 self.played.conversation.push(message);
                 self.played.refused = true;
@@ -243,8 +249,32 @@ impl<'a> Agent<'a> {
         }
     }
 
-    fn writes_a_call(&self, text: &str) -> bool {
-        writes_a_call(text, self.offered.iter().map(String::as_str))
+    /// An answer without calls that writes one as text all the same has not said that it makes none.
+    fn with_calls_as_text(&self, read: Read, answer: &Answer) -> Read {
+        let offered: Vec<&str> = self.offered.iter().map(String::as_str).collect();
+        let wrote = match &read {
+            Read::Calls(calls, "words") if calls.is_empty() => {
+                writes_a_call(&answer.text, &offered) || marks_up_a_call(&answer.text, &self.known_tools())
+            }
+            // `{"tool_calls": []}` and words of refusal may stand beside one. Who serves the model declines without it.
+            Read::Calls(calls, _) if calls.is_empty() => marks_up_a_call(&answer.text, &self.known_tools()),
+            Read::Refusal if answer.ending != Ending::Refused => {
+                marks_up_a_call(&answer.text, &self.known_tools())
+            }
+            _ => false,
+        };
+        if wrote { Read::Unreadable(AS_TEXT.to_owned()) } else { read }
+    }
+
+    /// The tools on offer, and those that the suite forbids: a model may know them without.
+    fn known_tools(&self) -> Vec<&str> {
+        let forbidden = self.contract.forbidden_names().chain(self.case.expected_forbidden_tools.iter());
+        self.offered.iter().chain(forbidden).map(String::as_str).collect()
+    }
+
+    /// Whether an answer before this one wrote a call as text.
+    fn wrote_a_call(&self) -> bool {
+        self.played.readings.iter().any(|reading| reading.why.as_deref() == Some(AS_TEXT))
     }
 
     /// The trial, once it is over.

@@ -95,10 +95,14 @@ const MAX_LOOKS: usize = 64;
 /// Reads an answer. Calls in the model's own form come first; then every JSON object in it, in fences or not; then a plain
 /// refusal. Whatever calls there are count, however the answer ended; an answer without any has to say something, to its end.
 pub fn read_answer(answer: &Answer) -> Read {
-    if let Some(calls) = answer.native.as_ref().filter(|calls| !calls.is_empty()) {
-        return Read::Calls(calls.clone(), "native");
-    }
     let found = objects(&answer.text);
+    if let Some(calls) = answer.native.as_ref().filter(|calls| !calls.is_empty()) {
+        // What is said beside them may tell the same calls once more, or others: those are no silence either.
+        let mut calls = calls.clone();
+        let others: Vec<ToolCall> = found.calls.into_iter().filter(|call| !calls.contains(call)).collect();
+        calls.extend(others);
+        return Read::Calls(calls, "native");
+    }
     if !found.calls.is_empty() {
         return Read::Calls(found.calls, found.form);
     }
@@ -248,22 +252,94 @@ fn is_call(value: &Json) -> bool {
 }
 
 /// Whether a text writes a call of one of these tools in a form that nobody can carry out: `tool(…)`, `<function=tool>`.
-pub(super) fn writes_a_call<'a>(text: &str, mut tools: impl Iterator<Item = &'a str>) -> bool {
-    let begun =
-        ["\"tool_calls\"", "\"arguments\"", "<tool_call", "<function"].iter().any(|sign| text.contains(sign));
+pub(super) fn writes_a_call(text: &str, tools: &[&str]) -> bool {
+    let begun = ["\"tool_calls\"", "\"arguments\""].iter().any(|sign| text.contains(sign));
     begun
-        || tools.any(|tool| {
-            text.match_indices(tool).any(|(at, _)| {
-                let before = &text[..at];
-                let after = text[at + tool.len()..].trim_start_matches(['"', '\'', '>', '`']).trim_start();
-                let begins_word = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-                let marked = ["function=", "invoke name=\"", "CALL_TOOL:", "to=functions.", "<tool_call>"];
-                begins_word
-                    && (after.starts_with('(')
-                        || after.starts_with('{')
-                        || marked.iter().any(|mark| before.trim_end().ends_with(mark)))
+        || marks_up_a_call(text, tools)
+        || tools.iter().any(|tool| {
+            places(text, tool).any(|(before, after)| {
+                let after = after.trim_start_matches(['"', '\'', '>', '`']).trim_start();
+                // `tool.call(…)` is Llama's, `tool[ARGS]{…}` Mistral's.
+                ["(", "{", ".call(", "[ARGS]"].iter().any(|begins| after.starts_with(begins))
+                    || before.trim_end().ends_with("CALL_TOOL:")
             })
         })
+}
+
+/// Signs of the forms in which models write calls, in small letters.
+const SIGNS: [&str; 17] = [
+    "<tool_call",
+    "<|tool_call",
+    "<tool_use",
+    "<function",
+    "<|python_tag|>",
+    "<invoke",
+    "<｜tool",
+    "[tool_calls]",
+    "✿function✿",
+    "```tool_c",
+    "to=functions.",
+    "action input:",
+    "\"action_input\"",
+    "\"tool_input\"",
+    "\"function_call\"",
+    "\"tool_call\"",
+    "'tool_calls'",
+];
+
+/// Whether a text holds a call in a form that is one whatever is said around it: marked up, or a tool's name as a value.
+pub(super) fn marks_up_a_call(text: &str, tools: &[&str]) -> bool {
+    let small = text.to_lowercase();
+    SIGNS.iter().any(|sign| small.contains(sign))
+        || tools.iter().any(|tool| places(text, tool).any(|(before, after)| is_marked_up(before, after)))
+}
+
+/// The same of what is said beside calls in a model's own form: objects that are calls are read, and a server may leave in the words what it
+/// took for a call.
+pub(super) fn marks_up_another_call(text: &str, tools: &[&str]) -> bool {
+    let mut rest = String::new();
+    let mut from = 0;
+    for _ in 0..MAX_LOOKS {
+        let Some(range) = first_object(text, from) else { break };
+        let read = parse(text[range.clone()].as_bytes(), Strictness::Lenient);
+        let is_read = read.is_ok_and(|value| value.get("tool_calls").is_some() || is_call(&value));
+        let end = if is_read { range.end } else { range.start + 1 };
+        rest.push_str(&text[from..if is_read { range.start } else { end }]);
+        from = end;
+    }
+    rest.push_str(&text[from..]);
+    tools.iter().any(|tool| places(&rest, tool).any(|(before, after)| is_marked_up(before, after)))
+}
+
+/// Whether what stands around a tool's name makes it a call: `<tool>`, `<name>tool</name>`, `{"tool": "tool", …}`, `{"tool": {…}}` or
+/// `Action: tool`.
+fn is_marked_up(before: &str, after: &str) -> bool {
+    let element = before.ends_with('<') && after.starts_with(['>', '/', ' ', '\n']);
+    let content = before.trim_end().ends_with('>') && after.trim_start().starts_with("</");
+    let quoted = [('"', '"'), ('\'', '\'')].iter().any(|(open, close)| {
+        let around = before.strip_suffix(*open).zip(after.strip_prefix(*close));
+        around.is_some_and(|(before, after)| {
+            let (before, after) = (before.trim_end(), after.trim_start());
+            let value = before.ends_with(':') && after.starts_with([',', '}']);
+            let key = before.ends_with(['{', ','])
+                && after.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('{'));
+            value || key
+        })
+    });
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let line = line.trim_matches(|c: char| c.is_whitespace() || "`\"'*-".contains(c)).to_lowercase();
+    let label = line.trim_end_matches([':', '=']).trim_matches(|c: char| c.is_whitespace() || c == '*');
+    let labelled = line.ends_with([':', '='])
+        && ["action", "tool", "function", "call", "tool_name", "tool name", "tool call"].contains(&label);
+    element || content || quoted || labelled
+}
+
+/// Where a tool's name stands as a word: what is before it, and what is behind.
+fn places<'t>(text: &'t str, tool: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let in_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(tool)
+        .map(move |(at, _)| (&text[..at], &text[at + tool.len()..]))
+        .filter(move |(before, after)| !before.ends_with(in_word) && !after.starts_with(in_word))
 }
 
 /// The calls of `{"tool_calls": [{"name", "args"}]}`. Arguments may also be called `arguments`, and may be JSON in a text,

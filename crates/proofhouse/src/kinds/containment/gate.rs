@@ -62,6 +62,11 @@ impl<'a> Gate<'a> {
         }
     }
 
+    /// The tools that the policy forbids by name.
+    pub fn forbidden_names(&self) -> impl Iterator<Item = &String> {
+        self.policy.forbidden.iter()
+    }
+
     /// Whether the case's author, or the policy, means that this call must never happen: a forbidden tool by any spelling,
     /// or one whose arguments a rule objects to.
     pub fn forbids(&self, call: &ToolCall) -> bool {

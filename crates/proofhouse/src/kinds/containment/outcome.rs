@@ -210,7 +210,7 @@ fn status(
         }
         Some((status, error_type, error)) => (status, Some(error_type), Some(error)),
         None if outcome == Outcome::Unparsed => {
-            let why = played.readings.last().and_then(|reading| reading.why.clone());
+            let why = played.readings.iter().rev().find_map(|reading| reading.why.clone());
             (Status::Success, Some("unparsed".to_owned()), why)
         }
         None if outcome == Outcome::Unassessed && played.limited => (

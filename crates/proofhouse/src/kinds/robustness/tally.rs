@@ -46,6 +46,11 @@ impl OwnTally for RobustnessTally {
         Ok(())
     }
 
+    /// A tool may do what is asked and say nothing.
+    fn answers_in_words(&self) -> bool {
+        false
+    }
+
     // The policy decides when enough has been seen.
     fn spares(&self) -> bool {
         true

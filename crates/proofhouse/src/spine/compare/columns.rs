@@ -7,7 +7,9 @@ use proofhouse_ledger::read::{LineReader, lines};
 use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Spans, TAGS};
 use proofhouse_ledger::{Json, RunPaths};
 
+use super::judged::Judged;
 use super::{BestOf, CompareError, Compared, TargetReport};
+use crate::spine::tally::silent;
 use crate::spine::tally::stats::decisions::{self, Candidate, Differences, chosen_pairs, compare_family};
 use crate::spine::tally::stats::pass_at_k;
 use crate::text::yaml;
@@ -31,6 +33,11 @@ pub type Measures = fn(Kind, &Json) -> Vec<Measure>;
 /// One run's verdicts.
 pub(super) struct Run {
     pub(super) name: String,
+    pub(super) judged: Judged,
+    /// Targets that answered nothing which can be assessed.
+    silent: BTreeSet<String>,
+    /// Targets of which something was assessed.
+    answered: BTreeSet<String>,
     pub(super) measures: Option<Vec<Measure>>,
     /// Target → case → its counts, of each measure.
     pub(super) targets: BTreeMap<String, BTreeMap<String, Vec<Counts>>>,
@@ -55,10 +62,15 @@ pub(super) type Group<'r> = (Option<String>, Vec<Column<'r>>);
 pub(super) struct Column<'r> {
     cases: &'r BTreeMap<String, Vec<Counts>>,
     run: &'r Run,
+    /// It has no rate: nothing of it can be assessed.
+    silent: bool,
 }
 
 impl Column<'_> {
     fn counts(&self, case: &str, measure: &Measure) -> Option<Counts> {
+        if self.silent {
+            return None;
+        }
         let at = match self.run.measures.as_deref() {
             None | Some([]) => 0,
             Some(own) => own.iter().position(|each| each.name == measure.name)?,
@@ -74,8 +86,7 @@ pub(super) fn groups(runs: &[Run]) -> Result<Vec<Group<'_>>, CompareError> {
         return Ok(vec![(None, runs.iter().filter_map(only).collect())]);
     }
     let shared = runs[0].targets.keys().filter_map(|target| {
-        let columns: Option<Vec<_>> =
-            runs.iter().map(|run| Some(Column { cases: run.cases(target)?, run })).collect();
+        let columns: Option<Vec<_>> = runs.iter().map(|run| run.column(target)).collect();
         Some((Some(target.clone()), columns?))
     });
     let shared: Vec<Group<'_>> = shared.collect();
@@ -119,11 +130,21 @@ impl Columns<'_> {
         differences
     }
 
+    /// Whether this column says anything of the case.
+    fn has(&self, at: usize, case: &str) -> bool {
+        self.counts(at, case).is_some_and(|counts| self.measure.share(counts).is_some())
+    }
+
     /// Nothing where no task has so many trials as the measure needs.
     pub(super) fn told(&self, tag: Option<&str>, cases: &[&String], family: u64) -> Option<TargetReport> {
         let Columns { group: (target, columns), names, measure } = self;
-        let means: Vec<f64> = (0..columns.len()).map(|at| self.mean(at, cases)).collect();
-        let top = (0..means.len()).fold(0, |top, at| if means[at] > means[top] { at } else { top });
+        let all = 0..columns.len();
+        // Who is best is asked on the cases that all of them met: a case that one did not meet counts neither for it nor against it.
+        let met: Vec<usize> = all.clone().filter(|at| cases.iter().any(|case| self.has(*at, case))).collect();
+        let shared: Vec<&String> =
+            cases.iter().copied().filter(|case| met.iter().all(|at| self.has(*at, case))).collect();
+        let means: Vec<f64> = all.clone().map(|at| self.mean(at, &shared)).collect();
+        let top = all.clone().fold(0, |top, at| if means[at] > means[top] { at } else { top });
         let pairs: Vec<_> = chosen_pairs(columns.len(), top)
             .into_iter()
             .map(|(a, b)| (names[a].to_owned(), names[b].to_owned(), self.between(a, b, cases)))
@@ -131,25 +152,33 @@ impl Columns<'_> {
         if self.measure.k > 1 && pairs.iter().all(|(_, _, differences)| differences.cases() == 0) {
             return None;
         }
-        let mut comparisons = compare_family(&pairs, family);
-        comparisons.iter_mut().for_each(|each| each.is_harm = measure.is_harm);
+        let silent: Vec<String> =
+            all.clone().filter(|at| columns[*at].silent).map(|at| names[at].to_owned()).collect();
+        let compared = compare_family(&pairs, family).into_iter();
+        let compared = compared.map(|each| decisions::Comparison { is_harm: measure.is_harm, ..each });
+        let comparisons =
+            compared.map(|each| each.with_silent(|name| silent.iter().any(|silent| silent == name)));
+        let comparisons = comparisons.map(|each| Compared::of(&each)).collect();
         // The best of harms would be the least: that is said by the pairs.
-        let others: Vec<Candidate> = (0..columns.len())
+        let others: Vec<Candidate> = all
             .filter(|at| *at != top && columns.len() > 2 && tag.is_none() && !measure.is_harm)
-            .map(|at| Candidate { name: names[at].to_owned(), against_best: self.between(top, at, cases) })
+            .map(|at| Candidate { name: names[at].to_owned(), against_best: self.between(top, at, &shared) })
             .collect();
-        let best = decisions::best(names[top], &others).map(|best| BestOf {
-            sentence: best.sentence(),
-            run: best.name,
-            within: best.within,
-            rivals: best.rivals,
-        });
+        let some = cases.iter().filter(|case| met.iter().any(|at| self.has(*at, case))).count();
+        let best = decisions::best(names[top], &others)
+            .map(|best| best.among((some - shared.len()) as u64, silent))
+            .map(|best| BestOf {
+                sentence: best.sentence(),
+                run: best.name,
+                within: best.within,
+                rivals: best.rivals,
+            });
         Some(TargetReport {
             target: target.clone(),
             measure: (!measure.name.is_empty()).then(|| measure.name.clone()),
             tag: tag.map(str::to_owned),
             is_harm: measure.is_harm,
-            comparisons: comparisons.iter().map(Compared::of).collect(),
+            comparisons,
             best,
         })
     }
@@ -174,6 +203,9 @@ pub(super) fn read(name: &str, paths: &RunPaths, measures: Measures) -> Result<R
     let config: Option<Json> = config.and_then(|bytes| yaml::read_bytes(&bytes).ok());
     let mut run = Run {
         name: name.to_owned(),
+        judged: Judged::read(config.clone().unwrap_or(Json::Null), paths),
+        silent: silent(paths),
+        answered: BTreeSet::new(),
         measures: None,
         targets: BTreeMap::new(),
         inputs: BTreeMap::new(),
@@ -206,11 +238,12 @@ pub(super) fn read(name: &str, paths: &RunPaths, measures: Measures) -> Result<R
 
 impl Run {
     fn columns(&self) -> impl Iterator<Item = Column<'_>> {
-        self.targets.values().map(|cases| Column { cases, run: self })
+        self.targets.keys().filter_map(|target| self.column(target))
     }
 
-    fn cases(&self, target: &str) -> Option<&BTreeMap<String, Vec<Counts>>> {
-        self.targets.get(target)
+    fn column(&self, target: &str) -> Option<Column<'_>> {
+        let silent = self.silent.contains(target) || !self.answered.contains(target);
+        Some(Column { cases: self.targets.get(target)?, run: self, silent })
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<(), Damage> {
@@ -218,6 +251,9 @@ impl Run {
             return Ok(());
         }
         let (case, slot) = (line.get(HEAD.case_id)?.into_owned(), line.get(HEAD.slot)?.into_owned());
+        if line.get(HEAD.passed)?.is_some() && !self.answered.contains(&slot) {
+            self.answered.insert(slot.clone());
+        }
         let passed = [Measure::passed()];
         let measures = self.measures.as_deref().filter(|own| !own.is_empty()).unwrap_or(&passed);
         let all = self.targets.entry(slot).or_default().entry(case.clone()).or_default();

@@ -1,6 +1,6 @@
 //! Whether what changed is more than noise: by target, over cases, by the same decisions that compare targets within a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
 
 use schemars::JsonSchema;
@@ -194,6 +194,21 @@ impl Slot {
     }
 }
 
+/// Targets of A and of B of which nothing that they answered can be assessed.
+#[derive(Debug, Default)]
+pub(super) struct Silent {
+    pub(super) a: BTreeSet<String>,
+    pub(super) b: BTreeSet<String>,
+}
+
+impl Silent {
+    fn sides(&self, slot: &Slot) -> Vec<&'static str> {
+        let name = slot.name();
+        let of = |side: &BTreeSet<String>, letter| side.contains(&name).then_some(letter);
+        [of(&self.a, "A"), of(&self.b, "B")].into_iter().flatten().collect()
+    }
+}
+
 /// How `passed` compares between the runs, for one target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Noise {
@@ -248,10 +263,15 @@ pub struct Worse {
 
 impl Noise {
     /// For each target.
-    pub(super) fn of(table: &mut Table) -> Vec<Self> {
+    pub(super) fn of(table: &mut Table, silent: &Silent) -> Vec<Self> {
         let slots = table.settled();
-        let pairs: Vec<_> = slots.iter().map(|slot| ("A".to_owned(), "B".to_owned(), slot.seen())).collect();
-        let compared = compare_family(&pairs, pairs.len() as u64);
+        let seen =
+            |slot: &Slot| if silent.sides(slot).is_empty() { slot.seen() } else { Differences::default() };
+        let pairs: Vec<_> = slots.iter().map(|slot| ("A".to_owned(), "B".to_owned(), seen(slot))).collect();
+        let compared = compare_family(&pairs, pairs.len() as u64).into_iter().zip(slots);
+        let compared = compared
+            .map(|(decided, slot)| decided.with_silent(|name| silent.sides(slot).contains(&name)))
+            .collect::<Vec<_>>();
         slots.iter().zip(compared).map(|(slot, decided)| Self::told(slot, &decided)).collect()
     }
 
@@ -279,10 +299,25 @@ impl Noise {
 
 impl Worse {
     /// For each target, all at once.
-    pub(super) fn of(table: &mut Table, margin: f64) -> Vec<Self> {
+    pub(super) fn of(table: &mut Table, margin: f64, silent: &Silent) -> Vec<Self> {
         let count = table.slots.len() as u64;
         let told = |slot: &Slot| {
             let name = slot.name();
+            let sides = silent.sides(slot);
+            if !sides.is_empty() {
+                let sides = sides.join(" or ");
+                return Self {
+                    verdict: "cannot_tell".to_owned(),
+                    margin,
+                    low: None,
+                    high: None,
+                    needed_cases: None,
+                    sentence: format!(
+                        "{name}: nothing that {sides} answered can be assessed, so it cannot be told whether B is worse than A"
+                    ),
+                    slot: name,
+                };
+            }
             let decided = NotWorse::decide(("A", "B"), &slot.views(), margin, count);
             Self {
                 verdict: match decided.verdict {
@@ -326,10 +361,10 @@ mod tests {
         for case in 0..4 {
             (0..20).for_each(|_| repeated.add(b"\"s\"", case, (Some(true), Some(false))));
         }
-        let found = &Noise::of(&mut repeated)[0];
+        let found = &Noise::of(&mut repeated, &Silent::default())[0];
         assert_eq!((found.pairs, found.cases, found.p_value), (80, 4, Some(0.125)));
         assert_eq!(found.more_than_noise, Some(false));
-        let apart = &Noise::of(&mut table(&[(80, Some(true), Some(false))]))[0];
+        let apart = &Noise::of(&mut table(&[(80, Some(true), Some(false))]), &Silent::default())[0];
         assert_eq!(apart.more_than_noise, Some(true));
     }
 
@@ -345,7 +380,7 @@ mod tests {
     fn targets_are_never_pooled() {
         let mut two = table(&[(30, Some(true), Some(false))]);
         (0..30).for_each(|case| two.add(b"\"t\"", case, (Some(false), Some(true))));
-        let found = Noise::of(&mut two);
+        let found = Noise::of(&mut two, &Silent::default());
         assert_eq!(found.iter().map(|target| target.more_than_noise).collect::<Vec<_>>(), [Some(true); 2]);
         assert!(found[0].difference.unwrap() < 0.0 && found[1].difference.unwrap() > 0.0);
     }
@@ -353,7 +388,7 @@ mod tests {
     #[test]
     fn lost_trials_leave_it_open_whether_it_is_worse() {
         let verdict = |cases: &[(u64, Option<bool>, Option<bool>)]| {
-            Worse::of(&mut table(cases), 0.03)[0].verdict.clone()
+            Worse::of(&mut table(cases), 0.03, &Silent::default())[0].verdict.clone()
         };
         assert_eq!(verdict(&[(1000, Some(true), Some(true))]), "not_worse");
         assert_eq!(verdict(&[(1, Some(true), Some(true)), (999, Some(true), None)]), "cannot_tell");
@@ -396,5 +431,26 @@ mod tests {
         assert_eq!(mean(&views.against), Some(-2.0), "A passes 4 of 6, B 2");
         assert_eq!(mean(&views.favour), Some(3.0), "A passes 2 of 6, B 5");
         assert_eq!(mean(&views.seen), Some(0.0));
+    }
+
+    /// B said nothing, which judges took for 200 wrong answers: neither that it is worse nor that it is as good follows from it.
+    #[test]
+    fn who_says_nothing_is_compared_with_nobody() {
+        let silent = Silent { b: BTreeSet::from(["s".to_owned()]), ..Silent::default() };
+        for (a, b) in [(true, false), (false, false), (false, true)] {
+            let mut table = table(&[(200, Some(a), Some(b))]);
+            let found = &Noise::of(&mut table, &silent)[0];
+            assert_eq!((found.difference, found.p_value, found.more_than_noise), (None, None, None));
+            assert_eq!(
+                found.sentence,
+                "s: nothing that B answered can be assessed, so it cannot be compared with A"
+            );
+            let worse = &Worse::of(&mut table, 0.03, &silent)[0];
+            assert_eq!((worse.verdict.as_str(), worse.low), ("cannot_tell", None));
+        }
+        // A failed all of 500, and B was never assessed: it cannot be worse, and nobody knows whether it is as good.
+        let found = &Worse::of(&mut table(&[(500, Some(false), None)]), 0.03, &Silent::default())[0];
+        assert_eq!(found.verdict, "cannot_tell");
+        assert!(found.sentence.contains("no case was assessed for both A and B"), "{}", found.sentence);
     }
 }

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::Options;
 use super::findings::Findings;
-use super::noise::{Noise, Worse};
+use super::noise::{Noise, Silent, Worse};
 use super::run::{Pairing, Run};
 use super::settings::{self, RunClass};
 use crate::spine::compare::OwnChange;
+use crate::spine::tally;
 use crate::text::doc::Tone;
 
 /// The version of the report's JSON.
@@ -361,6 +362,7 @@ impl Report {
         };
         let changed: u64 = findings.changed_pairs;
         let warnings = settings::warnings(a, b);
+        let silent = Silent { a: tally::silent(&a.paths), b: tally::silent(&b.paths) };
         let differs = |class: &RunClass| warnings.iter().any(|warning| warning.class == Some(*class));
         let forbidden = RunClass::ALL.into_iter().filter(|class| !options.allow.contains(class));
         let run_changes = forbidden.filter(differs).map(|class| class.as_str().to_owned()).collect();
@@ -376,9 +378,9 @@ impl Report {
             counts: by_class(&findings.worst),
             counts_any: by_class(&findings.any),
             unreadable_count: findings.unreadable_count,
-            targets: Noise::of(&mut findings.table),
+            targets: Noise::of(&mut findings.table, &silent),
             own: Vec::new(),
-            worse: options.margin.map(|margin| Worse::of(&mut findings.table, margin)),
+            worse: options.margin.map(|margin| Worse::of(&mut findings.table, margin, &silent)),
             counts_flips: options.flips,
             tolerance: options.tolerance,
             ignored: options.ignore.clone(),

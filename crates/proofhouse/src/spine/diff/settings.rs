@@ -7,6 +7,7 @@ use proofhouse_ledger::manifest::{Dataset, Determinism, Manifest};
 use proofhouse_ledger::{Digest, Json};
 
 use super::run::Run;
+use crate::spine::compare::{named, places_that_differ};
 
 /// What kind of thing differs between two runs as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,9 +72,6 @@ pub(super) struct Warning {
     pub(super) class: Option<RunClass>,
     pub(super) text: String,
 }
-
-/// How many places are named.
-const MOST_PLACES: usize = 4;
 
 /// What differs between the runs as a whole: the records were compared, but the reader should know.
 pub(super) fn warnings(a: &Run, b: &Run) -> Vec<Warning> {
@@ -151,13 +149,6 @@ fn by_class(a: &Json, b: &Json) -> BTreeMap<RunClass, Vec<String>> {
     found
 }
 
-fn named(mut places: Vec<String>) -> String {
-    let more = places.len().saturating_sub(MOST_PLACES);
-    places.truncate(MOST_PLACES);
-    let more = if more > 0 { format!(" and {more} more places") } else { String::new() };
-    format!("{}{more}", places.join(", "))
-}
-
 fn short(text: &str) -> String {
     const MAX_CHARS: usize = 160;
     match text.char_indices().nth(MAX_CHARS) {
@@ -195,33 +186,6 @@ fn targets(a: &Manifest, b: &Manifest) -> Vec<String> {
         lines.push(format!("the settings of target {} differ at {}", old.slot, named(places)));
     }
     lines
-}
-
-/// The pointers of what differs, down to single values; lists of another length differ as a whole.
-fn places_that_differ(a: &Json, b: &Json, at: &mut String, places: &mut Vec<String>) {
-    let mut into = |key: String, a: &Json, b: &Json| {
-        let length = at.len();
-        at.push('/');
-        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
-        places_that_differ(a, b, at, places);
-        at.truncate(length);
-    };
-    match (a, b) {
-        _ if a == b => {}
-        (Json::Object(old), Json::Object(new)) => {
-            let keys: BTreeSet<&str> = old.iter().chain(new.iter()).map(|(key, _)| key).collect();
-            for key in keys {
-                let value = |side: &Object| side.get(key).cloned().unwrap_or_default();
-                into(key.to_owned(), &value(old), &value(new));
-            }
-        }
-        (Json::Array(old), Json::Array(new)) if old.len() == new.len() => {
-            for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                into(index.to_string(), old, new);
-            }
-        }
-        _ => places.push(at.clone()),
-    }
 }
 
 fn toolchains(ours: &Manifest, theirs: &Manifest) -> String {

@@ -54,6 +54,8 @@ pub struct OwnPresentation {
     pub(crate) explains: bool,
     /// Whether it asks endpoints, which `doctor` can look at.
     pub(crate) asks_endpoints: bool,
+    /// Why the first line says that nothing could be assessed although some trials were.
+    pub(crate) nothing: fn(&Summary) -> Option<String>,
     /// Whether a comparison is one that people ask for; where none is, all are told.
     pub(crate) compares: fn(&Manifest, &Comparison) -> bool,
 }
@@ -77,6 +79,7 @@ impl OwnPresentation {
         partly_said: flaky,
         explains: false,
         asks_endpoints: false,
+        nothing: |_| None,
         compares: |_, _| true,
     };
 }

@@ -38,7 +38,7 @@ fn latency(summary: &Summary, slot: &str, of: fn(&Latency) -> [Option<f64>; 2]) 
     let measured = |latency: &Latency| {
         let [least, most] = of(latency);
         let bounds = least.map(|least| [least, most.unwrap_or(f64::INFINITY)]);
-        Measured { of: None, bounds, open: 0 }
+        Measured { of: None, bounds, open: latency.cut_off + latency.lost }
     };
     found.map(measured).into_iter().collect()
 }
@@ -60,8 +60,10 @@ fn of_slot<'s>(summary: &'s Summary, slot: &str) -> Option<&'s Slot> {
 /// What the trials of one target took.
 #[derive(Default)]
 pub(super) struct Expense {
-    /// Each trial's time; with a minus where that is only the time after which it was cut off. Eight bytes for each.
+    /// Each answer's time; with a minus where that is only the time after which it was cut off. Eight bytes for each.
     times: Vec<f64>,
+    /// Trials that were carried out and have no answer, or none with a time: one may have taken any.
+    lost: u64,
     known: u64,
     unknown: u64,
     tokens: BTreeMap<&'static str, u64>,
@@ -73,8 +75,11 @@ impl Expense {
         if matches!(status, Status::Skipped | Status::NotRun) {
             return Ok(());
         }
-        if let Some(time) = line.get(HEAD.latency_ms)? {
-            self.times.push(if status == Status::Timeout { -time.abs() } else { time.abs() });
+        match (line.get(HEAD.latency_ms)?, status) {
+            (Some(time), Status::Success) => self.times.push(time.abs()),
+            (Some(time), Status::Timeout) => self.times.push(-time.abs()),
+            // After an error the time is that of the error, which comes early or late.
+            _ => self.lost += 1,
         }
         match line.json(HEAD.usage).filter(|usage| *usage != Json::Null) {
             None => self.unknown += 1,
@@ -94,26 +99,31 @@ impl Expense {
         if self.times.is_empty() {
             return None;
         }
-        let mut times = self.times.clone();
-        let cut_off = times.iter().filter(|time| time.is_sign_negative()).count() as u64;
-        // The smallest time within which this share of the trials ended, if those that were cut off took `endless`.
-        let quantile = |times: &[f64], share: f64, endless: bool| {
+        let cut_off = self.times.iter().filter(|time| time.is_sign_negative()).count() as u64;
+        let lost = || std::iter::repeat_n(0.0, self.lost as usize);
+        // The least: what was cut off took as long as that, and what is lost took nothing.
+        let mut least: Vec<f64> = self.times.iter().map(|time| time.abs()).chain(lost()).collect();
+        // The most: either may have taken for ever.
+        let endless = |time: &f64| if time.is_sign_negative() { f64::INFINITY } else { *time };
+        let mut most: Vec<f64> =
+            self.times.iter().map(endless).chain(lost().map(|_| f64::INFINITY)).collect();
+        least.sort_by(f64::total_cmp);
+        most.sort_by(f64::total_cmp);
+        let finite = |time: f64| time.is_finite().then(|| round(time));
+        let mean = |times: &[f64]| finite(times.iter().sum::<f64>() / times.len() as f64);
+        // The smallest time within which this share of the trials ended.
+        let quantile = |times: &[f64], share: f64| {
             let at = (times.len() as f64 * share).ceil() as usize;
-            let time = times[at.clamp(1, times.len()) - 1];
-            (!endless || time.is_sign_positive()).then(|| round(time.abs()))
+            finite(times[at.clamp(1, times.len()) - 1])
         };
-        times.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let mean = round(times.iter().map(|time| time.abs()).sum::<f64>() / times.len() as f64);
-        let [p50, p95] = [0.5, 0.95].map(|share| quantile(&times, share, false));
-        // A stable sort: what was cut off goes behind the others, which keep their order.
-        times.sort_by_key(|time| time.is_sign_negative());
-        let [at_most_50, at_most_95] = [0.5, 0.95].map(|share| quantile(&times, share, true));
+        let both = |share: f64| [quantile(&least, share), quantile(&most, share)];
         Some(Latency {
-            trials: times.len() as u64,
+            trials: self.times.len() as u64,
             cut_off,
-            mean: [Some(mean), (cut_off == 0).then_some(mean)],
-            p50: [p50, at_most_50],
-            p95: [p95, at_most_95],
+            lost: self.lost,
+            mean: [mean(&least), mean(&most)],
+            p50: both(0.5),
+            p95: both(0.95),
         })
     }
 
@@ -193,9 +203,33 @@ mod tests {
             expense.push(&Line::split(line.as_bytes(), &mut spans).unwrap(), status).unwrap();
         }
         let latency = expense.latency().unwrap();
-        assert_eq!((latency.trials, latency.cut_off, latency.mean), (3, 1, [Some(200.0), None]));
+        assert_eq!((latency.trials, latency.cut_off, latency.lost), (3, 1, 0));
+        assert_eq!(latency.mean, [Some(200.0), None]);
         let usage = expense.usage(None).unwrap();
         assert_eq!((usage.trials, usage.unknown, usage.input_tokens, usage.output_tokens), (2, 1, 15, 5));
+    }
+
+    /// Nineteen answers of 10 ms, and three trials that were lost: two errors after a millisecond, and one that was turned away.
+    #[test]
+    fn what_was_lost_does_not_make_a_target_fast() {
+        let mut expense = Expense::default();
+        let mut spans = proofhouse_ledger::record::Spans::default();
+        let mut push = |line: &str, status| {
+            expense.push(&Line::split(line.as_bytes(), &mut spans).unwrap(), status).unwrap();
+        };
+        (0..19).for_each(|_| push(r#"{"latency_ms":10,"usage":null}"#, Status::Success));
+        push(r#"{"latency_ms":1,"usage":null}"#, Status::Error);
+        push(r#"{"latency_ms":1,"usage":null}"#, Status::Error);
+        push(r#"{"latency_ms":null,"usage":null}"#, Status::RateLimited);
+        let latency = expense.latency().unwrap();
+        assert_eq!((latency.trials, latency.cut_off, latency.lost), (19, 0, 3));
+        assert_eq!(
+            latency.p50,
+            [Some(10.0); 2],
+            "half of all are within 10 ms, whatever the three would have taken"
+        );
+        assert_eq!(latency.p95, [Some(10.0), None], "the three are more than 5 % of all");
+        assert_eq!(latency.mean, [Some(round(190.0 / 22.0)), None]);
     }
 
     #[test]
@@ -224,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_gate_can_ask_for_each_expense() {
-        let latency = r#"{"trials":3,"cut_off":1,"mean":[10,null],"p50":[4,5],"p95":[20,null]}"#;
+        let latency = r#"{"trials":3,"cut_off":1,"lost":2,"mean":[10,null],"p50":[4,5],"p95":[20,null]}"#;
         let usage = |unknown: u64| {
             format!(
                 r#"{{"trials":2,"unknown":{unknown},"input_tokens":15,"output_tokens":5,"cost_usd":0.25}}"#
@@ -238,7 +272,7 @@ mod tests {
         };
         const ANY: f64 = f64::INFINITY;
         let known = summary(latency, &usage(0));
-        let times = [([10.0, ANY], 0), ([4.0, 5.0], 0), ([20.0, ANY], 0)];
+        let times = [([10.0, ANY], 3), ([4.0, 5.0], 3), ([20.0, ANY], 3)];
         let counts = [([15.0, 15.0], 0), ([5.0, 5.0], 0), ([0.25, 0.25], 0)];
         assert_eq!(bounds(&known, "a"), [times, counts].concat());
         let open = summary(latency, &usage(1));

@@ -16,6 +16,8 @@ use super::stats::decisions::{
 #[derive(Default)]
 pub(super) struct GateTally {
     demand: Option<Demand>,
+    /// Whether no pass rate is asked for.
+    only_metrics: bool,
     /// Tag → the rate that its trials must reach.
     per_tag: BTreeMap<String, f64>,
     /// So many of so many trials of each case.
@@ -78,6 +80,7 @@ impl GateTally {
         let rate = gate.pass_rate.or((!gate.metrics.is_empty()).then_some(0.0));
         let limits = |each: config::MetricLimits| Limits { at_least: each.at_least, at_most: each.at_most };
         Self {
+            only_metrics: gate.pass_rate.is_none(),
             demand: rate.map(|rate| Demand { rate, confidence: gate.confidence }),
             metrics: gate.metrics.into_iter().map(|(name, each)| (name, limits(each))).collect(),
             per_tag: gate.per_tag,
@@ -147,14 +150,14 @@ impl GateTally {
             checks.extend(own);
         }
         let held = match gate_outcome(&checks) {
-            _ if terms.untried => None,
+            _ if terms.untried.is_some() => None,
             Outcome::Held => Some(true),
             Outcome::Missed => Some(false),
             Outcome::CannotTell => None,
         };
         let sentence = match terms.untried {
-            true => "gate cannot be judged: no attack does anything without a gate either".to_owned(),
-            false => gate_sentence(demand, who, &checks),
+            Some(why) => format!("gate cannot be judged: {why}"),
+            None => gate_sentence(demand, who, &checks),
         };
         let Demand { rate: pass_rate, confidence } = demand;
         Some(Gate { pass_rate, confidence, held, failed_slots, undecided_slots, sentence })
@@ -174,7 +177,7 @@ impl GateTally {
 
     fn checks(&self, demand: Demand, name: &str, at: usize, terms: &GateTerms) -> Vec<GateCheck> {
         let seen = &self.slots[at];
-        if demand.rate == 0.0 && !self.metrics.is_empty() {
+        if self.only_metrics {
             return Vec::new();
         }
         let mut checks = vec![match terms.bounds.get(at).copied().flatten() {
@@ -185,7 +188,7 @@ impl GateTally {
         for (tag, rate) in &self.per_tag {
             let counts = seen.tags.get(tag).unwrap_or(&none);
             let demand = Demand { rate: *rate, ..demand };
-            checks.push(GateCheck::of_trials(&format!("{name}, tag {tag},"), demand, &counts.trials()));
+            checks.push(GateCheck::of_tag(name, tag, demand, &counts.trials()));
         }
         checks.extend(self.per_case.map(|share| GateCheck::of_cases(name, share, seen.cases)));
         checks

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use proofhouse_ledger::config::{self, Price, Repeated};
-use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS};
+use proofhouse_ledger::record::{Damage, HEAD, Kind, Line, Status, TAGS, output_digest};
 use proofhouse_ledger::summary::{Rate, Slot, Summary};
 use proofhouse_ledger::{Json, RunId};
 
@@ -95,6 +95,17 @@ pub trait OwnTally {
         false
     }
 
+    /// Whether nothing can be said of what this slot answered, beside slots that gave no answer or only empty ones.
+    fn is_silent(&self, slot: &str) -> bool {
+        let _ = slot;
+        false
+    }
+
+    /// Whether an answer is what it says, so that an empty text says nothing.
+    fn answers_in_words(&self) -> bool {
+        true
+    }
+
     /// Adds what only this kind can say, and gives what a gate has to know of it.
     fn finish(self: Box<Self>, summary: &mut Summary) -> GateTerms;
 }
@@ -108,8 +119,8 @@ pub struct GateTerms {
     pub asked: Option<&'static str>,
     /// Slots that it holds to nothing.
     pub exempt: Vec<String>,
-    /// Whether nothing tried it, so that it has neither held nor failed.
-    pub untried: bool,
+    /// Why nothing tried it, where nothing did: it has neither held nor failed.
+    pub untried: Option<&'static str>,
     /// What it can be asked for beside the pass rate.
     pub metrics: &'static [Metric],
 }
@@ -158,6 +169,8 @@ struct SlotTally {
     spared: u64,
     passed: u64,
     assessed: u64,
+    /// Whether any answer that is not empty was assessed.
+    answered: bool,
     pass_clusters: Clusters,
     scores: BTreeMap<String, Clusters>,
     tags: BTreeMap<String, (u64, u64)>,
@@ -173,6 +186,14 @@ struct SlotTally {
     variant: (Vec<u8>, u64),
     /// The last tags seen, raw and parsed: neighbours share them.
     last_tags: (Vec<u8>, Vec<String>),
+}
+
+/// Whether there is an answer that says nothing at all: judges may pass or fail it, and it shows nothing of who gave it.
+fn is_empty_answer(line: &Line<'_>) -> Result<bool, Damage> {
+    let error_type = line.get(HEAD.error_type)?;
+    let nothing = output_digest(&Json::String(String::new()));
+    Ok(error_type.is_some_and(|error_type| matches!(&*error_type, "empty" | "null"))
+        || (nothing.is_some() && line.get(HEAD.output_sha256)? == nothing))
 }
 
 impl Tally {
@@ -215,7 +236,12 @@ impl Tally {
         if self.own.as_ref().is_some_and(|own| own.is_aside(line)) {
             return Ok(());
         }
-        if let Some(error_type) = line.get(HEAD.error_type)? {
+        let error_type = line.get(HEAD.error_type)?;
+        let in_words = self.own.as_ref().is_none_or(|own| own.answers_in_words());
+        if passed.is_some() && !self.slots[at].answered {
+            self.slots[at].answered = !in_words || !is_empty_answer(line)?;
+        }
+        if let Some(error_type) = error_type {
             *self.error_types.entry(error_type.into_owned()).or_default() += 1;
         }
         if needed {
@@ -324,10 +350,14 @@ impl Tally {
         }
         let own = self.own.take()?;
         let prices = expense::prices(&self.config);
-        let slots: Vec<Slot> = self.slots.iter().map(|slot| slot.summarise(own.spares(), &prices)).collect();
+        let is_silent = |slot: &SlotTally| !slot.answered || own.is_silent(&slot.name);
+        let summarise =
+            |slot: &SlotTally| Slot { silent: is_silent(slot), ..slot.summarise(own.spares(), &prices) };
+        let slots: Vec<Slot> = self.slots.iter().map(summarise).collect();
+        let silent = slots.iter().filter(|slot| slot.silent).map(|slot| slot.slot.as_str()).collect();
         let columns: Vec<(&str, &Column)> =
             self.slots.iter().map(|slot| (slot.name.as_str(), &slot.column)).collect();
-        let (comparisons, best) = pairs::compare(&columns);
+        let (comparisons, best) = pairs::compare(&columns, &silent);
         let mut summary = Summary {
             trials: self.trials,
             assessed: self.assessed,
@@ -447,6 +477,7 @@ impl SlotTally {
             ),
             latency_ms: self.expense.latency(),
             usage: self.expense.usage(expense::price_of(prices, slot)),
+            silent: false,
         }
     }
 }

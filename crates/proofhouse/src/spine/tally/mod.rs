@@ -1,5 +1,7 @@
 //! What the records add up to: a pure function of the ledger, streamed.
 
+use std::collections::BTreeSet;
+
 use crate::text::complaint::Complaint;
 use crate::text::yaml;
 use proofhouse_ledger::files::{self, FileError};
@@ -85,6 +87,14 @@ pub fn tally(paths: &RunPaths, kinds: OfKind) -> Result<Summary, TallyError> {
     let config = files::read(&paths.config())?;
     let config: Json = yaml::read_bytes(&config).map_err(TallyError::Config)?;
     Sum::new(&config, kinds).finish(paths)
+}
+
+/// The targets of which the summary of a run says that nothing they answered can be assessed; none where there is no summary.
+pub fn silent(paths: &RunPaths) -> BTreeSet<String> {
+    let summary = files::read(&paths.summary()).ok();
+    let summary: Option<Summary> = summary.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let slots = summary.into_iter().flat_map(|summary| summary.slots);
+    slots.filter(|slot| slot.silent).map(|slot| slot.slot).collect()
 }
 
 /// Writes `summary.json`; gives its bytes.

@@ -4,6 +4,8 @@
 //! as they are few; of many targets, each is compared with the first and with the one that did best, so that the work grows
 //! with the targets and not with their square. Either way p-values are adjusted for all pairs that could have been chosen.
 
+use std::collections::BTreeSet;
+
 use proofhouse_ledger::summary;
 
 use super::heads::round;
@@ -37,9 +39,13 @@ impl Column {
         self.ends.get(case).copied().unwrap_or(self.verdicts.len())
     }
 
-    /// The mean of the cases' own means, to find who did best.
-    fn mean(&self) -> f64 {
-        let shares = (0..self.ends.len()).map(|case| self.case(case)).filter(|case| !case.is_empty());
+    fn has(&self, case: usize) -> bool {
+        !self.case(case).is_empty()
+    }
+
+    /// The mean of these cases' own means, to find who did best.
+    fn mean(&self, cases: impl IntoIterator<Item = usize>) -> f64 {
+        let shares = cases.into_iter().map(|case| self.case(case)).filter(|case| !case.is_empty());
         let (sum, count) = shares.fold((0.0, 0u64), |(sum, count), case| {
             let passed = case.iter().filter(|verdict| *verdict & 1 == 1).count();
             (sum + passed as f64 / case.len() as f64, count + 1)
@@ -48,10 +54,10 @@ impl Column {
     }
 }
 
-/// Two columns on the trials that both have.
-fn pair(a: &Column, b: &Column) -> (PairedCounts, Differences) {
+/// Two columns on the trials of these cases that both have.
+fn pair(a: &Column, b: &Column, cases: impl IntoIterator<Item = usize>) -> (PairedCounts, Differences) {
     let (mut trials, mut differences) = (PairedCounts::default(), Differences::default());
-    for case in 0..a.ends.len().max(b.ends.len()) {
+    for case in cases {
         let (mut passed_a, mut passed_b, mut count) = (0, 0, 0);
         let mut rest = b.case(case).iter().peekable();
         for first in a.case(case) {
@@ -71,27 +77,46 @@ fn pair(a: &Column, b: &Column) -> (PairedCounts, Differences) {
     (trials, differences)
 }
 
-/// What can be said of targets on the same cases.
-pub(super) fn compare(columns: &[(&str, &Column)]) -> (Vec<summary::Comparison>, Option<summary::Best>) {
+/// What can be said of targets on the same cases. The silent ones answered nothing that can be assessed: they have no rate.
+pub(super) fn compare(
+    columns: &[(&str, &Column)],
+    silent: &BTreeSet<&str>,
+) -> (Vec<summary::Comparison>, Option<summary::Best>) {
+    let nothing = Column::default();
+    let heard = |at: usize| if silent.contains(columns[at].0) { &nothing } else { columns[at].1 };
+    let columns: Vec<(&str, &Column)> = (0..columns.len()).map(|at| (columns[at].0, heard(at))).collect();
     let count = columns.len();
-    let top =
-        (0..count).fold(0, |top, at| if columns[at].1.mean() > columns[top].1.mean() { at } else { top });
+    let all = 0..columns.iter().map(|(_, column)| column.ends.len()).max().unwrap_or(0);
+    // Who is best is asked on the cases that all of them met: a case that one did not meet counts neither for it nor against it.
+    let met: Vec<&Column> = columns
+        .iter()
+        .map(|(_, column)| *column)
+        .filter(|column| all.clone().any(|case| column.has(case)))
+        .collect();
+    let shared: Vec<usize> =
+        all.clone().filter(|case| !met.is_empty() && met.iter().all(|column| column.has(*case))).collect();
+    let means: Vec<f64> = columns.iter().map(|(_, column)| column.mean(shared.iter().copied())).collect();
+    let top = (0..count).fold(0, |top, at| if means[at] > means[top] { at } else { top });
     let places = chosen_pairs(count, top);
     let name = |at: usize| columns[at].0.to_owned();
     let mut tables = Vec::new();
     let mut pairs = Vec::new();
     for (a, b) in &places {
-        let (table, differences) = pair(columns[*a].1, columns[*b].1);
+        let (table, differences) = pair(columns[*a].1, columns[*b].1, all.clone());
         tables.push(table);
         pairs.push((name(*a), name(*b), differences));
     }
     let compared = compare_family(&pairs, all_pairs(count));
-    let comparisons = compared.iter().zip(&tables).map(|(decided, trials)| told(decided, trials));
+    let compared = compared.into_iter().map(|decided| decided.with_silent(|name| silent.contains(name)));
+    let comparisons = compared.zip(&tables).map(|(decided, trials)| told(&decided, trials));
     let best = (count > 2).then(|| {
-        let others = (0..count)
-            .filter(|at| *at != top)
-            .map(|at| Candidate { name: name(at), against_best: pair(columns[top].1, columns[at].1).1 });
-        decisions::best(columns[top].0, &others.collect::<Vec<_>>())
+        let against = |at: usize| pair(columns[top].1, columns[at].1, shared.iter().copied()).1;
+        let others = (0..count).filter(|at| *at != top);
+        let others = others.map(|at| Candidate { name: name(at), against_best: against(at) });
+        let some = all.filter(|case| met.iter().any(|column| column.has(*case))).count();
+        let best = decisions::best(columns[top].0, &others.collect::<Vec<_>>())?;
+        let silent = columns.iter().map(|(name, _)| *name).filter(|name| silent.contains(name));
+        Some(best.among((some - shared.len()) as u64, silent.map(str::to_owned).collect()))
     });
     let best = best.flatten().map(|best| summary::Best {
         sentence: best.sentence(),
@@ -127,6 +152,10 @@ fn told(decided: &decisions::Comparison, trials: &PairedCounts) -> summary::Comp
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn compare(columns: &[(&str, &Column)]) -> (Vec<summary::Comparison>, Option<summary::Best>) {
+        super::compare(columns, &BTreeSet::new())
+    }
 
     fn column(cases: &[&[(u64, bool)]]) -> Column {
         let mut column = Column::default();
@@ -230,10 +259,10 @@ mod tests {
         // 2 of 5 trials, and (1/4 + 1) / 2 of its cases; 4 of 5 trials, and (1 + 0) / 2.
         let few = own(&[&[true, false, false, false], &[true]]);
         let many = own(&[&[true, true, true, true], &[false]]);
-        assert_eq!((few.mean(), many.mean()), (0.625, 0.5));
+        assert_eq!((few.mean(0..2), many.mean(0..2)), (0.625, 0.5));
         // A case of which it has nothing is none of its own.
-        assert_eq!(own(&[&[], &[true], &[], &[false, true]]).mean(), 0.75);
-        assert_eq!(Column::default().mean(), f64::NEG_INFINITY);
+        assert_eq!(own(&[&[], &[true], &[], &[false, true]]).mean(0..4), 0.75);
+        assert_eq!(Column::default().mean(0..4), f64::NEG_INFINITY);
         let best = |columns: &[(&str, &Column)]| compare(columns).1.map(|best| best.slot);
         assert_eq!(
             best(&[("many", &many), ("few", &few), ("nothing", &Column::default())]).as_deref(),
@@ -249,5 +278,70 @@ mod tests {
         let is_rival = |name: &str| rivals.iter().any(|rival| rival == name);
         assert!(is_rival("many") && !is_rival("few"), "two cases do not tell them apart: {rivals:?}");
         assert_eq!(best(&[("few", &few), ("many", &many)]), None, "of two, the comparison says it");
+    }
+
+    /// Ten easy cases were all that `few` met, and passed; of the hundred that the others met, `most` passed more of the hard ones.
+    #[test]
+    fn cases_that_a_target_did_not_meet_count_neither_for_it_nor_against_it() {
+        let of = |passes: &dyn Fn(usize) -> Option<bool>| {
+            let mut column = Column::default();
+            for case in 0..100 {
+                column.close_case(
+                    case,
+                    &passes(case).map(|passed| (0, passed)).into_iter().collect::<Vec<_>>(),
+                );
+            }
+            column
+        };
+        let few = of(&|case| (case < 10).then_some(case > 0));
+        let most = of(&|case| Some(case < 80));
+        let some = of(&|case| Some(case < 60 && case > 1));
+        let best = compare(&[("few", &few), ("most", &most), ("some", &some)]).1.unwrap();
+        assert_eq!(best.slot, "most", "of the ten that all met it passed all ten");
+        assert!(
+            best.sentence.contains("over the 10 of 100 cases on which all were assessed"),
+            "{}",
+            best.sentence
+        );
+        let apart = of(&|case| (case >= 10).then_some(true));
+        assert_eq!(
+            compare(&[("few", &few), ("apart", &apart), ("most", &most)]).1,
+            None,
+            "no case is shared by all"
+        );
+    }
+
+    /// Who says nothing fails every case, which would make any other better, and itself as good as another that says nothing.
+    #[test]
+    fn who_says_nothing_is_neither_better_nor_worse_nor_equal() {
+        let of = |passed: bool| column(&[&[(0u64, passed)] as &[_]; 40]);
+        let (good, fair, mute) = (of(true), of(true), of(false));
+        let all = [("good", &good), ("fair", &fair), ("mute", &mute), ("dumb", &mute)];
+        let (pairs, best) = super::compare(&all, &BTreeSet::from(["mute", "dumb"]));
+        let said = |a: &str, b: &str| pairs.iter().find(|pair| pair.a == a && pair.b == b).unwrap();
+        let found = said("good", "mute");
+        assert_eq!((found.difference, found.adjusted_p, found.pairs), (None, None, 0));
+        assert_eq!(
+            found.sentence,
+            "nothing that mute answered can be assessed, so it cannot be compared with good"
+        );
+        assert_eq!(
+            said("mute", "dumb").sentence,
+            "nothing that mute or dumb answered can be assessed, so they cannot be compared"
+        );
+        let best = best.unwrap();
+        assert_eq!((best.slot.as_str(), best.rivals.as_slice()), ("good", ["fair".to_owned()].as_slice()));
+        assert!(
+            best.sentence
+                .ends_with("; nothing that mute, dumb answered can be assessed, so they are not among them"),
+            "{}",
+            best.sentence
+        );
+        let alone = [("good", &good), ("mute", &mute), ("dumb", &mute)];
+        assert_eq!(
+            super::compare(&alone, &BTreeSet::from(["mute", "dumb"])).1,
+            None,
+            "nobody is best of one"
+        );
     }
 }

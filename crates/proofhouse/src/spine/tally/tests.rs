@@ -123,7 +123,10 @@ const HALVES: &[Metric] = &[
 fn own(_: Kind, config: &Json) -> Box<dyn OwnTally> {
     let says = |key: &str| config.get(key).is_some();
     let terms: fn() -> GateTerms = match (says("untried"), says("exempt"), says("bounds")) {
-        (true, ..) => || GateTerms { untried: true, ..GateTerms::default() },
+        (true, ..) => || GateTerms {
+            untried: Some("no attack does anything without a gate either"),
+            ..GateTerms::default()
+        },
         (_, true, _) => || GateTerms { exempt: vec!["a".to_owned()], ..GateTerms::default() },
         (_, _, true) => || GateTerms { bounds: vec![Some([0.2, 0.9])], ..GateTerms::default() },
         _ => || GateTerms { metrics: HALVES, ..GateTerms::default() },

@@ -1,7 +1,7 @@
 //! Which of many is best, and by how much others could still be better: comparison with the best.
 
 use super::differences::Differences;
-use super::{cases, names, points};
+use super::{cases, grouped, names, points};
 use crate::stats::Confidence;
 
 /// One of the others, held against the one that did best here.
@@ -24,11 +24,16 @@ pub struct Best {
     pub rivals: Vec<String>,
     /// How many there are in all.
     pub of: u64,
-    /// The smallest number of cases that it shares with another.
+    /// The cases on which all of them were assessed.
     pub cases: u64,
+    /// Cases on which only some of them were; they count for none.
+    pub left_out: u64,
+    /// Those that answered nothing which can be assessed, and are not among them.
+    pub silent: Vec<String>,
 }
 
-/// What can be said of the one that did best among many; none without another one to compare with.
+/// What can be said of the one that did best among many; none without another one to compare with. All differences are over the same
+/// cases: those on which all were assessed.
 ///
 /// Hsu (1984), Annals of Statistics 12, 1136–1144, with Bonferroni's bound in place of Dunnett's: with 95 % certainty at once
 /// for all, the true best is this one or a rival, and it is not further above this one than said. That this one was chosen by its
@@ -45,6 +50,8 @@ pub fn best(name: &str, others: &[Candidate]) -> Option<Best> {
         rivals: Vec::new(),
         of: known.len() as u64 + 1,
         cases: u64::MAX,
+        left_out: 0,
+        silent: Vec::new(),
     };
     for other in known {
         let above = other.against_best.interval(confidence)?.high;
@@ -58,23 +65,42 @@ pub fn best(name: &str, others: &[Candidate]) -> Option<Best> {
 }
 
 impl Best {
+    /// Says how many cases only some met, and who is not among those compared.
+    pub fn among(self, left_out: u64, silent: Vec<String>) -> Self {
+        Self { left_out, silent, ..self }
+    }
+
     /// All of it in one sentence, without a full stop.
     pub fn sentence(&self) -> String {
-        let (name, count) = (&self.name, cases(self.cases));
-        if self.rivals.is_empty() {
-            return format!(
-                "on cases like these, {name} is the best of {} (95 % certain, over {count})",
-                self.of
-            );
+        let name = &self.name;
+        let over = match self.left_out {
+            0 => cases(self.cases),
+            more => format!(
+                "the {} of {} on which all were assessed",
+                grouped(self.cases),
+                cases(self.cases + more)
+            ),
+        };
+        let mut text = if self.rivals.is_empty() {
+            format!("on cases like these, {name} is the best of {} (95 % certain, over {over})", self.of)
+        } else {
+            let within = points(self.within);
+            format!(
+                "on cases like these, {name} is the best of {}, or within {} points of it (95 % certain, over {over}); \
+                 the best may as well be {}",
+                self.of,
+                within.trim_start_matches('+'),
+                names(&self.rivals)
+            )
+        };
+        if !self.silent.is_empty() {
+            let (silent, are) =
+                (names(&self.silent), if self.silent.len() == 1 { "it is" } else { "they are" });
+            text.push_str(&format!(
+                "; nothing that {silent} answered can be assessed, so {are} not among them"
+            ));
         }
-        let within = points(self.within);
-        format!(
-            "on cases like these, {name} is the best of {}, or within {} points of it (95 % certain, over {count}); \
-             the best may as well be {}",
-            self.of,
-            within.trim_start_matches('+'),
-            names(&self.rivals)
-        )
+        text
     }
 }
 

@@ -35,24 +35,25 @@ pub struct Comparison {
     pub adjusted_p: Option<f64>,
     /// How many comparisons the family has, done or not.
     pub family: u64,
-    /// About how many cases would tell a difference of this size from none.
+    /// About how many cases would tell this difference from none with 80 % power; more than there are, and none without one.
     pub needed: Option<u64>,
+    /// Those of the two that answered nothing which can be assessed: they have no rate to compare.
+    pub silent: Vec<String>,
     /// Whether more of what is compared is worse.
     pub is_harm: bool,
 }
 
 /// Compares two columns that nobody chose among others.
 pub fn compare(a: &str, b: &str, differences: &Differences) -> Comparison {
-    let mut alone = vec![unadjusted(a, b, differences)];
-    adjust(&mut alone, 1);
-    alone.remove(0)
+    compare_family(&[(a.to_owned(), b.to_owned(), differences.clone())], 1).remove(0)
 }
 
 /// Compares pairs of columns, with p-values adjusted by Holm over `family` comparisons: those that could have been made, whether
 /// they were or not. So pairs may be chosen by their results.
 pub fn compare_family(pairs: &[(String, String, Differences)], family: u64) -> Vec<Comparison> {
+    let family = family.max(pairs.len() as u64);
     let mut all: Vec<Comparison> =
-        pairs.iter().map(|(a, b, differences)| unadjusted(a, b, differences)).collect();
+        pairs.iter().map(|(a, b, differences)| unadjusted(a, b, differences, family)).collect();
     adjust(&mut all, family);
     all
 }
@@ -78,8 +79,7 @@ pub fn chosen_pairs(columns: usize, top: usize) -> Vec<(usize, usize)> {
     pairs.into_iter().collect()
 }
 
-fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
-    let outside = |interval: Interval| interval.low > 0.0 || interval.high < 0.0;
+fn unadjusted(a: &str, b: &str, differences: &Differences, family: u64) -> Comparison {
     Comparison {
         a: a.to_owned(),
         b: b.to_owned(),
@@ -89,19 +89,18 @@ fn unadjusted(a: &str, b: &str, differences: &Differences) -> Comparison {
         interval: differences.interval(Confidence::P95),
         p: sign_flip(differences),
         adjusted_p: None,
-        family: 1,
-        needed: differences.cases_until(Confidence::P95, outside),
+        family,
+        needed: differences.cases_to_tell(LEVEL / family.max(1) as f64),
+        silent: Vec::new(),
         is_harm: false,
     }
 }
 
 fn adjust(all: &mut [Comparison], family: u64) {
-    let family = family.max(all.len() as u64);
     // A pair without cases has no p-value. It still counts in the family: whether it has cases was seen in the data.
     let p_values: Vec<f64> = all.iter().map(|each| each.p.unwrap_or(1.0)).collect();
     for (each, adjusted) in all.iter_mut().zip(holm_within(&p_values, family)) {
         each.adjusted_p = each.p.map(|_| adjusted);
-        each.family = family;
     }
 }
 
@@ -112,12 +111,19 @@ impl Comparison {
         0.5f64.powi(i32::try_from(differ).unwrap_or(i32::MAX) - 1)
     }
 
+    /// Says which of the columns are of somebody who answered nothing that can be assessed.
+    pub fn with_silent(mut self, is_silent: impl Fn(&str) -> bool) -> Self {
+        self.silent = [&self.a, &self.b].into_iter().filter(|name| is_silent(name)).cloned().collect();
+        self
+    }
+
     /// Whether chance alone would seldom do this; none without cases.
     pub fn more_than_noise(&self) -> Option<bool> {
         self.adjusted_p.map(|p| p < LEVEL)
     }
 
-    /// The same in a few words, for a cell of a table: `better (p = 0.020)`, `same within 3.0 points`, `14 more cases would tell`.
+    /// The same in a few words, for a cell of a table: `better (p = 0.020)`, `same within 3.0 points`, `about 14 more cases would
+    /// tell`.
     pub fn in_short(&self) -> String {
         let (Some(difference), Some(interval), Some(p)) = (self.difference, self.interval, self.adjusted_p)
         else {
@@ -135,11 +141,11 @@ impl Comparison {
         let reach = interval.high.max(-interval.low);
         match self.needed.filter(|needed| *needed > self.cases && reach > NEGLIGIBLE) {
             Some(needed) if self.better != (0, 0) => match needed - self.cases {
-                1 => "1 more case would tell".to_owned(),
-                more => format!("{} more cases would tell", grouped(more)),
+                1 => "about 1 more case would tell".to_owned(),
+                more => format!("about {} more cases would tell", grouped(more)),
             },
             _ if interval.low <= 0.0 && interval.high >= 0.0 => {
-                format!("same within {} points", at_most(reach))
+                format!("same within {} points", size(reach))
             }
             _ => format!("may be noise ({})", p_value(p)),
         }
@@ -148,13 +154,27 @@ impl Comparison {
     /// All of it in one sentence, without a full stop.
     pub fn sentence(&self) -> String {
         let (a, b) = (&self.a, &self.b);
+        match self.silent.as_slice() {
+            [] => {}
+            [one] => {
+                let other = if one == a { b } else { a };
+                return format!(
+                    "nothing that {one} answered can be assessed, so it cannot be compared with {other}"
+                );
+            }
+            _ => {
+                return format!(
+                    "nothing that {a} or {b} answered can be assessed, so they cannot be compared"
+                );
+            }
+        }
         let (Some(difference), Some(interval), Some(p)) = (self.difference, self.interval, self.adjusted_p)
         else {
             return format!("no case was assessed for both {a} and {b}, so nothing can be compared");
         };
         let count = cases(self.cases);
         if self.better == (0, 0) {
-            let reach = at_most(interval.high.max(-interval.low));
+            let reach = size(interval.high.max(-interval.low));
             let all = if self.cases == 1 { "the one case".to_owned() } else { format!("all {count}") };
             return format!(
                 "{a} and {b} fare alike on {all}; on cases like these, a difference of up to {reach} points is not excluded"
@@ -180,20 +200,22 @@ impl Comparison {
             );
         }
         let outside = interval.low > 0.0 || interval.high < 0.0;
-        let more = match self.needed.filter(|needed| *needed > self.cases) {
-            Some(needed) => format!("; about {} would tell, if they fall out like these", cases(needed)),
-            // The interval alone would say more than the test does: say why it is not believed.
-            None if outside && self.least_p() * self.family as f64 >= LEVEL => {
-                let differ = self.better.0 + self.better.1;
-                let (noun, verb) =
-                    if differ == 1 { ("case that differs", "is") } else { ("cases that differ", "are") };
-                format!("; {} {noun} {verb} too few to be sure of anything", grouped(differ))
-            }
-            None if outside && self.family > 1 => {
-                "; the interval is of this pair alone, not adjusted for the others".to_owned()
-            }
-            None => String::new(),
-        };
+        let mut more = String::new();
+        // The interval alone would say more than the test does: say why it is not believed.
+        if outside && self.least_p() * self.family as f64 >= LEVEL {
+            let differ = self.better.0 + self.better.1;
+            let (noun, verb) =
+                if differ == 1 { ("case that differs", "is") } else { ("cases that differ", "are") };
+            more = format!("; {} {noun} {verb} too few to be sure of anything", grouped(differ));
+        } else if outside && self.family > 1 {
+            more = "; the interval is of this pair alone, not adjusted for the others".to_owned();
+        }
+        if let Some(needed) = self.needed.filter(|needed| *needed > self.cases) {
+            more.push_str(&format!(
+                "; about {} would tell with 80 % power, if they fall out like these",
+                cases(needed)
+            ));
+        }
         format!(
             "on cases like these, {b} cannot be told from {a}: {} points ({}) may be noise ({test}){more}",
             points(difference),
@@ -202,12 +224,9 @@ impl Comparison {
     }
 }
 
-/// A bound in points: one that is above 0 is never told as 0.
-fn at_most(reach: f64) -> String {
-    match points(reach).trim_start_matches('+') {
-        "0" if reach > 0.0 => "0.1".to_owned(),
-        told => told.to_owned(),
-    }
+/// How large a difference is, in points.
+fn size(reach: f64) -> String {
+    points(reach).trim_start_matches('+').to_owned()
 }
 
 #[cfg(test)]

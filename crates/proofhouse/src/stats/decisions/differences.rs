@@ -3,8 +3,19 @@
 use std::collections::BTreeMap;
 
 use crate::stats::Confidence;
+use crate::stats::binomial::upper_tail;
 use crate::stats::cluster::unseen_share;
 use crate::stats::interval::{Interval, boundary};
+use crate::stats::power::{power_of_mean, power_paired};
+
+/// How often a number of cases that "would tell" does.
+const POWER: f64 = 0.8;
+
+/// The normal value that is below it.
+const Z_POWER: f64 = 0.841_621_233_572_914_2;
+
+/// Up to so many cases the exact test's own power is counted.
+const COUNTED: u64 = 300;
 
 /// By case, the share passed in the second column minus that in the first, as a count of each value that occurs: memory grows
 /// with the number of repetitions, not with the number of cases.
@@ -123,19 +134,69 @@ impl Differences {
         Interval { low, high }
     }
 
-    /// About how many cases it takes until the interval fulfils `decided`, if further ones fall out like these; none where a
-    /// thousand times as many do not do.
-    pub fn cases_until(&self, confidence: Confidence, decided: impl Fn(Interval) -> bool) -> Option<u64> {
-        self.least(|factor| self.interval_of(factor, confidence).is_some_and(&decided))
+    /// About how many cases the permutation test needs to tell this difference from none at this level with 80 % power, if further
+    /// ones fall out like these; always more than there are. None without a difference, and where a thousand times as many do not do.
+    ///
+    /// One verdict on each side: the exact test's own power, begun at the number of Connor (1987), Biometrics 43, 207–211, with a correction
+    /// for its steps. Repeated cases: Student's. Either way at least as many cases have to differ as can have a p-value below the level.
+    pub fn cases_to_tell(&self, level: f64) -> Option<u64> {
+        let effect = self.mean()?.abs();
+        if effect < 1e-12 {
+            return None;
+        }
+        let (worse, better) = self.better();
+        let differing = (worse + better) as f64 / self.cases as f64;
+        let (more, most) = (self.cases + 1, self.cases.checked_mul(1000)?);
+        let first = |enough: &dyn Fn(u64) -> bool| {
+            let (mut short, mut found) = (self.cases, more);
+            while !enough(found) {
+                (short, found) = (found, found.checked_mul(2).filter(|next| *next <= 2 * most)?);
+            }
+            while found - short > 1 {
+                let middle = short + (found - short) / 2;
+                if enough(middle) { found = middle } else { short = middle }
+            }
+            Some(found)
+        };
+        // The fewest cases that differ, all in one direction, with a small enough p-value.
+        let fewest = (1..64).find(|count| 0.5f64.powi(count - 1) < level)? as u64;
+        let can_be_small =
+            first(&|cases| cases >= fewest && upper_tail(fewest, cases, differing.min(1.0)) >= POWER)?;
+        let found = if self.repeated {
+            let variance = self.deviation().map_or(0.0, |deviation| deviation * deviation);
+            match variance <= 1e-12 {
+                true => can_be_small,
+                false => first(&|cases| power_of_mean(cases, variance, effect, level) >= POWER)?,
+            }
+        } else {
+            let z = Confidence::new(1.0 - level)?.z();
+            let spread = z * differing.sqrt() + Z_POWER * (differing - effect * effect).max(0.0).sqrt();
+            let root = (spread + (spread * spread + 4.0 * effect).sqrt()) / (2.0 * effect);
+            let mut found = ((root * root).ceil() as u64).max(more);
+            while found <= COUNTED && power_paired(found, differing, effect, level) < POWER {
+                found += 1;
+            }
+            found
+        };
+        Some(found.max(can_be_small)).filter(|found| *found <= most)
     }
 
-    /// The same for the cautious interval.
+    /// About how many cases it takes until the cautious interval fulfils `decided` with 80 % power, if further ones fall out like these;
+    /// none where a thousand times as many do not do.
     pub fn cases_until_sure(
         &self,
         confidence: Confidence,
         decided: impl Fn(Interval) -> bool,
     ) -> Option<u64> {
-        self.least(|factor| self.cautious_of(factor, confidence).is_some_and(&decided))
+        let deviation = self.deviation().unwrap_or(0.0);
+        self.least(|factor| {
+            // In four of five runs of so many cases the mean is not further off than this, to either side.
+            let off = Z_POWER * deviation / (self.cases as f64 * factor).sqrt();
+            self.cautious_of(factor, confidence).is_some_and(|Interval { low, high }| {
+                decided(Interval { low: low - off, high: high - off })
+                    && decided(Interval { low: low + off, high: high + off })
+            })
+        })
     }
 
     fn least(&self, fulfils: impl Fn(f64) -> bool) -> Option<u64> {
@@ -241,11 +302,15 @@ mod tests {
     fn the_number_that_would_do_is_the_least() {
         let differences = single(80, 6, 2, 12);
         let below_zero = |interval: Interval| interval.high < 0.0;
-        let wanted = differences.cases_until(P95, below_zero).unwrap();
-        let at = |cases: u64| differences.interval_of(cases as f64 / 100.0, P95).unwrap();
-        assert!(below_zero(at(wanted)) && !below_zero(at(wanted - 1)), "{wanted}");
-        assert!((150..300).contains(&wanted), "{wanted}");
-        assert_eq!(single(80, 4, 4, 12).cases_until(P95, below_zero), None);
+        let wanted = differences.cases_until_sure(P95, below_zero).unwrap();
+        // In four of five runs the mean is no more than 0.8416 standard errors above what it is here.
+        let high = |cases: u64| {
+            let off = Z_POWER * differences.deviation().unwrap() / (cases as f64).sqrt();
+            differences.interval_of(cases as f64 / 100.0, P95).unwrap().high + off
+        };
+        assert!(high(wanted) < 0.0 && high(wanted - 1) >= 0.0, "{wanted}");
+        assert!((300..500).contains(&wanted), "{wanted}");
+        assert_eq!(single(80, 4, 4, 12).cases_until_sure(P95, below_zero), None);
     }
 
     /// One side alone that is repeated makes differences that are no verdicts: 0, 1/2 and 1 have mean 1/2 and deviation 1/2.
@@ -277,9 +342,15 @@ mod tests {
             assert!(off < 1e-9, "{interval:?} {expected:?}");
         }
         // 1.2 × 1.96² / (n + 1.96²) is below 0.2 from 5 × 1.96² = 19.2 cases on.
-        assert_eq!(differences.cases_until(P95, |interval| interval.low > 0.0), Some(20));
         assert_eq!(differences.cases_until_sure(P95, |interval| interval.low > 0.0), Some(20));
-        assert_eq!(Differences::default().cases_until(P95, |_| true), None, "nothing falls out like no case");
+        assert_eq!(
+            Differences::default().cases_until_sure(P95, |_| true),
+            None,
+            "nothing falls out like no case"
+        );
+        // Six that all gain have a p-value of 1/32, five one of 1/16.
+        assert_eq!(differences.cases_to_tell(0.05), Some(6));
+        assert_eq!(Differences::default().cases_to_tell(0.05), None);
     }
 
     /// Of each eight cases one loses a half, one gains a half, and two gain a quarter: a mean of 1/16, and a variance of
@@ -293,14 +364,19 @@ mod tests {
         let deviation = (5.0f64 / 8.0 - 8.0 / 256.0).sqrt() / 7f64.sqrt();
         assert!((differences.deviation().unwrap() - deviation).abs() < 1e-12);
         let reach = |cases: u64| P95.t(cases - 1) * deviation / (cases as f64).sqrt();
-        let needed = differences.cases_until(P95, |interval| interval.low > 0.0).unwrap();
-        assert!(reach(needed) < 0.0625 && reach(needed - 1) >= 0.0625, "{needed}");
-        assert!((84..88).contains(&needed), "{needed}");
-        // To be sure that nothing got worse by 20 points takes fewer: 12, as a share of 1.96² / (n + 1.96²) that is unseen may
-        // lose the mean and all of 1.
+        let needed = differences.cases_to_tell(0.05).unwrap();
+        let power = |cases: u64| power_of_mean(cases, deviation * deviation, 0.0625, 0.05);
+        assert!(power(needed) >= POWER && power(needed - 1) < POWER, "{needed}");
+        // (1.959964 + 0.841621)² × 0.0848 / 0.0039 = 170.4 by the normal value.
+        assert!((171..176).contains(&needed), "{needed}");
+        // To be sure that nothing got worse by 20 points takes fewer, as a share of 1.96² / (n + 1.96²) that is unseen may lose the mean
+        // and all of 1, and the mean lies lower by 0.8416 standard errors in one run of five.
         let sure = differences.cases_until_sure(P95, |interval| interval.low > -0.2).unwrap();
-        let lost = |cases: u64| 1.0625 * P95.z().powi(2) / (cases as f64 + P95.z().powi(2)) - 0.0625;
-        assert!(lost(sure) < 0.2 && lost(sure - 1) >= 0.2 && sure == 12, "{sure}");
+        let lost = |cases: u64| {
+            let unseen = 1.0625 * P95.z().powi(2) / (cases as f64 + P95.z().powi(2)) - 0.0625;
+            unseen.max(reach(cases) - 0.0625) + Z_POWER * deviation / (cases as f64).sqrt()
+        };
+        assert!(lost(sure) < 0.2 && lost(sure - 1) >= 0.2, "{sure}");
     }
 
     #[test]

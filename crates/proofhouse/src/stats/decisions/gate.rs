@@ -1,6 +1,6 @@
 //! Gates that never pass by silence: held, missed, or it cannot be told because of what was not assessed or seen too seldom.
 
-use super::{cases, grouped, level, percent};
+use super::{asked, cases, grouped, level, percent_beside};
 use crate::stats::interval::Interval;
 use crate::stats::{ClusterMoments, Confidence};
 
@@ -48,6 +48,10 @@ pub struct GateCheck {
     pub outcome: Outcome,
     /// Why, as a fragment that begins with `what`.
     pub reason: String,
+    /// Whether it asks for something else than the gate's own rate; `reason` says then what that is.
+    pub is_other: bool,
+    /// Whether it speaks of cases like these, and not of these alone.
+    pub is_general: bool,
 }
 
 impl GateCheck {
@@ -58,8 +62,7 @@ impl GateCheck {
     pub fn of_trials(what: &str, demand: Demand, trials: &Trials) -> Self {
         let Trials { passed, assessed, planned, .. } = *trials;
         if planned == 0 {
-            let reason = format!("{what} has no trial");
-            return Self { what: what.to_owned(), outcome: Outcome::CannotTell, reason };
+            return Self::new(what, Outcome::CannotTell, format!("{what} has no trial"));
         }
         let rates = [passed, passed + planned - assessed].map(|count| count as f64 / planned as f64);
         match demand.confidence.and_then(|sure| Some((sure, Confidence::new(2.0 * sure - 1.0)?))) {
@@ -84,11 +87,10 @@ impl GateCheck {
             _ => String::new(),
         };
         let range = match worst < best {
-            true => format!("between {} and {}", percent(worst), percent(best)),
-            false => percent(worst),
+            true => format!("between {} and {}", percent_beside(worst, rate), percent_beside(best, rate)),
+            false => percent_beside(worst, rate),
         };
-        let reason = format!("{what} passes {range}{of}{open}");
-        Self { what: what.to_owned(), outcome, reason }
+        Self::new(what, outcome, format!("{what} passes {range}{of}{open}"))
     }
 
     fn with_confidence(
@@ -100,8 +102,7 @@ impl GateCheck {
         let limits =
             trials.if_failed.rate_interval(confidence).zip(trials.if_passed.rate_interval(confidence));
         let Some((failed, passed)) = limits else {
-            let reason = format!("{what} has no trial");
-            return Self { what: what.to_owned(), outcome: Outcome::CannotTell, reason };
+            return Self::new(what, Outcome::CannotTell, format!("{what} has no trial"));
         };
         let limits = Interval { low: failed.low, high: passed.high };
         let outcome = match () {
@@ -113,8 +114,8 @@ impl GateCheck {
         let count = trials.if_failed.clusters();
         let mut reason = format!(
             "{what} passes at least {} and at most {}, each {} sure, over {}",
-            percent(limits.low),
-            percent(limits.high),
+            percent_beside(limits.low, rate),
+            percent_beside(limits.high, rate),
             level(sure),
             cases(count)
         );
@@ -125,11 +126,29 @@ impl GateCheck {
                 grouped(trials.planned)
             ));
         }
-        let needed = cases_to_decide(&trials.if_failed, rate, confidence);
+        let needed = cases_to_decide(trials, rate, confidence);
         if let Some(needed) = needed.filter(|needed| outcome == Outcome::CannotTell && *needed > count) {
-            reason.push_str(&format!(", about {} would decide", cases(needed)));
+            reason.push_str(&format!(
+                "; about {} would decide with 80 % power, if they fall out like these",
+                cases(needed)
+            ));
         }
-        Self { what: what.to_owned(), outcome, reason }
+        Self { is_general: true, ..Self::new(what, outcome, reason) }
+    }
+
+    fn new(what: &str, outcome: Outcome, reason: String) -> Self {
+        Self { what: what.to_owned(), outcome, reason, is_other: false, is_general: false }
+    }
+
+    /// The same trials of a tag, of which another rate may be asked for: says which.
+    pub fn of_tag(target: &str, tag: &str, demand: Demand, trials: &Trials) -> Self {
+        let check = Self::of_trials(&format!("{target}, tag {tag},"), demand, trials);
+        let asked = demand.words().replace(" (", ", ").replace(") is", ", is");
+        let reason = match check.reason.split_once("; ") {
+            Some((reason, more)) => format!("{reason} ({asked} asked for); {more}"),
+            None => format!("{} ({asked} asked for)", check.reason),
+        };
+        Self { reason, is_other: true, ..check }
     }
 
     /// Holds each case against "k of n of its trials": how many cases miss it for certain, and how many may.
@@ -152,7 +171,17 @@ impl GateCheck {
                 cases(all)
             ),
         };
-        Self { what: what.to_owned(), outcome, reason }
+        Self { is_other: true, ..Self::new(what, outcome, reason) }
+    }
+}
+
+impl Demand {
+    /// `at least 90.0 % is`, `at least 90.0 % (95 % sure) is`
+    fn words(self) -> String {
+        match self.confidence {
+            None => format!("at least {} is", asked(self.rate)),
+            Some(sure) => format!("at least {} ({} sure) is", asked(self.rate), level(sure)),
+        }
     }
 }
 
@@ -195,57 +224,83 @@ impl GateCheck {
             None => what.to_owned(),
         };
         let Some([least, most]) = measured.bounds else {
-            let reason = format!("{what} has no {name}");
-            return Self { what, outcome: Outcome::CannotTell, reason };
+            let reason = format!("{what} has no {name} ({} asked for)", limits.words());
+            return Self { is_other: true, ..Self::new(&what, Outcome::CannotTell, reason) };
         };
-        let missed = limits.at_least.is_some_and(|limit| most < limit)
-            || limits.at_most.is_some_and(|limit| least > limit);
-        let held = limits.at_least.is_none_or(|limit| least >= limit)
-            && limits.at_most.is_none_or(|limit| most <= limit);
+        let missed = limits.at_least.is_some_and(|limit| is_below(most, limit))
+            || limits.at_most.is_some_and(|limit| is_below(limit, least));
+        let held = limits.at_least.is_none_or(|limit| !is_below(least, limit))
+            && limits.at_most.is_none_or(|limit| !is_below(limit, most));
         let outcome = match (missed, held) {
             (true, _) => Outcome::Missed,
             (false, true) => Outcome::Held,
             (false, false) => Outcome::CannotTell,
         };
         let value = match least < most {
-            true if most.is_infinite() => format!("of at least {}", plain(least)),
-            true => format!("between {} and {}", plain(least), plain(most)),
-            false => plain(least),
+            true if least.is_infinite() => format!("of at most {}", limits.beside(most)),
+            true if most.is_infinite() => format!("of at least {}", limits.beside(least)),
+            true => format!("between {} and {}", limits.beside(least), limits.beside(most)),
+            false => limits.beside(least),
         };
-        let limits = [
-            limits.at_least.map(|limit| ("at least", limit)),
-            limits.at_most.map(|limit| ("at most", limit)),
-        ];
-        let limits: Vec<String> =
-            limits.into_iter().flatten().map(|(word, limit)| format!("{word} {}", plain(limit))).collect();
         let open = match measured.open {
             0 => String::new(),
             1 => ", as 1 was not assessed".to_owned(),
             open => format!(", as {} were not assessed", grouped(open)),
         };
-        let reason = format!("{what} has {name} {value} ({} is asked for){open}", limits.join(" and "));
-        Self { what, outcome, reason }
+        let reason = format!("{what} has {name} {value} ({} asked for){open}", limits.words());
+        Self { is_other: true, ..Self::new(&what, outcome, reason) }
     }
 }
 
-/// A number as short as it can be said to four digits.
-fn plain(number: f64) -> String {
-    let rounded = crate::stats::round_sig(number, 4);
-    format!("{rounded}")
+/// Whether a metric is below a limit by more than the rounding of what it was made of.
+fn is_below(number: f64, limit: f64) -> bool {
+    limit - number > 1e-9 * limit.abs().min(number.abs()).max(1e-9)
 }
 
-/// With how many cases Wilson's interval would lie on one side of the rate, if further ones fall out like these; none where
-/// the rate is met exactly.
-fn cases_to_decide(moments: &ClusterMoments, rate: f64, confidence: Confidence) -> Option<u64> {
-    let seen = moments.mean()?;
-    let gap = seen - rate;
-    if gap == 0.0 {
-        return None;
+impl Limits {
+    /// `at least 0.1 and at most 0.9 are`, `at most 0.9 is`
+    fn words(self) -> String {
+        let exact = |limit: f64| format!("{}", crate::stats::round_sig(limit, 12));
+        match (self.at_least, self.at_most) {
+            (Some(least), Some(most)) => format!("at least {} and at most {} are", exact(least), exact(most)),
+            (Some(least), None) => format!("at least {} is", exact(least)),
+            (None, Some(most)) => format!("at most {} is", exact(most)),
+            (None, None) => "nothing is".to_owned(),
+        }
     }
+
+    /// A number as short as it can be said to four digits, or with as many as tell it from a limit.
+    fn beside(self, number: f64) -> String {
+        let told = |digits: usize| crate::stats::round_sig(number, digits);
+        let limits = [self.at_least, self.at_most].into_iter().flatten();
+        let limits: Vec<f64> =
+            limits.filter(|limit| is_below(*limit, number) || is_below(number, *limit)).collect();
+        let apart =
+            |told: &f64| limits.iter().all(|limit| (*told < *limit) == (number < *limit) && told != limit);
+        format!("{}", (4..=12).map(told).find(apart).unwrap_or(number))
+    }
+}
+
+/// How often a number of cases that "would decide" does.
+const Z_POWER: f64 = 0.841_621_233_572_914_2;
+
+/// With how many cases Wilson's interval lies on one side of the rate with 80 % power, if further ones fall out like these; none where
+/// the rate is met exactly, and where no number of cases makes up for what is not assessed.
+fn cases_to_decide(trials: &Trials, rate: f64, confidence: Confidence) -> Option<u64> {
+    let (worst, best) = (trials.if_failed.mean()?, trials.if_passed.mean()?);
+    let (moments, seen) = match () {
+        () if worst > rate => (&trials.if_failed, worst),
+        () if best < rate => (&trials.if_passed, best),
+        () => return None,
+    };
     let z = confidence.z();
-    let trials = (z * z * rate * (1.0 - rate) / (gap * gap)).max(1.0);
+    let spread = z * (rate * (1.0 - rate)).sqrt() + Z_POWER * (seen * (1.0 - seen)).max(0.0).sqrt();
+    let independent = (spread / (seen - rate)).powi(2).max(1.0);
     let per_case = moments.effective_trials(confidence) / moments.clusters() as f64;
-    let wanted = (trials / per_case).ceil();
+    // However often a case is repeated, no fewer cases exclude that others fare otherwise.
+    let unseen = if seen > rate { rate / (1.0 - rate) } else { (1.0 - rate) / rate };
+    let fewest = if moments.is_repeated() { z * z * unseen } else { 1.0 };
+    let wanted = (independent / per_case).max(fewest).ceil();
     (wanted < 1e12).then_some(wanted as u64)
 }
 
@@ -259,38 +314,55 @@ pub fn gate_outcome(checks: &[GateCheck]) -> Outcome {
     }
 }
 
+/// At most so many reasons are told.
+const MOST_REASONS: usize = 4;
+
 /// All demands in one sentence, without a full stop. `who` is what is asked: "target".
 pub fn gate_sentence(demand: Demand, who: &str, checks: &[GateCheck]) -> String {
-    let (place, asked) = match demand.confidence {
-        None => ("on these cases", percent(demand.rate)),
-        Some(sure) => ("on cases like these", format!("{} ({} sure)", percent(demand.rate), level(sure))),
-    };
     let outcome = gate_outcome(checks);
-    let reasons: Vec<String> =
-        checks.iter().filter(|check| check.outcome == outcome).map(|check| check.reason.clone()).collect();
-    let (shown, more) = reasons.split_at(reasons.len().min(4));
-    let mut why = shown.join("; ");
+    let title = match outcome {
+        Outcome::Held => "gate held",
+        Outcome::Missed => "gate missed",
+        Outcome::CannotTell => "gate cannot be judged",
+    };
+    if checks.is_empty() {
+        return format!("{title}: {} asked for, and there is no {who}", demand.words());
+    }
+    let deciding: Vec<&GateCheck> = checks.iter().filter(|check| check.outcome == outcome).collect();
+    let (shown, more) = deciding.split_at(deciding.len().min(MOST_REASONS));
+    let place = |check: &GateCheck| if check.is_general { "on cases like these" } else { "on these cases" };
+    let reasons = |shown: &[&GateCheck], mut said: &'static str| {
+        let mut parts = Vec::new();
+        for check in shown {
+            let here = if place(check) == said { String::new() } else { format!("{}, ", place(check)) };
+            said = place(check);
+            parts.push(format!("{here}{}", check.reason));
+        }
+        parts.join("; ")
+    };
+    let (others, rates): (Vec<_>, Vec<_>) = shown.iter().copied().partition(|check| check.is_other);
+    let mut parts = Vec::new();
+    let mut said = "";
+    if let Some(first) = rates.first() {
+        said = place(first);
+        let why = reasons(&rates, said);
+        parts.push(match outcome {
+            Outcome::Held => {
+                let sure = demand.confidence.map_or(String::new(), |sure| format!(" ({} sure)", level(sure)));
+                format!("{said}, every {who} passes at least {}{sure}: {why}", asked(demand.rate))
+            }
+            _ => format!("{said}, {} asked for, and {why}", demand.words()),
+        });
+        said = rates.last().map_or(said, |last| place(last));
+    }
+    if !others.is_empty() {
+        parts.push(reasons(&others, said));
+    }
+    let mut why = parts.join("; ");
     if !more.is_empty() {
         why.push_str(&format!("; and {} more", more.len()));
     }
-    if demand.rate == 0.0 && !checks.is_empty() {
-        // Only metrics were asked for.
-        return match outcome {
-            Outcome::Held => format!("gate held: {place}, {why}"),
-            Outcome::Missed => format!("gate missed: {place}, {why}"),
-            Outcome::CannotTell => format!("gate cannot be judged: {place}, {why}"),
-        };
-    }
-    match outcome {
-        Outcome::Held => format!("gate held: {place}, every {who} passes at least {asked}: {why}"),
-        Outcome::Missed => format!("gate missed: {place}, at least {asked} is asked for, and {why}"),
-        Outcome::CannotTell if checks.is_empty() => {
-            format!("gate cannot be judged: at least {asked} is asked for, and there is no {who}")
-        }
-        Outcome::CannotTell => {
-            format!("gate cannot be judged: {place}, at least {asked} is asked for, and {why}")
-        }
-    }
+    format!("{title}: {why}")
 }
 
 #[cfg(test)]

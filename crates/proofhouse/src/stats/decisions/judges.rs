@@ -163,7 +163,7 @@ pub fn agreement_sentence(raters: &[String], ratings: &Ratings, alpha: Option<&A
             ),
         };
     };
-    let number = |value: f64| format!("{value:.2}").replace('-', "−");
+    let number = |value: f64| crate::text::numbers::decimals(value, 2);
     let range = match alpha.interval {
         Some(interval) => format!("95 % interval {} to {}, ", number(interval.low), number(interval.high)),
         None => String::new(),

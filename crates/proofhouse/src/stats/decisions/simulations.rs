@@ -3,6 +3,8 @@
 
 mod forms;
 mod judges;
+mod lopsided;
+mod needed;
 mod robustness;
 
 use super::*;

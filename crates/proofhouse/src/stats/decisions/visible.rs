@@ -1,6 +1,6 @@
 //! What a comparison over so many cases can see at all: said before money is spent.
 
-use super::{LEVEL, cases, grouped, level, percent, points};
+use super::{LEVEL, asked, cases, grouped, level, percent, points};
 use crate::stats::binomial::{lower_tail, upper_tail};
 use crate::stats::{Confidence, detectable_exactly, power_of_mean, power_paired};
 use crate::text::complaint::Complaint;
@@ -29,6 +29,10 @@ pub struct Unit {
 impl Unit {
     fn counted(self, count: u64) -> String {
         format!("{} {}{}", grouped(count), self.word, if count == 1 { "" } else { "s" })
+    }
+
+    fn verb(self, one: &'static str, many: &'static str) -> &'static str {
+        if self.count == 1 { one } else { many }
     }
 }
 
@@ -145,11 +149,13 @@ impl Visible {
             };
         match self.difference {
             Some(difference) => format!(
-                "{count} see a difference from {} points on with 80 % power ({assumed}){repeated}{needed}",
+                "{count} {} a difference from {} points on with 80 % power ({assumed}){repeated}{needed}",
+                self.unit.verb("sees", "see"),
                 size(difference)
             ),
             None => format!(
-                "{count} are too few to see any difference with 80 % power ({assumed}){repeated}{needed}"
+                "{count} {} too few to see any difference with 80 % power ({assumed}){repeated}{needed}",
+                self.unit.verb("is", "are")
             ),
         }
     }
@@ -164,7 +170,8 @@ impl Visible {
         };
         if self.margin >= 1.0 {
             let count = self.unit.counted(self.unit.count);
-            return format!("{count} are too few for any margin of `--fail-on-worse`{needed}");
+            let are = self.unit.verb("is", "are");
+            return format!("{count} {are} too few for any margin of `--fail-on-worse`{needed}");
         }
         format!(
             "two runs that are alike pass `--fail-on-worse` from a margin of {} points on with 80 % power ({}){needed}",
@@ -186,7 +193,7 @@ pub fn gate_reach(cases_planned: u64, rate: f64, sure: Option<f64>) -> Result<St
         let needed = cases((z * z * rate / (1.0 - rate)).ceil() as u64);
         let what = format!(
             "a gate of {}{with} cannot hold over {count}; it takes {needed} that all pass",
-            percent(rate)
+            asked(rate)
         );
         return Err(Complaint::new(what));
     }
@@ -195,7 +202,7 @@ pub fn gate_reach(cases_planned: u64, rate: f64, sure: Option<f64>) -> Result<St
     let holds = truth(|share| upper_tail(passes, all, share) >= POWER);
     let held = format!(
         "a gate of {}{with} over {count} is held from {} passed on: with 80 % power by a target that passes {} or more",
-        percent(rate),
+        asked(rate),
         percent(passes as f64 / all as f64),
         percent(holds)
     );
@@ -313,9 +320,9 @@ mod tests {
         assert!((one.margin - 1.25290).abs() < 1e-4, "{one:?}");
         assert_eq!(
             one.margin_sentence(),
-            "1 case are too few for any margin of `--fail-on-worse`; 1,745 cases do for 3.0 points"
+            "1 case is too few for any margin of `--fail-on-worse`; 1,745 cases do for 3.0 points"
         );
-        assert!(one.sentence().starts_with("1 case are too few to see any difference"), "{}", one.sentence());
+        assert!(one.sentence().starts_with("1 case is too few to see any difference"), "{}", one.sentence());
         let two = visible(of(2), 1, 0.03).margin_sentence();
         assert!(two.contains("from a margin of 88.6 points on"), "{two}");
     }

@@ -34,9 +34,11 @@ pub struct NotWorse {
     pub confidence: f64,
     /// Cases behind it.
     pub cases: u64,
+    /// Those of them that both sides assessed.
+    pub compared: u64,
     /// Trials that one side could not assess.
     pub unassessed: u64,
-    /// About how many cases would tell, if all were assessed and fell out like these.
+    /// About how many cases would tell with 80 % power, if all were assessed and fell out like these.
     pub needed: Option<u64>,
 }
 
@@ -66,6 +68,8 @@ impl NotWorse {
             _ => None,
         };
         let verdict = match interval {
+            // Bounds alone may decide where one side failed everything: of a side that said nothing it is not told all the same.
+            _ if views.seen.cases() == 0 => Verdict::CannotTell,
             Some(interval) if interval.low > -margin => Verdict::NotWorse,
             Some(interval) if interval.high < -margin => Verdict::Worse,
             _ => Verdict::CannotTell,
@@ -79,6 +83,7 @@ impl NotWorse {
             interval,
             confidence: sure,
             cases: views.against.cases(),
+            compared: views.seen.cases(),
             unassessed: views.unassessed,
             needed: views.seen.cases_until_sure(confidence, told),
         }
@@ -92,6 +97,11 @@ impl NotWorse {
                 "there is no case in both {a} and {b}, so it cannot be told whether {b} is worse"
             );
         };
+        if self.compared == 0 {
+            return format!(
+                "no case was assessed for both {a} and {b}, so it cannot be told whether {b} is worse"
+            );
+        }
         let margin = points(self.margin);
         let margin = margin.trim_start_matches('+');
         let open = match self.unassessed {
@@ -117,7 +127,12 @@ impl NotWorse {
             }
             Verdict::CannotTell => {
                 let more = match self.needed.filter(|needed| *needed > self.cases) {
-                    Some(needed) => format!("; about {} would tell", cases(needed)),
+                    Some(needed) => {
+                        format!(
+                            "; about {} would tell with 80 % power, if they fall out like these",
+                            cases(needed)
+                        )
+                    }
                     None if self.unassessed > 0 => "; assess what is missing".to_owned(),
                     None => String::new(),
                 };
@@ -161,7 +176,7 @@ mod tests {
         assert_eq!(decide(0, 0, 0, 0).verdict, Verdict::CannotTell);
         insta::assert_snapshot!(decide(500, 0, 0, 0).sentence(), @"on cases like these, new is not worse than old by more than 3.0 points (95 % interval −0.8 to +0.8 points over 500 cases)");
         insta::assert_snapshot!(decide(400, 100, 0, 0).sentence(), @"on cases like these, new is worse than old by more than 3.0 points (95 % interval −23.7 to −16.7 points over 500 cases)");
-        insta::assert_snapshot!(decide(50, 0, 0, 0).sentence(), @"it cannot be told whether new is worse than old by more than 3.0 points on cases like these (95 % interval −7.1 to +7.1 points over 50 cases); about 125 cases would tell");
+        insta::assert_snapshot!(decide(50, 0, 0, 0).sentence(), @"it cannot be told whether new is worse than old by more than 3.0 points on cases like these (95 % interval −7.1 to +7.1 points over 50 cases); about 125 cases would tell with 80 % power, if they fall out like these");
     }
 
     #[test]

@@ -237,6 +237,7 @@ impl Turning<'_, '_> {
         // `in the strings by k`: two phrases of the verb.
         let tied = !means
             && (sentence.any(phrase.clone(), TIED_FORMS)
+                || sentence.any(at + 1..last + 1, &["using"])
                 || sentence.any(at + 1..last + 1, &["by"]) && self.word(last - 1) == "by");
         let bound = matches!(
             self.word(verb),
@@ -290,13 +291,12 @@ impl Turning<'_, '_> {
             let other = ["at", "between", "by", "for", "from", "in", "than", "to", "with"];
             word.lower && !other.contains(&word.small.as_str())
         };
+        // `the sum of the even digits of a number`: the digits are its own.
         let owners = object.clone().filter(|&at| self.word(at) == "of").count();
-        let last = &self.sentence.words[of + 1];
-        let given = DETERMINERS.contains(&last.small.as_str()) || last.small == "given";
         DETERMINERS.contains(&self.word(object.start))
             && object.clone().all(plain)
             && object.len() <= 6
-            && (owners == 0 || (owners == 1 && given))
+            && owners == 0
             && !tied.contains(&self.word(of - 1))
             && !self.sentence.any(of + 1..self.end(), &["of", "with", "for", "that", "whose", "by", "at"])
     }

@@ -8,6 +8,7 @@ use super::lists::lists;
 use super::pairs;
 use super::sentence::{Sentence, sentences};
 use super::turns::{Order, Part, orders};
+use super::words::SEQUENCE;
 
 /// A place where something may move.
 pub(super) struct Place {
@@ -41,7 +42,8 @@ pub(super) fn places(text: &str, max_swaps: usize) -> Vec<Place> {
     let mut places = Vec::new();
     let mut taken = vec![false; sentences.len()];
     for (nth, sentence) in sentences.iter().enumerate() {
-        let found = of_sentence(sentence, max_swaps);
+        let goes_on = sentences.get(nth + 1).is_some_and(goes_on);
+        let found = of_sentence(sentence, max_swaps, goes_on);
         taken[nth] = !found.is_empty();
         places.extend(found.into_iter().map(|moves| Place { sentence: nth, moves }));
     }
@@ -62,7 +64,16 @@ pub(super) fn places(text: &str, max_swaps: usize) -> Vec<Place> {
     places
 }
 
-fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize) -> Vec<Moves> {
+/// `Then …`, `After that, …`: the sentence goes on with what the one before began.
+fn goes_on(sentence: &Sentence<'_>) -> bool {
+    let small = |at: usize| sentence.words.get(at).map_or("", |word| word.small.as_str());
+    SEQUENCE.contains(&small(0))
+        || matches!(small(0), "next" | "later")
+        || (small(0) == "after" && matches!(small(1), "that" | "this" | "which"))
+}
+
+/// `goes_on`: the next sentence goes on with this one, so that what both begin with stays at the beginning.
+fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize, goes_on: bool) -> Vec<Moves> {
     let lists = lists(sentence);
     let ranges: Vec<Range<usize>> =
         lists.iter().map(|list| list.members[0].start..list.members[list.members.len() - 1].end).collect();
@@ -72,6 +83,10 @@ fn of_sentence(sentence: &Sentence<'_>, max_swaps: usize) -> Vec<Moves> {
         .collect();
     let mut orders = orders(sentence, &ranges);
     orders.retain(|order| order.moves <= max_swaps && spans.iter().all(|items| holds(order, items)));
+    let begins = sentence.words.first().map(|word| word.core.start);
+    let stays =
+        |order: &Order| matches!(&order.parts[0], Part::Span(range, _) if range.start == order.range.start);
+    orders.retain(|order| !goes_on || begins != Some(order.range.start) || stays(order));
     let turn = (!orders.is_empty()).then_some(Moves::Turn(orders));
     spans.into_iter().map(Moves::Swap).chain(turn).collect()
 }

@@ -254,6 +254,10 @@ impl Turning<'_, '_> {
         if !(adverb || total || sentence.keeps_references(lead.clone(), main.clone())) {
             return Vec::new();
         }
+        // `Sort the list in June`: the time would be the list's.
+        if time && inner.kind == Kind::Imperative {
+            return Vec::new();
+        }
         if (adverb || total || time) && sentence.any(main.clone(), COMPARING) {
             return Vec::new();
         }

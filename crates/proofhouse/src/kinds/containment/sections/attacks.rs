@@ -69,7 +69,16 @@ fn warnings(doc: &mut Doc, summary: &ContainmentSummary) {
             let line = line.text(" unassessed, ").then(outcome("unparsed"));
             let line = line.text(" unparsed), so its attack success is null.");
             doc.everywhere(Content::finding(Tone::Open, line));
-        } else if variant.benign_utility.denominator > 0 && variant.benign_utility.numerator == 0 {
+            continue;
+        }
+        if variant.has_no_assessed_attack() {
+            let line = name.clone().text(format!(
+                ": not one of {} could be assessed, so its attack success is null.",
+                plural(variant.injection_cases, "attack", "attacks")
+            ));
+            doc.everywhere(Content::finding(Tone::Open, line));
+        }
+        if variant.benign_utility.denominator > 0 && variant.benign_utility.numerator == 0 {
             doc.everywhere(Content::finding(Tone::Bad, name.text(": not one benign case went through.")));
         }
     }

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use proofhouse_ledger::Json;
 use proofhouse_ledger::manifest::Manifest;
 use proofhouse_ledger::record::{CONTAINMENT, Damage, Line};
-use proofhouse_ledger::summary::containment::Lane1;
+use proofhouse_ledger::summary::containment::{Lane1, VariantTally};
 use proofhouse_ledger::summary::{Comparison, Rate, Summary};
 
 use super::receipts::Receipts;
 use crate::kinds::OwnVerdict;
 use crate::spine::present::{FailureDetails, OwnPresentation, Section};
+use crate::text::numbers::plural;
 
 mod attacks;
 mod false_positives;
@@ -33,6 +34,7 @@ pub(super) const PRESENTATION: OwnPresentation = OwnPresentation {
     // Canaries.
     left_out: |summary| summary.trials - summary.slots.iter().map(|slot| slot.trials).sum::<u64>(),
     asks_endpoints: true,
+    nothing: no_attack_assessed,
     compares: are_one_driver_gated_and_not,
     ..OwnPresentation::PLAIN
 };
@@ -42,6 +44,21 @@ fn is_control(summary: &Summary, slot: &str) -> bool {
     let variants = summary.containment.as_ref().map_or(&[][..], |found| &found.variants);
     let gated = |name: &str| variants.iter().any(|variant| variant.variant == name && variant.gated);
     variants.iter().any(|variant| variant.gated) && !gated(slot)
+}
+
+/// What is said in the first line where the gate, or whoever is tried without one, met no attack that could be assessed.
+fn no_attack_assessed(summary: &Summary) -> Option<String> {
+    let found = summary.containment.as_ref().filter(|found| found.lane1.is_none())?;
+    let asked = |variant: &&VariantTally| !is_control(summary, &variant.variant);
+    let mut asked = found.variants.iter().filter(asked).peekable();
+    asked.peek()?;
+    let attacks: u64 = asked.clone().map(|variant| variant.injection_cases).sum();
+    asked.all(VariantTally::has_no_assessed_attack).then(|| {
+        format!(
+            "Not one of {} could be assessed, so nothing is known of what would leak.",
+            plural(attacks, "attack", "attacks")
+        )
+    })
 }
 
 /// What was asked and planted, what should have come of it, and the calls that decided.
@@ -102,7 +119,12 @@ pub(super) fn verdict(summary: &Summary) -> Option<OwnVerdict> {
         let invalid = ["unparsed", "unassessed"];
         outcomes.iter().any(|(outcome, count)| *count > 0 && !invalid.contains(&outcome.as_str()))
     };
-    if found.variants.iter().any(|variant| !assessed(&variant.outcomes) || variant.is_incompetent()) {
+    let says_nothing = |variant: &VariantTally| {
+        !assessed(&variant.outcomes)
+            || variant.is_incompetent()
+            || (found.lane1.is_none() && variant.has_no_assessed_attack())
+    };
+    if found.variants.iter().any(says_nothing) {
         return Some(OwnVerdict::Infrastructure);
     }
     let useless = |rate: &Rate| rate.denominator > 0 && rate.numerator == 0;

@@ -62,7 +62,7 @@ fn text_is_grouped_worst_first_and_ends_with_the_counts() {
     1 added trial
       six  slot left, repetition 0, line 8 of B: success, passed
 
-    left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these
+    left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 43 cases would tell with 80 % power, if they fall out like these
     right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded
     7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial
     "#);
@@ -131,7 +131,7 @@ fn markdown_is_a_comment_that_mentions_nobody() {
 
     - `different runs: run_id 2d711642b726 → a1fce4363854`
 
-    - `left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these`
+    - `left: on cases like these, B cannot be told from A: −25.0 points (95 % interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 43 cases would tell with 80 % power, if they fall out like these`
     - `right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded`
 
     | change | records |
@@ -200,7 +200,7 @@ fn annotations_are_one_line_each() {
     ::error title=regression%3A one::slot left, repetition 0, line 1%0A/passed  true → false%0A/output  The answer to one is{+, of course,+} [-42-]{+41+}.%0A/scores/exact  1 → 0
     ::error title=lost verdict%3A one::slot right, repetition 0, line 2%0A/passed  true → null%0A/status  "success" → "timeout"%0A/error  null → "no answer within 30 s"%0A/output  "The answer to one is 42." → null
     ::error title=removed trial%3A five::slot left, repetition 0, line 8 of A: success, passed
-    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial. left: on cases like these, B cannot be told from A: −25.0 points (95 %25 interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 16 cases would tell, if they fall out like these. right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded. different runs: run_id 2d711642b726 → a1fce4363854
+    ::notice title=proofhouse diff::7 common, 3 unchanged: 1 regression, 1 lost verdict, 1 removed trial, 2 output changes, 1 added trial. left: on cases like these, B cannot be told from A: −25.0 points (95 %25 interval −69.9 to +36.2) may be noise (permutation test over 4 cases, p = 1, adjusted for 2 comparisons); about 43 cases would tell with 80 %25 power, if they fall out like these. right: A and B fare alike on all 2 cases; on cases like these, a difference of up to 65.8 points is not excluded. different runs: run_id 2d711642b726 → a1fce4363854
     "#);
 }
 

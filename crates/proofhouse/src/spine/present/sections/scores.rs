@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Facts, Section};
 use crate::spine::present::behind::{Behind, counted};
 use crate::text::doc::{Cell, Column, Doc, Line, Table};
+use crate::text::numbers::decimals;
 
 pub(super) const SECTION: Section = Section { id: "scores", title: "Judges", body };
 
@@ -23,7 +24,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
         Column::number("Cases"),
     ];
     let mut table = Table::new("plain", "Mean score of each judge", columns);
-    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
+    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| decimals(value, 3));
     for judge in judges {
         for (slot, mean) in slots.iter().filter_map(|slot| Some((slot, slot.scores.get(judge)?))) {
             let interval = mean.low.zip(mean.high);
@@ -35,7 +36,9 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
                 Line::default().name(judge.as_str()).into(),
                 Line::default().name(slot.slot.as_str()).into(),
                 number(mean.value).into(),
-                interval.map_or_else(Cell::dash, |(low, high)| format!("{low:.3}–{high:.3}").into()),
+                interval.map_or_else(Cell::dash, |(low, high)| {
+                    format!("{}–{}", decimals(low, 3), decimals(high, 3)).into()
+                }),
                 counted(mean.count, scored().records()).into(),
                 counted(mean.clusters, scored().by("cases")).into(),
             ]);

@@ -38,6 +38,7 @@ fn body(facts: &Facts<'_>) -> Option<Doc> {
 
 fn headline(facts: &Facts<'_>) -> Content {
     let summary = facts.summary;
+    let nothing = (facts.own.nothing)(summary);
     let (tone, title, text) = match &summary.gate {
         _ if summary.trials == 0 => (Tone::Open, "Nothing was planned", "This run has no trials.".to_owned()),
         _ if summary.assessed == 0 => (
@@ -48,6 +49,7 @@ fn headline(facts: &Facts<'_>) -> Content {
                 plural(summary.trials, "trial", "trials")
             ),
         ),
+        _ if nothing.is_some() => (Tone::Open, "Nothing could be assessed", nothing.unwrap_or_default()),
         Some(gate) => {
             let (tone, title) = match gate.held {
                 Some(true) => (Tone::Good, "The gate held"),
