@@ -21,9 +21,10 @@ pub fn signed_percent(share: f64) -> String {
 fn bounded_share(share: f64) -> String {
     let digits = format!("{:.1}", share * 100.0);
     match digits.as_str() {
-        "100.0" if share < 1.0 => ">99.9".to_owned(),
+        // What rounding leaves of all or nothing is that.
+        "100.0" if share < 1.0 - 1e-11 => ">99.9".to_owned(),
         "100.0" => "100".to_owned(),
-        "0.0" if share > 0.0 => "<0.1".to_owned(),
+        "0.0" if share > 1e-11 => "<0.1".to_owned(),
         "0.0" | "-0.0" => "0".to_owned(),
         _ => digits,
     }

@@ -37,6 +37,15 @@ fn pass(record: &mut Value) {
     ] {
         record[field] = value;
     }
+    // What shows a failure goes with it.
+    for shown in ["program", "test_source", "test_line"] {
+        record.as_object_mut().unwrap().remove(shown);
+    }
+    record["panic"] = Value::Null;
+    record["compile_errors"] = serde_json::json!([]);
+    for test in record["tests"].as_array_mut().unwrap() {
+        test["ok"] = true.into();
+    }
 }
 
 #[test]
@@ -125,7 +134,10 @@ fn trials_are_played_again_and_a_forged_outcome_is_found() {
     forged(
         &lab,
         24,
-        |record| outcome(record, "allowed", true),
+        |record| {
+            outcome(record, "allowed", true);
+            record["task_done"] = true.into();
+        },
         "`actual_outcome` is \"allowed\", played again",
     );
     // A gate that is said to have denied what it let through.
@@ -153,6 +165,8 @@ fn trials_are_played_again_and_a_forged_outcome_is_found() {
         26,
         |record| {
             outcome(record, "allowed", true);
+            record["task_done"] = true.into();
+            record["decision"] = if record["gated"] == true { "allow" } else { "execute_all" }.into();
             record["status"] = "success".into();
             record["error_type"] = Value::Null;
             record["error"] = Value::Null;

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     fn judged(config: &str) -> Judged {
-        Judged { config: serde_saphyr::from_str(config).unwrap(), manifest: None }
+        Judged { config: crate::text::yaml::read(config).unwrap(), manifest: None }
     }
 
     #[test]

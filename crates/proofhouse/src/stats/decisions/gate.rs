@@ -48,6 +48,8 @@ pub struct GateCheck {
     pub outcome: Outcome,
     /// Why, as a fragment that begins with `what`.
     pub reason: String,
+    /// What would decide it, as a fragment that follows.
+    pub more: String,
     /// Whether it asks for something else than the gate's own rate; `reason` says then what that is.
     pub is_other: bool,
     /// Whether it speaks of cases like these, and not of these alone.
@@ -126,28 +128,33 @@ impl GateCheck {
                 grouped(trials.planned)
             ));
         }
+        let mut more = String::new();
         let needed = cases_to_decide(trials, rate, confidence);
         if let Some(needed) = needed.filter(|needed| outcome == Outcome::CannotTell && *needed > count) {
-            reason.push_str(&format!(
+            more = format!(
                 "; about {} would decide with 80 % power, if they fall out like these",
                 cases(needed)
-            ));
+            );
         }
-        Self { is_general: true, ..Self::new(what, outcome, reason) }
+        Self { is_general: true, more, ..Self::new(what, outcome, reason) }
     }
 
     fn new(what: &str, outcome: Outcome, reason: String) -> Self {
-        Self { what: what.to_owned(), outcome, reason, is_other: false, is_general: false }
+        Self {
+            what: what.to_owned(),
+            outcome,
+            reason,
+            more: String::new(),
+            is_other: false,
+            is_general: false,
+        }
     }
 
     /// The same trials of a tag, of which another rate may be asked for: says which.
     pub fn of_tag(target: &str, tag: &str, demand: Demand, trials: &Trials) -> Self {
         let check = Self::of_trials(&format!("{target}, tag {tag},"), demand, trials);
         let asked = demand.words().replace(" (", ", ").replace(") is", ", is");
-        let reason = match check.reason.split_once("; ") {
-            Some((reason, more)) => format!("{reason} ({asked} asked for); {more}"),
-            None => format!("{} ({asked} asked for)", check.reason),
-        };
+        let reason = format!("{} ({asked} asked for)", check.reason);
         Self { reason, is_other: true, ..check }
     }
 
@@ -336,7 +343,7 @@ pub fn gate_sentence(demand: Demand, who: &str, checks: &[GateCheck]) -> String 
         for check in shown {
             let here = if place(check) == said { String::new() } else { format!("{}, ", place(check)) };
             said = place(check);
-            parts.push(format!("{here}{}", check.reason));
+            parts.push(format!("{here}{}{}", check.reason, check.more));
         }
         parts.join("; ")
     };

@@ -144,7 +144,7 @@ fn as_many_cases_as_would_decide_a_gate_do_so_in_four_of_five_runs() {
         let off = |trials: &Trials| (trials.passed as f64 / trials.planned as f64 - truth).abs();
         let seen =
             (0..400).map(|_| drawn(&mut draws, cases)).min_by(|a, b| off(a).total_cmp(&off(b))).unwrap();
-        let said = GateCheck::of_trials("a", demand, &seen).reason;
+        let said = GateCheck::of_trials("a", demand, &seen).more;
         let needed = said.split("about ").nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
         let needed: u64 = needed.parse().unwrap();
         assert!(needed > cases, "{said}");
