@@ -1,8 +1,8 @@
 //! The one reader of YAML, and the limits that every YAML text is held to.
 //!
-//! Suites and datasets keep the place of every value and are composed in `spine/suite`, within [`MAX_DEPTH`], [`MAX_VALUES`] and
-//! [`MAX_TEXT_BYTES`]. Everything else is read here, a run's `config.resolved.yaml` among it. Defaults make that longer and deeper
-//! than the suite it came from, so this reader goes further, and [`written`] says before a run begins whether it goes far enough.
+//! Suites and datasets keep the place of every value and are composed in `spine/suite`, within `MAX_DEPTH`, `MAX_VALUES` and
+//! `MAX_TEXT_BYTES`. Everything else is read here, a run's `config.resolved.yaml` among it. Defaults make that longer and deeper
+//! than the suite it came from, so this reader goes further, and `readable_again` says before a run begins whether it goes far enough.
 
 use proofhouse_ledger::Json;
 use proofhouse_ledger::files::MAX_FILE_BYTES;
