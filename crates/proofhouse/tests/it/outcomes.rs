@@ -74,7 +74,7 @@ fn wrong_command_lines_and_suites_have_their_codes() {
     lab.write("bad.yaml", "kind: probe\nsuite_idd: x\n");
     lab.run("check bad.yaml small.yaml").exits(3).says("small.yaml: ok");
     lab.run("check small.yaml").exits(0).says("4 cases, 16 trials");
-    lab.run("verify nowhere").exits(7);
+    lab.run("verify nowhere").exits(2).says("there is no run directory");
     assert!(!lab.path("runs").exists(), "nothing was started");
 }
 
