@@ -96,8 +96,16 @@ impl Verify {
         key: Option<&PublicKey>,
         terminal: &Terminal,
     ) -> Result<RunVerdict, Failure> {
-        if !paths.dir.is_dir() {
-            let what = "it is not a directory";
+        let is_there = |name: &str| paths.dir.join(name).exists();
+        let is_no_run = || {
+            let begun = paths.envelope().exists() || paths.envelope_tmp().exists();
+            !begun && !files::NAMES.into_iter().any(is_there)
+        };
+        let wrong = match paths.dir.is_dir() {
+            false => Some("it is not a directory"),
+            true => is_no_run().then_some("it is not a run directory"),
+        };
+        if let Some(what) = wrong {
             let text = format!("{}: NOT SOUND, {what}\n", paths.dir);
             let run = VerifiedRun::new(paths.dir.as_str(), "not_sound", vec![what.to_owned()]);
             return Ok((text, run, Exit::VerificationFailed));

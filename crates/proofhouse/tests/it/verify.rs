@@ -270,6 +270,10 @@ fn a_run_directory_that_is_not_there_is_a_wrong_command_line() {
         lab.run(command).exits(2);
         assert_eq!(lab.snapshot(), before, "{command}");
     }
+    // Of several, a folder that is no run is named, and the others are looked at.
+    lab.write("notes/chapter.tex", "years of work");
+    let said = lab.run("verify notes run").exits(7);
+    said.says("notes: NOT SOUND, it is not a run directory").says("run: sound");
     // A run that was begun, and killed before its directory was made, is there.
     lab.write("begun.run.json.tmp", lab.read("run.run.json").replace("\"normal\"", "\"in_progress\""));
     lab.run("verify begun").exits(8).says("incomplete");
