@@ -111,7 +111,7 @@ fn all() -> Vec<Answer> {
 }
 
 /// Whether all forgeries meet all combinations of box and batch; otherwise two of the four have a third of them.
-fn is_full() -> bool {
+pub fn is_full() -> bool {
     #[expect(clippy::disallowed_methods, reason = "how much is tried differs from place to place")]
     let how = std::env::var("PROOFHOUSE_ATTACKS");
     how.is_ok_and(|how| how == "full")

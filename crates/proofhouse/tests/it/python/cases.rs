@@ -30,9 +30,14 @@ fn cases(text: &str) -> (Vec<Problem>, Vec<(Sample, String)>) {
     (problems, samples)
 }
 
-/// What is said of every answer in a tier, together and alone.
+/// What is said of the answers in a tier, together and alone: of all in a strong box, and of every second one in a confined box
+/// unless all are asked for.
 fn judged(tier: Tier, text: &str) -> Vec<(String, [Judged; 2])> {
-    judged_as(tier, cases(text))
+    let (problems, mut samples) = cases(text);
+    if tier != Tier::Strong && !crate::code_attacks::is_full() {
+        samples = samples.into_iter().step_by(2).collect();
+    }
+    judged_as(tier, (problems, samples))
 }
 
 fn judged_as(
@@ -116,7 +121,7 @@ fn every_honest_shape_passes(tier: Tier) {
 }
 
 fn shapes_are_judged_as_plain_python_judges_them(tier: Tier) {
-    let judged = judged(tier, include_str!("cases/shapes.txt"));
+    let judged = judged_as(tier, cases(include_str!("cases/shapes.txt")));
     let (wrong, right): (Vec<_>, Vec<_>) = judged.iter().partition(|(name, _)| name.contains(": wrong: "));
     assert!(right.len() >= 90 && wrong.len() >= 80, "{} {}", right.len(), wrong.len());
     let failed: Vec<_> =
